@@ -10,6 +10,14 @@ pub enum Stage {
 }
 
 impl Stage {
+    /// Its name in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Stage::Mutating => "mutating",
+            Stage::Validating => "validating",
+        }
+    }
+
     /// The name of the plugin that calls the webhooks of this stage in a server (DI-02).
     pub fn plugin_name(self) -> &'static str {
         match self {

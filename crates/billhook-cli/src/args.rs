@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use billhook::{CrdOptions, Dialect, FieldValidation, MAX_LINE};
+use billhook::{CrdOptions, Dialect, MAX_LINE};
 use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
 
 use crate::admit::args::Admit;
@@ -15,9 +15,7 @@ use crate::expression::args::ExplainExpression;
 use crate::fixing::Fixing;
 use crate::matching::args::Match;
 use crate::normal::Normal;
-use crate::options::{
-    CrdPaths, FindingsFormat, Format, Jobs, Report, Validation, field_validation, read_stdin_once,
-};
+use crate::options::{CrdPaths, FindingsFormat, Format, Jobs, Report, Validation, read_stdin_once};
 use crate::owners::Owners;
 use crate::policy::{Config, Known};
 use crate::serve::Serve;
@@ -154,7 +152,7 @@ pub(crate) struct Check {
     pub(crate) known: Known,
     /// Handling of unknown and duplicate fields [default: warn]
     #[arg(long, value_enum, value_name = "MODE")]
-    field_validation: Option<Validation>,
+    pub(crate) field_validation: Option<Validation>,
     /// Format of the report: text, with long values cut, or one JSON document
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Report::Text, conflicts_with = "format")]
     pub(crate) report: Report,
@@ -228,7 +226,7 @@ pub(crate) struct Decode {
     pub(crate) from: From,
     /// Handling of unknown and duplicate fields [default: warn]
     #[arg(long, value_enum, value_name = "MODE")]
-    field_validation: Option<Validation>,
+    pub(crate) field_validation: Option<Validation>,
     /// Read JSON objects, one a line, and write them the same way; neither changes nor warnings
     /// are printed. All objects of a file are of the kind and version of its first one
     #[arg(long, conflicts_with_all = ["from", "output", "report", "format", "check", "fix", "diff", "watch"])]
@@ -274,7 +272,7 @@ pub(crate) struct Validate {
     pub(crate) no_decode: bool,
     /// Handling of unknown and duplicate fields [default: warn]
     #[arg(long, value_enum, value_name = "MODE")]
-    field_validation: Option<Validation>,
+    pub(crate) field_validation: Option<Validation>,
     /// Namespace of the request, for objects without one
     #[arg(short, long, value_name = "NAMESPACE", default_value = "default")]
     pub(crate) namespace: String,
@@ -460,18 +458,6 @@ fn conflict(subcommand: &str, text: &str) -> clap::Error {
     }
 }
 
-impl Decode {
-    pub(crate) fn field_validation(&self) -> FieldValidation {
-        field_validation(self.field_validation)
-    }
-}
-
-impl Validate {
-    pub(crate) fn field_validation(&self) -> FieldValidation {
-        field_validation(self.field_validation)
-    }
-}
-
 impl Check {
     /// Checks combinations of options that clap cannot rule out.
     fn check(&self) -> Result<(), &'static str> {
@@ -490,10 +476,6 @@ impl Check {
 
     pub(crate) fn kubernetes(&self, config: &Config) -> Versions {
         self.kubernetes.clone().unwrap_or_else(|| config.kubernetes().unwrap_or_default().into())
-    }
-
-    pub(crate) fn field_validation(&self) -> FieldValidation {
-        field_validation(self.field_validation)
     }
 }
 

@@ -17,6 +17,7 @@ mod explain;
 mod expression;
 mod findings;
 mod fixing;
+mod form;
 mod identity;
 mod input;
 mod json;
@@ -49,7 +50,7 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory as _, Parser as _};
 
-use crate::problem::{Place, Problem, Status};
+use crate::problem::{Place, Problem, RunError, Status};
 
 fn main() -> ExitCode {
     let cli = args::Cli::try_parse();
@@ -59,7 +60,18 @@ fn main() -> ExitCode {
             Err(answer) => return exit_code(answer.print().map(|()| clap_status(&answer))),
         };
     input::limit(max_input);
-    let run = || match &command {
+    let run = || {
+        run(&command).or_else(|stop| match stop {
+            RunError::Problems(problems) => Ok(report::problems(&problems)),
+            RunError::Output(error) => Err(error),
+        })
+    };
+    let run = if command.watches() { watch::repeat(run) } else { run() };
+    exit_code(run.map(Status::code))
+}
+
+fn run(command: &args::Subcommands) -> Result<Status, RunError> {
+    match command {
         args::Subcommands::Decode(command) => decode::run(command),
         args::Subcommands::Validate(command) => validate::run(command),
         args::Subcommands::Check(command) => check::run(command),
@@ -79,9 +91,7 @@ fn main() -> ExitCode {
             shell::completions(command, args::Cli::command())
         }
         args::Subcommands::Man(command) => shell::man(command, args::Cli::command()),
-    };
-    let run = if command.watches() { watch::repeat(run) } else { run() };
-    exit_code(run.map(Status::code))
+    }
 }
 
 /// Help is an answer, anything else that clap says is an error.

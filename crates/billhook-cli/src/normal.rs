@@ -1,7 +1,6 @@
 //! `billhook normalize` and `billhook neat`: objects in the form that is best to compare, or to
 //! keep.
 
-use std::io;
 use std::path::PathBuf;
 
 use billhook::{DecodeError, DecodeOptions, FieldValidation};
@@ -12,7 +11,7 @@ use crate::crds::Crds;
 use crate::identity::Identity;
 use crate::input::{Document, objects};
 use crate::options::{CrdPaths, Format, read_stdin_once};
-use crate::problem::{Problem, Status};
+use crate::problem::{Problem, RunError, Status};
 use crate::report::{self, Objects};
 use crate::server::Server;
 
@@ -61,12 +60,9 @@ pub(crate) enum Form {
     Neat,
 }
 
-/// Runs the command. The error is one of writing the output.
-pub(crate) fn run(command: &Normal, form: Form) -> io::Result<Status> {
-    let config = match command.server.config(&command.objects) {
-        Ok(config) => config,
-        Err(problem) => return Ok(report::problems(&[*problem])),
-    };
+/// Runs the command.
+pub(crate) fn run(command: &Normal, form: Form) -> Result<Status, RunError> {
+    let config = command.server.config(&command.objects)?;
     let options = command.server.crd_options(&config);
     let (crds, problems) = Crds::read(&command.crd.paths, &config, &command.objects, options);
     let mut status = report::problems(&problems);
@@ -77,7 +73,7 @@ pub(crate) fn run(command: &Normal, form: Form) -> io::Result<Status> {
     for found in objects(&command.objects) {
         match found.and_then(|document| formed(document, &crds, form)) {
             Ok(object) => printer.print(&object)?,
-            Err(problem) => status = status.max(report::problems(&[*problem])),
+            Err(problem) => status = status.max(report::problem(&problem)),
         }
     }
     Ok(status)

@@ -106,10 +106,10 @@ impl FindingsFormat {
     }
 
     /// The format that was asked for, or that of the CI system around, except beside a report.
-    pub(crate) fn given_or_ci(self, report: Report) -> Option<FindingFormat> {
+    pub(crate) fn or_ci(self, report: Report) -> Self {
         let is_github = std::env::var_os("GITHUB_ACTIONS").is_some_and(|value| value == "true");
-        let default = (is_github && report == Report::Text).then_some(FindingFormat::Github);
-        self.given().or(default)
+        let default = (is_github && report == Report::Text).then_some(Findings::Github);
+        FindingsFormat { format: self.format.or(default) }
     }
 }
 

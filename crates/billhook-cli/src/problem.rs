@@ -170,6 +170,27 @@ impl Problem {
     }
 }
 
+/// Why a run ends before its work is done.
+#[derive(Debug)]
+pub(crate) enum RunError {
+    /// Something that all of it needs cannot be used.
+    Problems(Vec<Problem>),
+    /// The output cannot be written.
+    Output(io::Error),
+}
+
+impl From<Box<Problem>> for RunError {
+    fn from(problem: Box<Problem>) -> Self {
+        RunError::Problems(vec![*problem])
+    }
+}
+
+impl From<io::Error> for RunError {
+    fn from(error: io::Error) -> Self {
+        RunError::Output(error)
+    }
+}
+
 /// A problem with files that hold nothing of what was looked for.
 pub(crate) fn nothing(paths: &[PathBuf], message: &str) -> Box<Problem> {
     let name = |path: &PathBuf| match path.to_string_lossy() {

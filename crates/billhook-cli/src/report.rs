@@ -54,17 +54,17 @@ impl Objects {
 
 /// Prints problems; returns the worst of their statuses.
 pub(crate) fn problems(problems: &[Problem]) -> Status {
-    problems.iter().for_each(problem);
-    problems.iter().map(|problem| problem.status).max().unwrap_or(Status::Fine)
+    problems.iter().map(problem).max().unwrap_or(Status::Fine)
 }
 
-/// Prints a problem.
-pub(crate) fn problem(problem: &Problem) {
+/// Prints a problem; returns its status.
+pub(crate) fn problem(problem: &Problem) -> Status {
     let mut text = labelled(ERROR, "error", &format!("{}: {}", problem.place, problem.message));
     if let Some(help) = &problem.help {
         text.push_str(&labelled(HELP, " help", help));
     }
     to_stderr(&text);
+    problem.status
 }
 
 /// Prints a note under a label.

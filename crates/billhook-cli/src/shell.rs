@@ -7,8 +7,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, Command};
 use clap_complete::Shell;
 
-use crate::problem::{Place, Problem, Status};
-use crate::report;
+use crate::problem::{Place, Problem, RunError, Status};
 
 pub(crate) const COMPLETIONS_HELP: &str = "\
 Examples:
@@ -36,7 +35,7 @@ pub(crate) struct Man {
 }
 
 /// Prints the completions of a shell.
-pub(crate) fn completions(command: &Completions, mut cli: Command) -> io::Result<Status> {
+pub(crate) fn completions(command: &Completions, mut cli: Command) -> Result<Status, RunError> {
     let mut text = Vec::new();
     clap_complete::generate(command.shell, &mut cli, "billhook", &mut text);
     io::Write::write_all(&mut io::stdout().lock(), &text)?;
@@ -44,16 +43,10 @@ pub(crate) fn completions(command: &Completions, mut cli: Command) -> io::Result
 }
 
 /// Writes a manual page for the command and for each subcommand.
-pub(crate) fn man(command: &Man, cli: Command) -> io::Result<Status> {
-    Ok(match write_pages(&command.directory, cli) {
-        Ok(()) => Status::Fine,
-        Err(error) => {
-            let place = Place::file(&command.directory.to_string_lossy());
-            let problem = Problem::io(place, &error);
-            report::problem(&problem);
-            problem.status
-        }
-    })
+pub(crate) fn man(command: &Man, cli: Command) -> Result<Status, RunError> {
+    write_pages(&command.directory, cli)
+        .map_err(|error| Problem::io(Place::file(&command.directory.to_string_lossy()), &error))?;
+    Ok(Status::Fine)
 }
 
 fn write_pages(directory: &Path, cli: Command) -> io::Result<()> {

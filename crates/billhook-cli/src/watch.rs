@@ -141,8 +141,7 @@ pub(crate) fn repeat(run: impl Fn() -> io::Result<Status>) -> io::Result<Status>
         run()?;
         let seen = seen().take().unwrap_or_default();
         if let Err(problem) = watched.add(seen.places()) {
-            report::problem(&problem);
-            return Ok(problem.status);
+            return Ok(report::problem(&problem));
         }
         let files = count(seen.files.len(), "file");
         report::note("watching", &format!("{files}; Ctrl-C ends"));

@@ -274,10 +274,11 @@ impl<E> Run<'_, E> {
         if !done.is_told {
             self.end.summary.add(&done.findings);
         }
-        match done.outcome.problem() {
-            Some(problem) if self.fixing.diff && !done.is_told => report::problem(problem),
-            _ if self.fixing.diff => {}
-            _ => return (self.emit)(Event::Done(done)),
+        if !self.fixing.diff {
+            return (self.emit)(Event::Done(done));
+        }
+        if let Some(problem) = done.outcome.problem().filter(|_| !done.is_told) {
+            report::problem(problem);
         }
         Ok(())
     }

@@ -1,7 +1,5 @@
 //! The outcomes of requests as JSON.
 
-use std::io;
-
 use billhook_admission::{
     Action, AdmissionOutcome, Difference, HookResult, IdempotenceFinding, Mutator, Stage, Step,
 };
@@ -9,145 +7,53 @@ use billhook_apimachinery::value::deep_clone;
 use serde_json::Value;
 
 use crate::identity::Identity;
-use crate::json::{self, Fields, Items};
+use crate::json::{self, Fields};
 use crate::problem::{Place, Problem};
 
-/// Prints outcomes as they come.
-#[derive(Debug)]
-pub(crate) struct JsonReport(Items);
-
-impl JsonReport {
-    pub(crate) fn new() -> Self {
-        JsonReport(Items::new("AdmitReport"))
-    }
-
-    pub(crate) fn outcome(
-        &mut self,
-        outcome: &AdmissionOutcome,
-        place: Place,
-        identity: Identity,
-    ) -> io::Result<()> {
-        let mut item = Fields::of_object(place, identity);
-        let verdict = match &outcome.result {
-            Ok(accepted) if accepted.unchanged => "unchanged",
-            Ok(_) => "admitted",
-            Err(_) => "refused",
-        };
-        item.text("verdict", Some(verdict.to_owned()));
-        match &outcome.result {
-            Ok(accepted) => {
-                if let Some(object) = &accepted.returned {
-                    item.value("object", deep_clone(object));
-                }
+pub(super) fn item(outcome: &AdmissionOutcome, place: Place, identity: Identity) -> Fields {
+    let mut item = Fields::of_object(place, identity);
+    let verdict = match &outcome.result {
+        Ok(accepted) if accepted.unchanged => "unchanged",
+        Ok(_) => "admitted",
+        Err(_) => "refused",
+    };
+    item.text("verdict", Some(verdict.to_owned()));
+    match &outcome.result {
+        Ok(accepted) => {
+            if let Some(object) = &accepted.returned {
+                item.value("object", deep_clone(object));
             }
-            Err(status) => item.value("status", status.to_value().into_inner()),
         }
-        item.value("warnings", Value::from(outcome.warnings.texts()));
-        let annotations = outcome.annotations.iter().map(|(key, annotation)| {
-            let mut fields = Fields::default();
-            fields.text("key", Some(key.to_owned()));
-            fields.text("value", Some(annotation.value.clone()));
-            fields.text("level", Some(annotation.level.name().to_owned()));
-            fields.into_value()
-        });
-        item.value("annotations", annotations.collect());
-        item.value("steps", outcome.steps.iter().map(step).collect());
-        item.value("findings", outcome.findings.iter().map(finding).collect());
-        self.0.add(item)
+        Err(status) => item.value("status", status.to_value().into_inner()),
     }
+    item.value("warnings", Value::from(outcome.warnings.texts()));
+    let annotations = outcome.annotations.iter().map(|(key, annotation)| {
+        let mut fields = Fields::default();
+        fields.text("key", Some(key.to_owned()));
+        fields.text("value", Some(annotation.value.clone()));
+        fields.text("level", Some(annotation.level.name().to_owned()));
+        fields.into_value()
+    });
+    item.value("annotations", annotations.collect());
+    item.value("steps", outcome.steps.iter().map(step).collect());
+    item.value("findings", outcome.findings.iter().map(finding).collect());
+    item
+}
 
-    /// An object that made no request.
-    pub(crate) fn problem(&mut self, problem: Problem, identity: Identity) -> io::Result<()> {
-        let mut item = Fields::of_object(problem.place.clone(), identity);
-        item.value("error", json::error(problem));
-        self.0.add(item)
-    }
-
-    /// Ends the document.
-    pub(crate) fn finish(self) -> io::Result<()> {
-        self.0.finish()
-    }
+/// An object that made no request.
+pub(super) fn unusable(problem: Problem, identity: Identity) -> Fields {
+    let mut item = Fields::of_object(problem.place.clone(), identity);
+    item.value("error", json::error(problem));
+    item
 }
 
 fn step(step: &Step) -> Value {
     let mut fields = Fields::default();
-    let mut text = |name: &str, value: &str| fields.text(name, Some(value.to_owned()));
-    let round = match &step.action {
-        Action::Decode => {
-            text("action", "decode");
-            None
-        }
-        Action::Validate => {
-            text("action", "validate");
-            None
-        }
-        Action::Store => {
-            text("action", "store");
-            None
-        }
-        Action::Plugin { name, stage, round, error, .. } => {
-            text("action", "plugin");
-            text("plugin", name);
-            text("stage", stage_name(*stage));
-            if let Some(error) = error {
-                text("error", error);
-            }
-            Some(*round)
-        }
-        Action::Webhook { configuration, hook, stage, round, result, .. } => {
-            text("action", "webhook");
-            text("configuration", configuration);
-            text("webhook", hook);
-            text("stage", stage_name(*stage));
-            let (result, error) = hook_result(result);
-            text("result", result);
-            if let Some(error) = error {
-                text("error", error);
-            }
-            Some(*round)
-        }
-        Action::Skipped { configuration, hook, stage, round, reason, .. } => {
-            text("action", "skipped");
-            text("configuration", configuration);
-            text("webhook", hook);
-            text("stage", stage_name(*stage));
-            text("reason", reason.code());
-            Some(*round)
-        }
-        Action::MatchFailed { configuration, hook, stage, round, reason, error, .. } => {
-            text("action", "matchFailed");
-            text("configuration", configuration);
-            text("webhook", hook);
-            text("stage", stage_name(*stage));
-            text("reason", reason.code());
-            text("error", error);
-            Some(*round)
-        }
-        Action::Policy { stage, round, record, .. } => {
-            text("action", "policy");
-            text("stage", stage_name(*stage));
-            text("policy", &record.policy);
-            text("binding", &record.binding);
-            if !record.parameter.is_empty() {
-                text("parameter", &record.parameter);
-            }
-            text("result", &record.verdict.to_string());
-            fields.number("index", record.index);
-            Some(*round)
-        }
-        Action::Policies { stage, round, .. } => {
-            text("action", "policies");
-            text("stage", stage_name(*stage));
-            Some(*round)
-        }
-        Action::WriteRefused { name } => {
-            text("action", "writeRefused");
-            text("name", name);
-            None
-        }
-        _ => None,
-    };
-    fields.number("round", round.map(usize::from));
+    if let Some((action, pass)) = details(&step.action, &mut fields) {
+        fields.text("action", Some(action.to_owned()));
+        fields.text("stage", pass.map(|(stage, _)| stage.name().to_owned()));
+        fields.number("round", pass.map(|(_, round)| round.into()));
+    }
     if !matches!(step.action, Action::Skipped { .. } | Action::MatchFailed { .. }) {
         let micros = usize::try_from(step.took.as_micros()).unwrap_or(usize::MAX);
         fields.number("microseconds", Some(micros));
@@ -156,11 +62,56 @@ fn step(step: &Step) -> Value {
     fields.into_value()
 }
 
-fn stage_name(stage: Stage) -> &'static str {
-    match stage {
-        Stage::Mutating => "mutating",
-        Stage::Validating => "validating",
+/// Adds what only some actions have; returns the name of the action, and its stage and round.
+fn details(action: &Action, fields: &mut Fields) -> Option<(&'static str, Option<(Stage, u8)>)> {
+    let mut text = |name: &str, value: &str| fields.text(name, Some(value.to_owned()));
+    if let Action::Webhook { configuration, hook, .. }
+    | Action::Skipped { configuration, hook, .. }
+    | Action::MatchFailed { configuration, hook, .. } = action
+    {
+        text("configuration", configuration);
+        text("webhook", hook);
     }
+    Some(match action {
+        Action::Decode => ("decode", None),
+        Action::Validate => ("validate", None),
+        Action::Store => ("store", None),
+        Action::Plugin { name, stage, round, error, .. } => {
+            text("plugin", name);
+            fields.text("error", error.clone());
+            ("plugin", Some((*stage, *round)))
+        }
+        Action::Webhook { stage, round, result, .. } => {
+            let (result, error) = hook_result(result);
+            text("result", result);
+            fields.text("error", error.map(str::to_owned));
+            ("webhook", Some((*stage, *round)))
+        }
+        Action::Skipped { stage, round, reason, .. } => {
+            text("reason", reason.code());
+            ("skipped", Some((*stage, *round)))
+        }
+        Action::MatchFailed { stage, round, reason, error, .. } => {
+            text("reason", reason.code());
+            text("error", error);
+            ("matchFailed", Some((*stage, *round)))
+        }
+        Action::Policy { stage, round, record, .. } => {
+            text("policy", &record.policy);
+            text("binding", &record.binding);
+            text("result", &record.verdict.to_string());
+            let parameter = Some(&record.parameter).filter(|parameter| !parameter.is_empty());
+            fields.text("parameter", parameter.cloned());
+            fields.number("index", record.index);
+            ("policy", Some((*stage, *round)))
+        }
+        Action::Policies { stage, round, .. } => ("policies", Some((*stage, *round))),
+        Action::WriteRefused { name } => {
+            text("name", name);
+            ("writeRefused", None)
+        }
+        _ => return None,
+    })
 }
 
 fn hook_result(result: &HookResult) -> (&'static str, Option<&str>) {

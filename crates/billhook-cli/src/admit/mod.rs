@@ -33,21 +33,14 @@ use crate::identity::{Identity, type_meta};
 use crate::input::{Document, objects};
 use crate::options::field_validation;
 use crate::policy::Policy;
-use crate::problem::{Place, Problem, Status};
-use crate::report;
+use crate::problem::{Place, Problem, RunError, Status};
 use crate::resolving::resolver;
 use crate::setup::{Origins, Setup};
 
-/// Runs the command. The error is one of writing the output.
-pub(crate) fn run(command: &Admit) -> io::Result<Status> {
-    let config = match command.server.config(&command.objects) {
-        Ok(config) => config,
-        Err(problem) => return Ok(report::problems(&[*problem])),
-    };
-    let policy = match Policy::new(&config, &command.known) {
-        Ok(policy) => policy,
-        Err(problem) => return Ok(report::problems(&[*problem])),
-    };
+/// Runs the command.
+pub(crate) fn run(command: &Admit) -> Result<Status, RunError> {
+    let config = command.server.config(&command.objects)?;
+    let policy = Policy::new(&config, &command.known)?;
     let kubernetes = command.server.kubernetes(&config);
     let options = command.server.crd_options(&config);
     let inputs = [command.objects.as_slice(), &command.policies].concat();

@@ -7,11 +7,10 @@ use billhook_admission::AdmissionOutcome;
 use billhook_findings::Finding;
 
 use crate::admit::args::Admit;
-use crate::admit::json::JsonReport;
-use crate::admit::text;
-use crate::findings::{self, About, Collector};
+use crate::admit::{json, text};
+use crate::findings::About;
+use crate::form::Form;
 use crate::identity::Identity;
-use crate::options::Report;
 use crate::policy::Policy;
 use crate::problem::{Place, Problem, Status};
 use crate::report::{self, Objects};
@@ -20,27 +19,16 @@ use crate::setup::Setup;
 /// Prints outcomes as they come.
 pub(super) struct Printer<'r> {
     command: &'r Admit,
-    form: Form,
+    form: Form<Objects>,
     policy: Policy<'r>,
     /// The things that are told only once.
     told: BTreeSet<String>,
 }
 
-enum Form {
-    Text(Objects),
-    Json(JsonReport),
-    Findings(Collector),
-    Status,
-}
-
 impl<'r> Printer<'r> {
     pub(super) fn new(command: &'r Admit, policy: Policy<'r>) -> Self {
-        let form = match (command.findings.given(), command.report) {
-            _ if command.findings.is_status() => Form::Status,
-            (Some(format), _) => Form::Findings(Collector::new(format)),
-            (None, Report::Json) => Form::Json(JsonReport::new()),
-            (None, Report::Text) => Form::Text(Objects::new(command.output)),
-        };
+        let text = Objects::new(command.output);
+        let form = Form::new(command.findings, command.report, "AdmitReport", text);
         Printer { command, form, policy, told: BTreeSet::new() }
     }
 
@@ -52,7 +40,9 @@ impl<'r> Printer<'r> {
     /// Prints what is not about an object.
     pub(super) fn remarks(&mut self, remarks: Vec<Finding>) -> io::Result<Status> {
         let remarks = self.policy.apply(remarks);
-        self.form.remarks(remarks)
+        let status = Status::of(&remarks);
+        self.form.remarks(remarks)?;
+        Ok(status)
     }
 
     /// Prints an object, or a file, that makes no request.
@@ -68,8 +58,8 @@ impl<'r> Printer<'r> {
         if !is_told && !found.is_empty() {
             report::problem(&problem);
         }
-        if let Form::Json(json) = &mut self.form {
-            json.problem(problem, identity)?;
+        if let Form::Json(items) = &mut self.form {
+            items.add(json::unusable(problem, identity))?;
         }
         Ok(status)
     }
@@ -85,7 +75,7 @@ impl<'r> Printer<'r> {
         let found = self.policy.apply(found);
         let status = Status::of(&found);
         match &mut self.form {
-            Form::Json(json) => json.outcome(outcome, place.clone(), identity)?,
+            Form::Json(items) => items.add(json::item(outcome, place.clone(), identity))?,
             Form::Findings(collector) => collector.add(place, &identity, found, false)?,
             Form::Status => {
                 report::client_warnings(&outcome.warnings.texts());
@@ -107,41 +97,14 @@ impl<'r> Printer<'r> {
     pub(super) fn finish(mut self) -> io::Result<Status> {
         self.policy.read_below(self.command.paths());
         let (gone, status) = self.policy.finish();
-        let status = status.max(self.form.remarks(gone)?);
+        let status = status.max(Status::of(&gone));
+        self.form.remarks(gone)?;
         self.form.finish()?;
         Ok(status)
     }
 
     /// Prints what has not been printed of a run that ends before any request.
     pub(super) fn give_up(self) -> io::Result<()> {
-        self.form.finish()
-    }
-}
-
-impl Form {
-    fn collector(&mut self) -> Option<&mut Collector> {
-        match self {
-            Form::Findings(collector) => Some(collector),
-            _ => None,
-        }
-    }
-
-    /// Prints what is not about an object.
-    fn remarks(&mut self, remarks: Vec<Finding>) -> io::Result<Status> {
-        let status = Status::of(&remarks);
-        match self.collector() {
-            _ if remarks.is_empty() => {}
-            Some(collector) => collector.add_findings(remarks)?,
-            None => report::to_stderr(&findings::text(&remarks)),
-        }
-        Ok(status)
-    }
-
-    fn finish(self) -> io::Result<()> {
-        match self {
-            Form::Text(_) | Form::Status => Ok(()),
-            Form::Json(json) => json.finish(),
-            Form::Findings(collector) => collector.finish(),
-        }
+        self.form.finish().map(|_| ())
     }
 }

@@ -67,10 +67,7 @@ fn add_step(out: &mut String, step: &Step) {
         Action::Plugin { name, stage, round, error, .. } => {
             let result =
                 error.as_ref().map(|error| format!("{ERROR}refused{ERROR:#}: {}", visible(error)));
-            (
-                format!("{} plugin {name}{}", stage_name(*stage), again(*round)),
-                result.unwrap_or_default(),
-            )
+            (format!("{} plugin {name}{}", stage.name(), again(*round)), result.unwrap_or_default())
         }
         Action::Webhook { configuration, hook, stage, round, result, .. } => {
             (hook_label(configuration, hook, *stage, *round), hook_result(result))
@@ -90,7 +87,7 @@ fn add_step(out: &mut String, step: &Step) {
             };
             let label = format!(
                 "{} policy {}{what} ({}){}",
-                stage_name(*stage),
+                stage.name(),
                 record.policy,
                 record.binding,
                 again(*round)
@@ -98,7 +95,7 @@ fn add_step(out: &mut String, step: &Step) {
             (label, visible(&record.verdict.to_string()).to_string())
         }
         Action::Policies { stage, round, .. } => {
-            (format!("{} policies{}", stage_name(*stage), again(*round)), String::new())
+            (format!("{} policies{}", stage.name(), again(*round)), String::new())
         }
         Action::WriteRefused { name } => {
             (format!("write {name}"), "refused, something else is stored".to_owned())
@@ -118,7 +115,7 @@ fn add_step(out: &mut String, step: &Step) {
 }
 
 fn hook_label(configuration: &str, hook: &str, stage: Stage, round: u8) -> String {
-    format!("{} webhook {hook} ({configuration}){}", stage_name(stage), again(round))
+    format!("{} webhook {hook} ({configuration}){}", stage.name(), again(round))
 }
 
 /// Why a webhook is not called, in words.
@@ -142,13 +139,6 @@ fn why(reason: DecisionReason) -> &'static str {
 
 fn add_change(out: &mut String, change: &Difference) {
     let _ = writeln!(out, "    {}", visible(&change.to_string()));
-}
-
-fn stage_name(stage: Stage) -> &'static str {
-    match stage {
-        Stage::Mutating => "mutating",
-        Stage::Validating => "validating",
-    }
 }
 
 fn again(round: u8) -> &'static str {

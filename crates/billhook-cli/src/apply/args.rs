@@ -2,10 +2,9 @@
 
 use std::path::PathBuf;
 
-use billhook::FieldValidation;
 use clap::{Args, ValueEnum};
 
-use crate::options::{CrdPaths, Format, Validation, field_validation};
+use crate::options::{CrdPaths, Format, Validation};
 use crate::server::Server;
 
 pub(crate) const HELP: &str = "\
@@ -42,7 +41,7 @@ pub(crate) struct Apply {
     pub(crate) subresource: Option<Subresource>,
     /// Handling of duplicate fields [default: warn]
     #[arg(long, value_enum, value_name = "MODE")]
-    field_validation: Option<Validation>,
+    pub(crate) field_validation: Option<Validation>,
     /// Namespace of the request, for objects without one
     #[arg(short, long, value_name = "NAMESPACE", default_value = "default")]
     pub(crate) namespace: String,
@@ -61,10 +60,6 @@ pub(crate) enum Subresource {
 }
 
 impl Apply {
-    pub(crate) fn field_validation(&self) -> FieldValidation {
-        field_validation(self.field_validation)
-    }
-
     /// All paths that standard input may stand for.
     pub(crate) fn paths(&self) -> impl Iterator<Item = &PathBuf> {
         self.crd.paths.iter().chain(&self.live).chain(&self.objects)

@@ -16,16 +16,14 @@ use crate::apply::args::Apply;
 use crate::crds::{Crds, Used};
 use crate::identity::Identity;
 use crate::input::{Document, objects, readable_documents};
-use crate::problem::{Place, Problem, Status};
+use crate::options::field_validation;
+use crate::problem::{Place, Problem, RunError, Status};
 use crate::report::{self, Objects, visible};
 use crate::stored::Stored;
 
-/// Runs the command. The error is one of writing the output.
-pub(crate) fn run(command: &Apply) -> io::Result<Status> {
-    let config = match command.server.config(&command.objects) {
-        Ok(config) => config,
-        Err(problem) => return Ok(report::problems(&[*problem])),
-    };
+/// Runs the command.
+pub(crate) fn run(command: &Apply) -> Result<Status, RunError> {
+    let config = command.server.config(&command.objects)?;
     let options = command.server.crd_options(&config);
     let (crds, mut problems) = Crds::read(&command.crd.paths, &config, &command.objects, options);
     let live = readable_documents(&command.live, &mut problems);
@@ -40,7 +38,7 @@ pub(crate) fn run(command: &Apply) -> io::Result<Status> {
         let done = found.and_then(|document| run.apply(&document));
         status = status.max(match done {
             Ok(applied) => run.print(&applied)?,
-            Err(problem) => report::problems(&[*problem]),
+            Err(problem) => report::problem(&problem),
         });
     }
     Ok(status)
@@ -102,7 +100,7 @@ impl Run<'_> {
             .stored(StoredObject::new(live.map(json).unwrap_or_default()))
             .namespace(namespace)
             .force(command.force)
-            .field_validation(command.field_validation());
+            .field_validation(field_validation(command.field_validation));
         match command.subresource {
             None => request,
             Some(args::Subresource::Status) => request.subresource(For::Status),

@@ -30,8 +30,9 @@ use crate::args::Check;
 use crate::crds::{Crds, list};
 use crate::identity::Identity;
 use crate::input::{Document, documents_of, readable_documents, sources};
+use crate::options::field_validation;
 use crate::policy::{Config, Policy};
-use crate::problem::{self, Place, Problem, Status};
+use crate::problem::{self, Place, Problem, RunError, Status};
 use crate::work::{self, Event, Others, Pass, Work};
 
 /// The outcome of a document.
@@ -254,22 +255,15 @@ fn missing_version(
     Some(Problem::unusable(document.place.clone(), message).help(help))
 }
 
-/// Runs the command. The error is one of writing the output.
-pub(crate) fn run(arguments: &Check) -> io::Result<Status> {
-    let config = Config::load(arguments.config.as_deref(), &arguments.documents);
-    let config = match config {
-        Ok(config) => config,
-        Err(problem) => return Ok(crate::report::problems(&[*problem])),
-    };
-    let policy = match Policy::new(&config, &arguments.known) {
-        Ok(policy) => policy,
-        Err(problem) => return Ok(crate::report::problems(&[*problem])),
-    };
+/// Runs the command.
+pub(crate) fn run(arguments: &Check) -> Result<Status, RunError> {
+    let config = Config::load(arguments.config.as_deref(), &arguments.documents)?;
+    let policy = Policy::new(&config, &arguments.known)?;
     let versions = arguments.kubernetes(&config);
     let (old, problems) = stored(&arguments.old);
     let mut status = crate::report::problems(&problems);
     let is_update = AtomicBool::new(false);
-    let (validation, inputs) = (arguments.field_validation(), &arguments.documents);
+    let (validation, inputs) = (field_validation(arguments.field_validation), &arguments.documents);
     let definitions = KubernetesVersion::ALL.map(|version| (version, OnceLock::new())).into();
     let run = Run { old: &old, is_update, validation, inputs, config: &config, definitions };
     status = status.max(match versions.single() {
@@ -336,8 +330,7 @@ fn nothing_taken(arguments: &Check, others: &Others) -> Status {
         return Status::Fine;
     }
     let problem = nothing(&arguments.documents, &others.kinds);
-    crate::report::problem(&problem);
-    problem.status
+    crate::report::problem(&problem)
 }
 
 /// Checks for one version of the server.

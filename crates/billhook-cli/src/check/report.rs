@@ -9,10 +9,10 @@ use serde_json::Value;
 use super::{Findings, Outcome};
 use crate::advice::Advice;
 use crate::args::Check;
-use crate::findings::{self, About, Collector};
+use crate::findings::{self, About};
+use crate::form::Form;
 use crate::identity::Identity;
-use crate::json::{self, Fields, Items};
-use crate::options::Report;
+use crate::json::{self, Fields};
 use crate::problem::{Place, Status};
 use crate::report::{self, ERROR, HEADER, WARNING, write};
 use crate::summary::Summary;
@@ -22,26 +22,14 @@ use crate::work::{Done, Event};
 /// Prints verdicts.
 pub(super) struct Printer {
     quiet: bool,
-    form: Form,
-}
-
-/// Where verdicts go.
-enum Form {
-    Text,
-    Json(Items),
-    Findings(Collector),
-    Status,
+    form: Form<()>,
 }
 
 impl Printer {
     pub(super) fn new(command: &Check) -> Self {
-        let form = match (command.findings.given_or_ci(command.report), command.report) {
-            _ if command.findings.is_status() => Form::Status,
-            (Some(format), _) => Form::Findings(Collector::new(format)),
-            (None, Report::Text) => Form::Text,
-            (None, Report::Json) => Form::Json(Items::new("CheckReport")),
-        };
-        Printer { quiet: command.quiet, form }
+        let Check { findings, report, quiet, .. } = *command;
+        let form = Form::new(findings.or_ci(report), report, "CheckReport", ());
+        Printer { quiet, form }
     }
 
     pub(super) fn add(&mut self, event: Event<Outcome>) -> io::Result<()> {
@@ -53,14 +41,14 @@ impl Printer {
         let Done { outcome, findings, .. } = done;
         // A document that cannot be checked has no verdict.
         let no_verdict = outcome.result.as_ref().err().filter(|p| p.status != Status::Refused);
-        if let (Some(problem), false) = (no_verdict, matches!(self.form, Form::Findings(_))) {
+        if let (Some(problem), None) = (no_verdict, self.form.collector()) {
             report::problem(problem);
         }
         let is_accepted = outcome.status() == Status::Fine;
         match &mut self.form {
-            Form::Text if no_verdict.is_some() => Ok(()),
-            Form::Text | Form::Json(_) if self.quiet && is_accepted => Ok(()),
-            Form::Text => write(&text(&outcome, &findings, status)),
+            Form::Text(()) if no_verdict.is_some() => Ok(()),
+            Form::Text(()) | Form::Json(_) if self.quiet && is_accepted => Ok(()),
+            Form::Text(()) => write(&text(&outcome, &findings, status)),
             Form::Json(items) => items.add(item(outcome)),
             Form::Status => {
                 let answer = match &outcome.result {
@@ -80,12 +68,8 @@ impl Printer {
 
     fn add_findings(&mut self, findings: Vec<Finding>) -> io::Result<()> {
         match &mut self.form {
-            Form::Findings(collector) => collector.add_findings(findings),
-            Form::Json(_) | Form::Status => {
-                report::to_stderr(&findings::text(&findings));
-                Ok(())
-            }
-            Form::Text => write(&findings::text(&findings)),
+            Form::Text(()) => write(&findings::text(&findings)),
+            form => form.remarks(findings),
         }
     }
 
@@ -102,7 +86,7 @@ impl Printer {
         summary.add(&together(lints));
         match &mut self.form {
             Form::Status => Ok(()),
-            Form::Text => {
+            Form::Text(()) => {
                 let text = format!("{HEADER}all {what} together:{HEADER:#}\n");
                 write(&(text + &findings::text(&together(lints))))
             }
@@ -119,14 +103,7 @@ impl Printer {
 
     /// Prints what has not been printed, and the summary for people.
     pub(super) fn finish(self, summary: &Summary) -> io::Result<()> {
-        match self.form {
-            Form::Text => {}
-            Form::Findings(collector) if collector.is_for_people() => collector.finish()?,
-            Form::Findings(collector) => return collector.finish(),
-            Form::Json(items) => return items.finish(),
-            Form::Status => return Ok(()),
-        }
-        if !self.quiet {
+        if self.form.finish()? && !self.quiet {
             summary.print("document");
         }
         Ok(())

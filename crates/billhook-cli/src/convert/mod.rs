@@ -2,7 +2,6 @@
 
 pub(crate) mod args;
 
-use std::io;
 use std::sync::Arc;
 
 use billhook::ClientConfig;
@@ -17,16 +16,13 @@ use crate::convert::args::Convert;
 use crate::crds::{Crds, Used, version_named};
 use crate::identity::Identity;
 use crate::input::{Document, objects, read_file};
-use crate::problem::{Place, Problem, Status};
+use crate::problem::{Place, Problem, RunError, Status};
 use crate::report::{self, Objects};
 use crate::resolving::resolver;
 
-/// Runs the command. The error is one of writing the output.
-pub(crate) fn run(command: &Convert) -> io::Result<Status> {
-    let config = match command.server.config(&command.objects) {
-        Ok(config) => config,
-        Err(problem) => return Ok(report::problems(&[*problem])),
-    };
+/// Runs the command.
+pub(crate) fn run(command: &Convert) -> Result<Status, RunError> {
+    let config = command.server.config(&command.objects)?;
     let options = command.server.crd_options(&config);
     let (crds, mut problems) = Crds::read(&command.crd.paths, &config, &command.objects, options);
     let caller = Caller::new(command).map_err(|problem| problems.push(*problem)).ok();
@@ -43,7 +39,7 @@ pub(crate) fn run(command: &Convert) -> io::Result<Status> {
                 run.printer.print(&object)?;
                 Status::Fine
             }
-            Err(problem) => report::problems(&[*problem]),
+            Err(problem) => report::problem(&problem),
         });
     }
     Ok(status)

@@ -7,55 +7,36 @@ use billhook_apimachinery::value::deep_clone;
 use serde_json::Value;
 
 use super::outcome::Outcome;
-use crate::args::Command;
 use crate::json::{Fields, Items, error};
 use crate::report;
 
-/// Prints outcomes as they come.
-#[derive(Debug)]
-pub(crate) struct JsonReport {
-    objects: bool,
-    items: Items,
-}
-
-impl JsonReport {
-    pub(crate) fn new(command: &Command) -> Self {
-        let kind = match command {
-            Command::Decode(_) => "DecodeReport",
-            Command::Prune(_) => "PruneReport",
-            Command::Default(_) => "DefaultReport",
-        };
-        JsonReport { objects: !command.common().check, items: Items::new(kind) }
-    }
-
-    /// Prints an outcome. Errors go to standard error too.
-    pub(crate) fn add(&mut self, outcome: Outcome<'_>, is_told: bool) -> io::Result<()> {
-        let mut item = Fields::of_object(outcome.place, outcome.identity);
-        let changes = match outcome.result {
-            Ok(done) => {
-                item.value("warnings", Value::from(done.warnings));
-                if self.objects {
-                    item.value("object", done.object.into_inner());
-                }
-                done.changes
+/// Adds an outcome; `with_object` says whether its object is wanted. Errors go to standard error
+/// too.
+pub(super) fn add(
+    items: &mut Items,
+    outcome: Outcome<'_>,
+    is_told: bool,
+    with_object: bool,
+) -> io::Result<()> {
+    let mut item = Fields::of_object(outcome.place, outcome.identity);
+    let changes = match outcome.result {
+        Ok(done) => {
+            item.value("warnings", Value::from(done.warnings));
+            if with_object {
+                item.value("object", done.object.into_inner());
             }
-            Err(problem) => {
-                if !is_told {
-                    report::problem(&problem);
-                }
-                item.value("warnings", Value::Array(Vec::new()));
-                item.value("error", error(*problem));
-                Vec::new()
+            done.changes
+        }
+        Err(problem) => {
+            if !is_told {
+                report::problem(&problem);
             }
-        };
-        let changes = changes.into_iter().map(|it| change(&it));
-        self.items.add_with_list(item, "changes", changes)
-    }
-
-    /// Ends the document.
-    pub(crate) fn finish(self) -> io::Result<()> {
-        self.items.finish()
-    }
+            item.value("warnings", Value::Array(Vec::new()));
+            item.value("error", error(*problem));
+            Vec::new()
+        }
+    };
+    items.add_with_list(item, "changes", changes.iter().map(change))
 }
 
 fn change(change: &Change) -> Value {

@@ -12,37 +12,33 @@ use std::io;
 
 use billhook_findings::Finding;
 
-use crate::args::Command;
+use crate::args::{Command, Common};
 use crate::crds::{Crds, Used};
-use crate::findings::Collector;
-use crate::options::Report;
+use crate::form::Form;
 use crate::policy::{Known, Policy};
-use crate::problem::{Status, no_objects};
-use crate::report;
+use crate::problem::{RunError, Status, no_objects};
+use crate::report::{self, Objects};
 use crate::work::{self, Done, Event, Pass};
-use json::JsonReport;
 use outcome::Outcome;
 use run::Run;
 pub(crate) use run::from_request;
-use text::TextReport;
 
-/// Where outcomes go.
-enum Printer {
-    Text(TextReport),
-    Json(JsonReport),
-    Findings(Collector),
-    Status,
+/// Prints outcomes.
+struct Printer<'c> {
+    common: &'c Common,
+    form: Form<Objects>,
 }
 
-impl Printer {
-    fn new(command: &Command) -> Self {
+impl<'c> Printer<'c> {
+    fn new(command: &'c Command) -> Self {
         let common = command.common();
-        match (common.findings.given(), common.report) {
-            _ if common.findings.is_status() => Printer::Status,
-            (Some(format), _) => Printer::Findings(Collector::new(format)),
-            (None, Report::Text) => Printer::Text(TextReport::new(common)),
-            (None, Report::Json) => Printer::Json(JsonReport::new(command)),
-        }
+        let kind = match command {
+            Command::Decode(_) => "DecodeReport",
+            Command::Prune(_) => "PruneReport",
+            Command::Default(_) => "DefaultReport",
+        };
+        let text = Objects::new(common.output);
+        Printer { common, form: Form::new(common.findings, common.report, kind, text) }
     }
 
     /// Prints an outcome; `is_told` says whether its problem was told before.
@@ -52,11 +48,11 @@ impl Printer {
         findings: Vec<Finding>,
         is_told: bool,
     ) -> io::Result<()> {
-        match self {
-            Printer::Text(_) if is_told => Ok(()),
-            Printer::Text(text) => text.add(&outcome, &findings),
-            Printer::Json(json) => json.add(outcome, is_told),
-            Printer::Status => {
+        match &mut self.form {
+            Form::Text(_) if is_told => Ok(()),
+            Form::Text(objects) => text::print(objects, &outcome, &findings, self.common),
+            Form::Json(items) => json::add(items, outcome, is_told, !self.common.check),
+            Form::Status => {
                 let (warnings, problem) = match &outcome.result {
                     Ok(done) => (done.warnings.as_slice(), None),
                     Err(problem) => ([].as_slice(), Some(&**problem)),
@@ -64,34 +60,18 @@ impl Printer {
                 report::client_warnings(warnings);
                 report::answer_of(problem.filter(|_| !is_told))
             }
-            Printer::Findings(collector) => {
+            Form::Findings(collector) => {
                 collector.add(&outcome.place, &outcome.identity, findings, is_told)
-            }
-        }
-    }
-
-    /// Ends the output. Returns whether it is for people.
-    fn finish(self) -> io::Result<bool> {
-        match self {
-            Printer::Text(_) => Ok(true),
-            Printer::Status => Ok(false),
-            Printer::Json(json) => json.finish().map(|()| false),
-            Printer::Findings(collector) => {
-                let is_for_people = collector.is_for_people();
-                collector.finish().map(|()| is_for_people)
             }
         }
     }
 }
 
-/// Runs a command. The error is one of writing the output.
-pub(crate) fn run(command: &Command) -> io::Result<Status> {
+/// Runs a command.
+pub(crate) fn run(command: &Command) -> Result<Status, RunError> {
     let common = command.common();
     let is_stream = matches!(command, Command::Decode(decode) if decode.ndjson);
-    let config = match common.server.config(&common.objects) {
-        Ok(config) => config,
-        Err(problem) => return Ok(report::problems(&[*problem])),
-    };
+    let config = common.server.config(&common.objects)?;
     let inputs = if is_stream { &[] } else { common.objects.as_slice() };
     let options = common.crd_options(&config);
     let (crds, problems) = Crds::read(&common.crd.paths, &config, inputs, options);
@@ -107,10 +87,7 @@ pub(crate) fn run(command: &Command) -> io::Result<Status> {
     let mut printer = Printer::new(command);
     let mut used = Used::default();
     let run = Run { command, crds: &crds };
-    let policy = match Policy::new(&config, &Known::default()) {
-        Ok(policy) => policy,
-        Err(problem) => return Ok(report::problems(&[*problem])),
-    };
+    let policy = Policy::new(&config, &Known::default())?;
     let mut print = |event: Event<Outcome<'_>>| {
         let Event::Done(Done { outcome, findings, is_told }) = event else { return Ok(()) };
         text::notes(&outcome, &mut used, run.is_request());
@@ -127,7 +104,7 @@ pub(crate) fn run(command: &Command) -> io::Result<Status> {
         end.status = end.status.max(done.status());
         print(Event::Done(done))?;
     }
-    if printer.finish()? && !quiet {
+    if printer.form.finish()? && !quiet {
         end.summary.print("object");
     }
     Ok(status.max(end.status))

@@ -16,7 +16,7 @@ use crate::args::{Command, Decode};
 use crate::crds::{Crds, Used};
 use crate::identity::{Identity, type_meta};
 use crate::input::{Document, max_input};
-use crate::options::is_stdin;
+use crate::options::{field_validation, is_stdin};
 use crate::problem::{Place, Problem, Status};
 use crate::report;
 
@@ -37,7 +37,7 @@ pub(crate) fn run(command: &Command, decode: &Decode, crds: &Crds) -> io::Result
         run: Run { command, crds },
         used: Used::default(),
         options: DecodeOptions::default()
-            .field_validation(decode.field_validation())
+            .field_validation(field_validation(decode.field_validation))
             .max_line(max_input().0),
         jobs: common.jobs.given().unwrap_or(NonZeroUsize::MIN),
         status: Status::Fine,

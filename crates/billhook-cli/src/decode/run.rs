@@ -14,7 +14,7 @@ use crate::args::{Command, From};
 use crate::crds::{Crd, Crds, version_named};
 use crate::identity::{Identity, type_meta};
 use crate::input::Document;
-use crate::options::Report;
+use crate::options::{Report, field_validation};
 use crate::problem::{Place, Problem};
 use crate::work::Work;
 
@@ -64,7 +64,7 @@ impl<'r> Run<'r> {
                 let common = self.command.common();
                 let report = !common.quiet || common.check || common.report == Report::Json;
                 let options = DecodeOptions::default().report(report);
-                let options = options.field_validation(decode.field_validation());
+                let options = options.field_validation(field_validation(decode.field_validation));
                 let mut done = from_request(&version, document, &options)?;
                 done.warnings.splice(0..0, deprecation_warning(&version));
                 Ok(done)

@@ -19,40 +19,31 @@ const REASON: Style = Style::new().dimmed();
 /// The length of the text that is held before it is printed.
 const MAX_HELD: usize = 64 << 10;
 
-/// Prints outcomes as they come.
-#[derive(Debug)]
-pub(crate) struct TextReport {
-    objects: bool,
-    changes: bool,
-    printer: Objects,
-}
-
-impl TextReport {
-    pub(crate) fn new(common: &Common) -> Self {
-        let printer = Objects::new(common.output);
-        TextReport { objects: !common.check, changes: !common.quiet, printer }
-    }
-
-    pub(crate) fn add(&mut self, outcome: &Outcome<'_>, findings: &[Finding]) -> io::Result<()> {
-        let done = match &outcome.result {
-            Ok(done) => done,
-            Err(error) if error.fields.is_empty() => {
-                problem(error);
-                return Ok(());
-            }
-            Err(_) => {
-                to_stderr(&findings::text(findings));
-                return Ok(());
-            }
-        };
-        if self.changes {
-            let mut text = String::new();
-            header(&mut text, outcome, done.changes.len());
-            change_lines(&mut text, &done.changes);
-            to_stderr(&text);
+/// Prints an outcome.
+pub(super) fn print(
+    objects: &mut Objects,
+    outcome: &Outcome<'_>,
+    findings: &[Finding],
+    common: &Common,
+) -> io::Result<()> {
+    let done = match &outcome.result {
+        Ok(done) => done,
+        Err(error) if error.fields.is_empty() => {
+            problem(error);
+            return Ok(());
         }
-        if self.objects { self.printer.print(&done.object) } else { Ok(()) }
+        Err(_) => {
+            to_stderr(&findings::text(findings));
+            return Ok(());
+        }
+    };
+    if !common.quiet {
+        let mut text = String::new();
+        header(&mut text, outcome, done.changes.len());
+        change_lines(&mut text, &done.changes);
+        to_stderr(&text);
     }
+    if common.check { Ok(()) } else { objects.print(&done.object) }
 }
 
 /// Prints the warnings that no change line covers.

@@ -5,7 +5,6 @@ mod ignore;
 mod report;
 
 use billhook_apimachinery::split_api_version;
-use std::io;
 use std::path::PathBuf;
 
 use billhook::CrdVersion;
@@ -19,18 +18,15 @@ use crate::identity::{Identity, type_meta};
 use crate::input::{Document, files_in, manifests, objects, readable_documents};
 use crate::json;
 use crate::options::Report;
-use crate::problem::{Place, Problem, Status};
+use crate::problem::{Place, Problem, RunError, Status};
 use crate::report as output;
 use crate::stored::Stored;
 
-/// Runs the command. The error is one of writing the output.
-pub(crate) fn run(command: &Diff) -> io::Result<Status> {
+/// Runs the command.
+pub(crate) fn run(command: &Diff) -> Result<Status, RunError> {
     let (desired, live) = command.sides();
     let inputs = std::slice::from_ref(desired);
-    let config = match command.server.config(inputs) {
-        Ok(config) => config,
-        Err(problem) => return Ok(output::problems(&[*problem])),
-    };
+    let config = command.server.config(inputs)?;
     let options = command.server.crd_options(&config);
     let (crds, mut problems) = Crds::read(&command.crd.paths, &config, inputs, options);
     let [desired, live] = [desired, live].map(|path| match command.kubectl {
@@ -53,7 +49,7 @@ pub(crate) fn run(command: &Diff) -> io::Result<Status> {
         let compared = match compared {
             Ok(compared) => compared,
             Err(problem) => {
-                status = status.max(output::problems(&[*problem]));
+                status = status.max(output::problem(&problem));
                 continue;
             }
         };

@@ -6,11 +6,11 @@ mod inline;
 mod render;
 mod table;
 
-use std::io::{self, Write as _};
+use std::io::Write as _;
 
 use clap::Args;
 
-use crate::problem::Status;
+use crate::problem::{RunError, Status};
 pub(crate) use book::Book;
 use book::Rule;
 
@@ -49,7 +49,7 @@ impl Explain {
     }
 }
 
-pub(crate) fn run(command: &Explain) -> io::Result<Status> {
+pub(crate) fn run(command: &Explain) -> Result<Status, RunError> {
     let book = Book::read();
     let rules = command.find(&book).unwrap_or_default();
     let mut out = anstream::stdout().lock();

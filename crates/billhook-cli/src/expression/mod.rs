@@ -15,8 +15,8 @@ use serde_json::Map;
 
 use crate::allow;
 use crate::json::{Fields, Items};
-use crate::problem::{Place, Problem, Status};
-use crate::report::{self, visible};
+use crate::problem::{Place, Problem, RunError, Status};
+use crate::report::visible;
 use crate::traces::to_value;
 use args::{ExplainExpression, Format};
 use values::Values;
@@ -25,21 +25,13 @@ use variables::{Pass, Variables};
 /// The most that one expression may cost (CE-35, PO-48).
 const LIMIT: u64 = 1_000_000;
 
-/// Runs the command. The error is one of writing the output.
-pub(crate) fn run(command: &ExplainExpression) -> io::Result<Status> {
+/// Runs the command.
+pub(crate) fn run(command: &ExplainExpression) -> Result<Status, RunError> {
     let inputs: Vec<_> = command.paths().cloned().collect();
-    let config = match command.server.config(&inputs) {
-        Ok(config) => config,
-        Err(problem) => return Ok(report::problems(&[*problem])),
-    };
-    let values = match Values::read(command, &config) {
-        Ok(values) => values,
-        Err(problems) => return Ok(report::problems(&problems)),
-    };
-    match explain(command, &values, command.server.kubernetes(&config)) {
-        Ok(explained) => explained.print(command),
-        Err(problem) => Ok(report::problems(&[*problem])),
-    }
+    let config = command.server.config(&inputs)?;
+    let values = Values::read(command, &config).map_err(RunError::Problems)?;
+    let explained = explain(command, &values, command.server.kubernetes(&config))?;
+    Ok(explained.print(command)?)
 }
 
 /// The trace of an expression, and those of the variables that it used.

@@ -7,7 +7,6 @@ mod report;
 mod request;
 mod subject;
 
-use std::io;
 use std::path::PathBuf;
 
 use billhook::KubernetesVersion;
@@ -22,8 +21,7 @@ use crate::crds::{Crds, list};
 use crate::input::{Document, documents};
 use crate::namespaces::Namespaces;
 use crate::policy::{Config, Policy};
-use crate::problem::{Place, Problem, Status, nothing};
-use crate::report::problems as print_problems;
+use crate::problem::{Place, Problem, RunError, Status, nothing};
 use crate::setup::Setup;
 use args::Match;
 use policies::Matcher;
@@ -31,22 +29,16 @@ use report::Printer;
 use request::Requests;
 use subject::{Decided, is_named};
 
-/// Runs the command. The error is one of writing the output.
-pub(crate) fn run(command: &Match) -> io::Result<Status> {
-    let config = match command.server.config(&command.objects) {
-        Ok(config) => config,
-        Err(problem) => return Ok(print_problems(&[*problem])),
-    };
-    let mut policy = match Policy::new(&config, &command.known) {
-        Ok(policy) => policy,
-        Err(problem) => return Ok(print_problems(&[*problem])),
-    };
+/// Runs the command.
+pub(crate) fn run(command: &Match) -> Result<Status, RunError> {
+    let config = command.server.config(&command.objects)?;
+    let mut policy = Policy::new(&config, &command.known)?;
     let mut setup = Setup::default();
     let cluster = Cluster::read(command, &config, &mut setup);
     let mut printer = Printer::new(command);
-    let mut status = setup.tell(&mut policy, printer.collector())?;
+    let mut status = setup.tell(&mut policy, printer.form.collector())?;
     if status == Status::Unusable {
-        printer.finish()?;
+        printer.form.finish()?;
         return Ok(status);
     }
     let Cluster { crds, namespaces, sets, policies, kubernetes } = &cluster;
@@ -84,8 +76,8 @@ pub(crate) fn run(command: &Match) -> io::Result<Status> {
     let (gone, written) = policy.finish();
     remarks.extend(gone);
     status = status.max(Status::of(&remarks)).max(written);
-    printer.add_remarks(remarks)?;
-    printer.finish()?;
+    printer.form.remarks(remarks)?;
+    printer.form.finish()?;
     Ok(status)
 }
 

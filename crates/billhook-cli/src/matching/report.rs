@@ -14,11 +14,11 @@ use super::args::Match;
 use super::policies;
 use super::request::{describe, to_value};
 use super::subject::{Decided, Subject, is_named, steps};
-use crate::findings::{self, About, Collector, match_rule};
-use crate::json::{Fields, Items, error};
-use crate::options::Report;
+use crate::findings::{About, match_rule};
+use crate::form::Form;
+use crate::json::{Fields, error};
 use crate::problem::Problem;
-use crate::report::{answer, problem as print_problem, to_stderr, visible};
+use crate::report::{answer, problem as print_problem, visible};
 use crate::setup::{CANNOT_BE_MATCHED, IGNORED, Origins};
 
 const HEADER: Style = Style::new().bold();
@@ -26,47 +26,15 @@ const HEADER: Style = Style::new().bold();
 /// Prints decisions as they come.
 pub(super) struct Printer<'c> {
     command: &'c Match,
-    form: Form,
+    pub(super) form: Form<()>,
     /// Whether anything was printed already.
     started: bool,
 }
 
-/// Where decisions go.
-enum Form {
-    Text,
-    Json(Items),
-    Findings(Collector),
-    Status,
-}
-
 impl<'c> Printer<'c> {
     pub(super) fn new(command: &'c Match) -> Self {
-        let form = match (command.findings.given(), command.report) {
-            _ if command.findings.is_status() => Form::Status,
-            (Some(format), _) => Form::Findings(Collector::new(format)),
-            (None, Report::Json) => Form::Json(Items::new("MatchReport")),
-            (None, Report::Text) => Form::Text,
-        };
+        let form = Form::new(command.findings, command.report, "MatchReport", ());
         Printer { command, form, started: false }
-    }
-
-    pub(super) fn collector(&mut self) -> Option<&mut Collector> {
-        match &mut self.form {
-            Form::Findings(collector) => Some(collector),
-            _ => None,
-        }
-    }
-
-    /// Adds what is to be told at the end.
-    pub(super) fn add_remarks(&mut self, remarks: Vec<Finding>) -> io::Result<()> {
-        match self.collector() {
-            _ if remarks.is_empty() => Ok(()),
-            Some(collector) => collector.add_findings(remarks),
-            None => {
-                to_stderr(&findings::text(&remarks));
-                Ok(())
-            }
-        }
     }
 
     /// Adds a request with the decisions of webhooks and of policies, and what was found.
@@ -77,11 +45,11 @@ impl<'c> Printer<'c> {
         explained: &[PolicyExplanation],
         found: Vec<Finding>,
     ) -> io::Result<()> {
-        if let (Err(problem), false) = (&subject.request, self.collector().is_some()) {
+        if let (Err(problem), false) = (&subject.request, self.form.collector().is_some()) {
             print_problem(problem);
         }
         match &mut self.form {
-            Form::Text => self.text(subject, decided, explained),
+            Form::Text(()) => self.text(subject, decided, explained),
             Form::Json(items) => items.add(item(self.command, subject, decided, explained)),
             Form::Findings(collector) => {
                 collector.add(&subject.place, &subject.identity, found, false)
@@ -130,14 +98,6 @@ impl<'c> Printer<'c> {
         let mut out = anstream::stdout().lock();
         out.write_all(text.as_bytes())?;
         out.flush()
-    }
-
-    pub(super) fn finish(self) -> io::Result<()> {
-        match self.form {
-            Form::Text | Form::Status => Ok(()),
-            Form::Json(items) => items.finish(),
-            Form::Findings(collector) => collector.finish(),
-        }
     }
 }
 

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::io::{self, Write as _};
+use std::io::Write as _;
 use std::path::PathBuf;
 
 use billhook::apply::{ManagedFields, ManagerEntry, OwnedPath, PathElement};
@@ -14,7 +14,7 @@ use crate::identity::Identity;
 use crate::input::{Document, objects};
 use crate::json::{self, Fields};
 use crate::options::Report;
-use crate::problem::{Problem, Status};
+use crate::problem::{Problem, RunError, Status};
 use crate::report::{self, visible};
 
 pub(crate) const HELP: &str = "\
@@ -47,8 +47,8 @@ pub(crate) struct Owners {
     path: Option<String>,
 }
 
-/// Runs the command. The error is one of writing the output.
-pub(crate) fn run(command: &Owners) -> io::Result<Status> {
+/// Runs the command.
+pub(crate) fn run(command: &Owners) -> Result<Status, RunError> {
     let mut status = Status::Fine;
     let is_json = command.report == Report::Json;
     let mut items = is_json.then(|| json::Items::new("OwnersReport"));
@@ -57,7 +57,7 @@ pub(crate) fn run(command: &Owners) -> io::Result<Status> {
         match (owned, &mut items) {
             (Ok(owned), Some(items)) => items.add(owned.item())?,
             (Ok(owned), None) => anstream::stdout().lock().write_all(owned.text().as_bytes())?,
-            (Err(problem), _) => status = status.max(report::problems(&[*problem])),
+            (Err(problem), _) => status = status.max(report::problem(&problem)),
         }
     }
     items.map_or(Ok(()), json::Items::finish)?;

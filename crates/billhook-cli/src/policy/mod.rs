@@ -127,7 +127,7 @@ impl<'c> Policy<'c> {
         let Some(baseline) = self.baseline else { return (Vec::new(), Status::Fine) };
         match baseline.finish(|file| files.contains(file)) {
             Ok(gone) => (gone, Status::Fine),
-            Err(problem) => (Vec::new(), report::problems(&[*problem])),
+            Err(problem) => (Vec::new(), report::problem(&problem)),
         }
     }
 }

@@ -5,7 +5,6 @@ mod kubeconfig;
 mod listener;
 mod tls;
 
-use std::io;
 use std::path::Path;
 
 use billhook_apimachinery::UserInfo;
@@ -15,25 +14,20 @@ use tokio::net::TcpListener;
 
 use crate::allow::authorizer;
 use crate::input::{Document, read_file, readable_documents};
-use crate::problem::{Place, Problem, Status};
+use crate::problem::{Place, Problem, RunError, Status};
 use crate::report;
 pub(crate) use args::{HELP, Serve};
 use listener::Listener;
 use tls::Identity;
 
 /// Runs the command until a signal ends it.
-pub(crate) fn run(command: &Serve) -> io::Result<Status> {
+pub(crate) fn run(command: &Serve) -> Result<Status, RunError> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    let status = match runtime.block_on(serve(command)) {
-        Ok(()) => Status::Fine,
-        Err(problem) => {
-            report::problem(&problem);
-            problem.status
-        }
-    };
+    let served = runtime.block_on(serve(command));
     // Watches do not end by themselves.
     runtime.shutdown_background();
-    Ok(status)
+    served?;
+    Ok(Status::Fine)
 }
 
 async fn serve(command: &Serve) -> Result<(), Box<Problem>> {

@@ -6,7 +6,6 @@ mod counting;
 mod report;
 
 use std::collections::BTreeMap;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -21,7 +20,7 @@ use crate::fixing::replace;
 use crate::input::{Document, read_file, readable_documents};
 use crate::parallel;
 use crate::policy::Config;
-use crate::problem::{self, Place, Problem, Status};
+use crate::problem::{self, Place, Problem, RunError, Status};
 use crate::report as messages;
 use crate::watch;
 pub(crate) use args::{HELP, Test};
@@ -34,8 +33,8 @@ const MAX_ROUNDS: usize = 20;
 /// The outcome of a run, and how long it took.
 type Timed = (Result<(), Failure>, Duration);
 
-/// Runs the command. The error is one of writing the output.
-pub(crate) fn run(command: &Test) -> io::Result<Status> {
+/// Runs the command.
+pub(crate) fn run(command: &Test) -> Result<Status, RunError> {
     let start = Instant::now();
     let mut problems = Vec::new();
     let config = command.server.config(&command.suites);
@@ -78,9 +77,7 @@ pub(crate) fn run(command: &Test) -> io::Result<Status> {
         }
     }
     if printer.count() == 0 && status == Status::Fine {
-        let problem = problem::nothing(&command.suites, "no cases here");
-        messages::problem(&problem);
-        return Ok(problem.status);
+        return Err(problem::nothing(&command.suites, "no cases here").into());
     }
     status = status.max(printer.status());
     printer.finish(start.elapsed())?;
@@ -111,8 +108,7 @@ fn update(
             let Some(text) = update_expectations(&outcomes) else { break };
             if let Err(error) = replace(path, before.bytes(), text.as_bytes()) {
                 let problem = Problem::io(Place::file(&path.to_string_lossy()), &error);
-                messages::problem(&problem);
-                status = status.max(problem.status);
+                status = status.max(messages::problem(&problem));
                 break;
             }
             is_updated = true;
@@ -125,7 +121,7 @@ fn update(
 }
 
 /// Prints and writes what the runs exercise, if that is asked for.
-fn coverage(command: &Test, options: &PlanOptions, runs: &[&Run]) -> io::Result<Status> {
+fn coverage(command: &Test, options: &PlanOptions, runs: &[&Run]) -> Result<Status, RunError> {
     let files = [&command.coverage_json, &command.coverage_lcov];
     if !command.coverage && files.iter().all(|file| file.is_none()) {
         return Ok(Status::Fine);
@@ -146,23 +142,20 @@ fn coverage(command: &Test, options: &PlanOptions, runs: &[&Run]) -> io::Result<
         let Some(path) = path else { continue };
         if let Err(error) = std::fs::write(path, text) {
             let problem = Problem::io(Place::file(&path.to_string_lossy()), &error);
-            messages::problem(&problem);
-            status = problem.status;
+            status = messages::problem(&problem);
         }
     }
     Ok(status)
 }
 
 /// Prints a suite for a definition.
-fn generated(problems: &[Problem], definitions: &[FoundDefinition]) -> io::Result<Status> {
+fn generated(problems: &[Problem], definitions: &[FoundDefinition]) -> Result<Status, RunError> {
     let mut status = messages::problems(problems);
     let [definition] = definitions else {
         let message = format!("`--generate` is for one CRD, found {}", definitions.len());
         let names: Vec<&str> = definitions.iter().map(FoundDefinition::file).collect();
         let place = if names.is_empty() { "--crd".to_owned() } else { names.join(", ") };
-        let problem = Problem::unusable(Place::file(&place), message);
-        messages::problem(&problem);
-        return Ok(problem.status);
+        return Err(Problem::unusable(Place::file(&place), message).into());
     };
     match generate(definition, definition.file()) {
         Ok(suite) => {
@@ -171,8 +164,7 @@ fn generated(problems: &[Problem], definitions: &[FoundDefinition]) -> io::Resul
         }
         Err(error) => {
             let problem = Problem::unusable(Place::file(definition.file()), error.to_string());
-            messages::problem(&problem);
-            status = status.max(problem.status);
+            status = status.max(messages::problem(&problem));
         }
     }
     Ok(status)

@@ -31,7 +31,7 @@ pub(super) struct Printer {
 impl Printer {
     pub(super) fn new(command: &Test) -> Self {
         let Test { durations, quiet, findings, .. } = *command;
-        let format = if durations { None } else { findings.given_or_ci(Report::Text) };
+        let format = if durations { None } else { findings.or_ci(Report::Text).given() };
         let collector = format.map(Collector::new);
         let (passed, failed, ignored) = (0, 0, 0);
         Printer { collector, passed, failed, ignored, status: Status::Fine, durations, quiet }

@@ -4,8 +4,6 @@
 mod outcome;
 pub(crate) mod report;
 
-use std::io;
-
 use billhook::{CrdVersion, CustomResourceDefinition, DecodeOptions, ValidateOptions};
 use billhook_admission::deprecation_warning;
 use billhook_apimachinery::value::{DeepValue, deep_clone};
@@ -17,19 +15,17 @@ use crate::crds::{Crd, Crds};
 use crate::decode::from_request;
 use crate::identity::Identity;
 use crate::input::{Document, readable_documents};
+use crate::options::field_validation;
 use crate::policy::Policy;
-use crate::problem::{Place, Problem, Status, no_objects};
+use crate::problem::{Place, Problem, RunError, Status, no_objects};
 use crate::stored::Stored;
 use crate::work::{self, Done, Event, Pass, Work};
 use outcome::{Checked, Outcome};
 use report::Printer;
 
-/// Runs the command. The error is one of writing the output.
-pub(crate) fn run(command: &Validate) -> io::Result<Status> {
-    let config = match command.server.config(&command.objects) {
-        Ok(config) => config,
-        Err(problem) => return Ok(crate::report::problems(&[*problem])),
-    };
+/// Runs the command.
+pub(crate) fn run(command: &Validate) -> Result<Status, RunError> {
+    let config = command.server.config(&command.objects)?;
     let options = command.server.crd_options(&config);
     let (crds, mut problems) = Crds::read(&command.crd.paths, &config, &command.objects, options);
     let old = readable_documents(&command.old, &mut problems);
@@ -40,10 +36,7 @@ pub(crate) fn run(command: &Validate) -> io::Result<Status> {
     }
     let mut printer = Printer::new(command);
     let run = Run { command, crds: &crds, old: &old };
-    let policy = match Policy::new(&config, &command.known) {
-        Ok(policy) => policy,
-        Err(problem) => return Ok(crate::report::problems(&[*problem])),
-    };
+    let policy = Policy::new(&config, &command.known)?;
     let (threads, quiet) = (command.jobs.threads(), command.quiet);
     let pass = Pass { fixing: command.fixing, policy, threads, quiet };
     let end = work::run(&run, &command.objects, pass, |event| printer.add(event))?;
@@ -109,8 +102,8 @@ impl<'r> Run<'r> {
         let (mut object, mut warnings) = if self.command.no_decode {
             (document.value, Vec::new())
         } else {
-            let options =
-                DecodeOptions::default().field_validation(self.command.field_validation());
+            let options = DecodeOptions::default()
+                .field_validation(field_validation(self.command.field_validation));
             let done = from_request(&version, document, &options)?;
             (done.object, done.warnings)
         };

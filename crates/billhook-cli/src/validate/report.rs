@@ -13,9 +13,9 @@ use serde_json::Value;
 use super::outcome::{Checked, Outcome};
 use crate::args::Validate;
 use crate::crds::Used;
-use crate::findings::{self, Collector};
-use crate::json::{self, Fields, Items};
-use crate::options::Report;
+use crate::findings;
+use crate::form::Form;
+use crate::json::{self, Fields};
 use crate::problem::Status;
 use crate::report::{self, ERROR, WARNING, visible, write};
 use crate::summary::Summary;
@@ -23,31 +23,19 @@ use crate::work::{Done, Event};
 
 pub(crate) const VALID: Style = AnsiColor::Green.on_default().bold();
 
-/// Where outcomes go.
+/// Prints outcomes as they come.
 #[derive(Debug)]
 pub(crate) struct Printer {
     quiet: bool,
     used: Used,
-    form: Form,
-}
-
-#[derive(Debug)]
-enum Form {
-    Text,
-    Json(Items),
-    Findings(Collector),
-    Status,
+    form: Form<()>,
 }
 
 impl Printer {
     pub(crate) fn new(command: &Validate) -> Self {
-        let form = match (command.findings.given_or_ci(command.report), command.report) {
-            _ if command.findings.is_status() => Form::Status,
-            (Some(format), _) => Form::Findings(Collector::new(format)),
-            (None, Report::Json) => Form::Json(Items::new("ValidateReport")),
-            (None, Report::Text) => Form::Text,
-        };
-        Printer { quiet: command.quiet, used: Used::default(), form }
+        let Validate { findings, report, quiet, .. } = *command;
+        let form = Form::new(findings.or_ci(report), report, "ValidateReport", ());
+        Printer { quiet, used: Used::default(), form }
     }
 
     pub(crate) fn add(&mut self, event: Event<Outcome<'_>>) -> io::Result<()> {
@@ -71,32 +59,21 @@ impl Printer {
             Form::Status => print_answer(&outcome, is_told),
             _ if self.quiet && is_valid => Ok(()),
             Form::Json(items) => items.add(item(outcome, is_told)),
-            Form::Text if is_told => Ok(()),
-            Form::Text => print_text(&outcome, &findings, is_ignored),
+            Form::Text(()) if is_told => Ok(()),
+            Form::Text(()) => print_text(&outcome, &findings, is_ignored),
         }
     }
 
     fn add_findings(&mut self, findings: Vec<Finding>) -> io::Result<()> {
         match &mut self.form {
-            Form::Findings(collector) => collector.add_findings(findings),
-            Form::Json(_) | Form::Status => {
-                report::to_stderr(&findings::text(&findings));
-                Ok(())
-            }
-            Form::Text => write(&findings::text(&findings)),
+            Form::Text(()) => write(&findings::text(&findings)),
+            form => form.remarks(findings),
         }
     }
 
     /// Prints what has not been printed, and the summary for people.
     pub(crate) fn finish(self, summary: &Summary) -> io::Result<()> {
-        match self.form {
-            Form::Text => {}
-            Form::Findings(collector) if collector.is_for_people() => collector.finish()?,
-            Form::Findings(collector) => return collector.finish(),
-            Form::Json(items) => return items.finish(),
-            Form::Status => return Ok(()),
-        }
-        if !self.quiet {
+        if self.form.finish()? && !self.quiet {
             summary.print("object");
         }
         Ok(())
