@@ -15,7 +15,7 @@ use serde_json::Value as Json;
 
 use crate::cluster::namespace_object;
 use crate::context::PolicyContext;
-use crate::program::NAMESPACE;
+use crate::program::{NAMESPACE, Pass};
 use crate::set::{Head, PolicySet, namespace_not_found};
 
 /// The values that all evaluations for a request share.
@@ -102,6 +102,18 @@ impl<'r> Shared<'r> {
             values.extend(authorizer_variables(authorizer, self.request));
         }
         Ok(values)
+    }
+
+    /// Returns a pass over expressions of a policy.
+    pub(crate) fn pass<'p, 'v>(
+        &'v self,
+        head: &'p Head,
+        activation: &'v [(&'static str, Value<'p>)],
+    ) -> Pass<'p, 'v>
+    where
+        'p: 'v,
+    {
+        Pass::new(&head.variables, activation).noting(self.context.observer, head.identity())
     }
 }
 

@@ -2,6 +2,9 @@
 
 use std::fmt;
 
+use crate::params::Params;
+use crate::set::{Binding, Head};
+
 /// The fate of one expression of a policy, or of the whole policy, for a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -44,6 +47,20 @@ pub enum PolicyVerdict {
     },
     /// The mutating policy need not run again (PO-80).
     NotReinvoked,
+}
+
+impl PolicyRecord {
+    /// The fate of a policy for a binding and a parameter.
+    pub(crate) fn new(
+        policy: &Head,
+        binding: &Binding,
+        params: &Params,
+        index: Option<usize>,
+        verdict: PolicyVerdict,
+    ) -> Self {
+        let (policy, binding) = (policy.name.clone(), binding.name.clone());
+        PolicyRecord { policy, binding, parameter: params.key(), index, verdict }
+    }
 }
 
 impl PolicyVerdict {

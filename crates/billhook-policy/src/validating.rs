@@ -13,11 +13,12 @@ use crate::activation::{Objects, Shared};
 use crate::context::PolicyContext;
 use crate::observer::{PolicyCheck, PolicyEffect};
 use crate::params::Params;
-use crate::program::{BUDGET, OutOfBudget, Pass, Role};
+use crate::program::{BUDGET, Role};
 use crate::record::{PolicyRecord, PolicyVerdict};
 use crate::set::{
-    Annotation, Binding, Conditions, ConfigurationError, FailurePolicy, PolicySet, Validating,
-    Validation, is_exempt, matching_bindings, matching_policy, other_kinds,
+    Annotation, Binding, Compiled, Conditions, ConfigurationError, FailurePolicy, MatchedBinding,
+    PolicySet, Validating, Validation, is_exempt, matching_bindings, matching_policies,
+    other_kinds,
 };
 
 /// The longest usable result of a message expression (PO-51).
@@ -108,13 +109,11 @@ impl Run {
         if is_exempt(&request.resource) {
             return Ok(());
         }
-        let indexed = set.validating();
         let mut shared = None;
-        for position in indexed.index.candidates(request, context.equivalents) {
-            let Some(policy) = indexed.policies.get(position) else { continue };
-            let matched = match matching_policy(&policy.head, request, context) {
-                Ok(Some(matched)) => matched,
-                Ok(None) => continue,
+        let policies = matching_policies(set.validating(), |it| &it.head, request, context);
+        for (policy, matched) in policies {
+            let matched = match matched {
+                Ok(matched) => matched,
                 Err(error) => {
                     self.misconfigured(policy, error);
                     continue;
@@ -128,39 +127,38 @@ impl Run {
                 Some(shared) => shared,
                 None => shared.insert(Shared::new(set, request, context)?),
             };
-            let objects = Objects::of(request, &matched.matched, context);
-            let mut published = Published::default();
-            for bound in bindings {
-                let params = match bound.params {
-                    Ok(params) => params,
-                    Err(error) => {
-                        self.misconfigured(policy, error);
-                        continue;
-                    }
-                };
-                if params.is_empty() {
-                    continue;
-                }
-                let binding = bound.binding;
-                let objects = match &objects {
-                    Ok(objects) => objects,
-                    Err(error) => {
-                        let text = format!("failed to convert object version: {error}");
-                        let binding = Some(binding.name.clone());
-                        self.misconfigured(policy, ConfigurationError { binding, text });
-                        continue;
-                    }
-                };
-                let matched = &matched.matched;
+            self.policy(policy, &matched.matched, bindings, shared);
+        }
+        Ok(())
+    }
+
+    /// Evaluates a policy for its bindings.
+    fn policy(
+        &mut self,
+        policy: &Validating,
+        matched: &Match,
+        bindings: Vec<MatchedBinding<'_>>,
+        shared: &Shared<'_>,
+    ) {
+        let objects = Objects::of(shared.request, matched, shared.context);
+        let mut published = Published::default();
+        for MatchedBinding { binding, params } in bindings {
+            let evaluated = params.and_then(|params| {
                 for params in &params {
+                    let objects = objects.as_ref();
+                    let objects =
+                        objects.map_err(|error| ConfigurationError::unconverted(binding, error))?;
                     let evaluation =
                         Evaluation { policy, binding, params, matched, objects, shared };
                     self.take(&evaluation, &mut published);
                 }
+                Ok(())
+            });
+            if let Err(error) = evaluated {
+                self.misconfigured(policy, error);
             }
-            self.annotations.extend(published.into_annotations(&policy.head.name));
         }
-        Ok(())
+        self.annotations.extend(published.into_annotations(&policy.head.name));
     }
 
     /// PO-40
@@ -222,7 +220,7 @@ impl Run {
                 }
             }
         }
-        for (annotation, value, took) in annotations {
+        for (annotation, (value, took)) in annotations {
             match value {
                 Ok(value) => published.add(&annotation.key, value),
                 Err(message) if policy.head.fails_closed() => {
@@ -281,15 +279,14 @@ struct Evaluation<'e> {
     shared: &'e Shared<'e>,
 }
 
-/// An annotation with its value, none if it is to be left out, or the text of its error; and how
-/// long that took.
-type Annotated<'e> = (&'e Annotation, Result<Option<String>, String>, Duration);
+/// What came of an expression, and how long that took.
+type Timed<T> = (T, Duration);
 
-/// The result of a validation, or the text of its error, and how long that took.
-type Validated = (Result<bool, String>, Duration);
+/// The result of a validation, or the text of its error.
+type Validated = Timed<Result<bool, String>>;
 
-/// A decision, and how long its validation took.
-type Timed = (Decision, Duration);
+/// An annotation with its value, none if it is to be left out, or the text of its error.
+type Annotated<'e> = (&'e Annotation, Timed<Result<Option<String>, String>>);
 
 impl<'e> Evaluation<'e> {
     fn input(&self) -> ConditionInput<'_> {
@@ -297,13 +294,7 @@ impl<'e> Evaluation<'e> {
     }
 
     fn record(&self, index: Option<usize>, verdict: PolicyVerdict) -> PolicyRecord {
-        PolicyRecord {
-            policy: self.policy.head.name.clone(),
-            binding: self.binding.name.clone(),
-            parameter: self.params.key(),
-            index,
-            verdict,
-        }
+        PolicyRecord::new(&self.policy.head, self.binding, self.params, index, verdict)
     }
 
     fn denial(&self, message: String, reason: Option<String>) -> Denial {
@@ -330,7 +321,7 @@ impl<'e> Evaluation<'e> {
     }
 
     /// Returns the decisions and the annotations (PO-50).
-    fn decide(&self, input: &ConditionInput<'_>) -> (Vec<Timed>, Vec<Annotated<'e>>) {
+    fn decide(&self, input: &ConditionInput<'_>) -> (Vec<Timed<Decision>>, Vec<Annotated<'e>>) {
         let fails_closed = self.policy.head.fails_closed();
         let known = self.shared.known(&self.policy.head, input);
         let whole = |text: String| (vec![Decision::error(text, fails_closed).timed()], Vec::new());
@@ -362,34 +353,42 @@ impl<'e> Evaluation<'e> {
         }
     }
 
-    /// Returns the results of all validations, each with its time, and what is left of the budget.
-    fn validations(&self, known: &RequestVariables<'_>) -> Result<(Vec<Validated>, u64), String> {
-        let variables = &self.policy.head.variables;
-        let activation = self.shared.activation(known, &self.policy.head, true)?;
-        let pass = Pass::new(variables, &activation)
-            .noting(self.shared.context.observer, self.policy.head.identity());
+    /// Evaluates expressions of a kind, each within what the ones before it have left of the budget.
+    fn evaluate<'p, T>(
+        &self,
+        known: &RequestVariables<'_>,
+        role: Role,
+        expressions: impl Iterator<Item = (&'p str, &'p Compiled)>,
+        read: impl Fn(Value<'_>) -> T,
+    ) -> Result<(Vec<Timed<Result<T, String>>>, u64), String> {
+        let head = &self.policy.head;
+        let activation = self.shared.activation(known, head, role == Role::Validation)?;
+        let pass = self.shared.pass(head, &activation);
         let mut left = BUDGET;
-        let mut results = Vec::with_capacity(self.policy.validations.len());
-        for (index, validation) in self.policy.validations.iter().enumerate() {
-            let program = match &validation.program {
+        let mut results = Vec::new();
+        for (index, (expression, program)) in expressions.enumerate() {
+            let program = match program {
                 Ok(program) => program,
                 Err(text) => {
                     results.push((Err(format!("compilation error: {text}")), Duration::ZERO));
                     continue;
                 }
             };
-            let place = (Role::Validation, index);
-            let (evaluated, took) =
-                self.shared.context.timed(|| pass.evaluate(program, place, left));
-            let evaluated = evaluated.map_err(|OutOfBudget| OutOfBudget::TEXT.to_owned())?;
+            let context = self.shared.context;
+            let (evaluated, took) = context.timed(|| pass.evaluate(program, (role, index), left));
+            let evaluated = evaluated?;
             left = evaluated.left;
-            let result = match evaluated.result {
-                Ok(value) => Ok(matches!(value, Value::Bool(true))),
-                Err(error) => Err(resulted_in(&validation.expression, &error)),
-            };
-            results.push((result, took));
+            let result = evaluated.result.map(&read);
+            results.push((result.map_err(|error| resulted_in(expression, &error)), took));
         }
         Ok((results, left))
+    }
+
+    /// Returns the results of all validations and what is left of the budget.
+    fn validations(&self, known: &RequestVariables<'_>) -> Result<(Vec<Validated>, u64), String> {
+        let expressions = self.policy.validations.iter().map(|it| (&*it.expression, &it.program));
+        let is_true = |value: Value<'_>| matches!(value, Value::Bool(true));
+        self.evaluate(known, Role::Validation, expressions, is_true)
     }
 
     /// Returns the usable results of the message expressions (PO-51).
@@ -401,19 +400,15 @@ impl<'e> Evaluation<'e> {
         if self.policy.validations.iter().all(|it| it.message_program.is_none()) {
             return Ok(Vec::new());
         }
-        let variables = &self.policy.head.variables;
         let activation = self.shared.activation(known, &self.policy.head, false)?;
-        let pass = Pass::new(variables, &activation)
-            .noting(self.shared.context.observer, self.policy.head.identity());
+        let pass = self.shared.pass(&self.policy.head, &activation);
         let mut messages = Vec::with_capacity(self.policy.validations.len());
         for (index, validation) in self.policy.validations.iter().enumerate() {
             let Some(Ok(program)) = &validation.message_program else {
                 messages.push(None);
                 continue;
             };
-            let evaluated = pass
-                .evaluate(program, (Role::Message, index), left)
-                .map_err(|OutOfBudget| OutOfBudget::TEXT.to_owned())?;
+            let evaluated = pass.evaluate(program, (Role::Message, index), left)?;
             left = evaluated.left;
             messages.push(match evaluated.result {
                 Ok(Value::String(text)) => {
@@ -430,40 +425,19 @@ impl<'e> Evaluation<'e> {
 
     /// Returns the values of the audit annotations (PO-61).
     fn annotations(&self, known: &RequestVariables<'_>) -> Result<Vec<Annotated<'e>>, String> {
-        if self.policy.annotations.is_empty() {
+        let annotations = &self.policy.annotations;
+        if annotations.is_empty() {
             return Ok(Vec::new());
         }
-        let variables = &self.policy.head.variables;
-        let activation = self.shared.activation(known, &self.policy.head, false)?;
-        let pass = Pass::new(variables, &activation)
-            .noting(self.shared.context.observer, self.policy.head.identity());
-        let mut left = BUDGET;
-        let mut annotations = Vec::with_capacity(self.policy.annotations.len());
-        for (index, annotation) in self.policy.annotations.iter().enumerate() {
-            let program = match &annotation.program {
-                Ok(program) => program,
-                Err(text) => {
-                    let error = Err(format!("compilation error: {text}"));
-                    annotations.push((annotation, error, Duration::ZERO));
-                    continue;
-                }
-            };
-            let place = (Role::Annotation, index);
-            let (evaluated, took) =
-                self.shared.context.timed(|| pass.evaluate(program, place, left));
-            let evaluated = evaluated.map_err(|OutOfBudget| OutOfBudget::TEXT.to_owned())?;
-            left = evaluated.left;
-            let value = match evaluated.result {
-                Ok(Value::String(text)) => {
-                    let text = text.as_str().trim();
-                    Ok((!text.is_empty()).then(|| cut(text)))
-                }
-                Ok(_) => Ok(None),
-                Err(error) => Err(resulted_in(&annotation.expression, &error)),
-            };
-            annotations.push((annotation, value, took));
-        }
-        Ok(annotations)
+        let expressions = annotations.iter().map(|it| (&*it.expression, &it.program));
+        let text = |value: Value<'_>| match value {
+            Value::String(text) => {
+                Some(text.as_str().trim()).filter(|text| !text.is_empty()).map(cut)
+            }
+            _ => None,
+        };
+        let (values, _) = self.evaluate(known, Role::Annotation, expressions, text)?;
+        Ok(annotations.iter().zip(values).collect())
     }
 }
 
@@ -495,7 +469,7 @@ impl Decision {
         }
     }
 
-    fn timed(self) -> Timed {
+    fn timed(self) -> Timed<Self> {
         (self, Duration::ZERO)
     }
 }

@@ -21,11 +21,11 @@ use crate::activation::{Objects, Shared};
 use crate::context::PolicyContext;
 use crate::observer::{PolicyCheck, PolicyEffect};
 use crate::params::Params;
-use crate::program::{BUDGET, OutOfBudget, Pass, Role};
+use crate::program::{BUDGET, Role};
 use crate::record::{PolicyRecord, PolicyVerdict};
 use crate::set::{
     Binding, Conditions, ConfigurationError, Mutating, PolicySet, is_exempt, matching_bindings,
-    matching_policy, other_kinds,
+    matching_policies, other_kinds,
 };
 use crate::validating::{denied, resulted_in};
 use repetition::repeat;
@@ -118,13 +118,7 @@ impl Tuple<'_> {
     }
 
     fn record(&self, index: Option<usize>, verdict: PolicyVerdict) -> PolicyRecord {
-        PolicyRecord {
-            policy: self.policy.head.name.clone(),
-            binding: self.binding.name.clone(),
-            parameter: self.params.key(),
-            index,
-            verdict,
-        }
+        PolicyRecord::new(&self.policy.head, self.binding, &self.params, index, verdict)
     }
 
     /// Tells who watches that a mutation was evaluated (PO-95).
@@ -214,13 +208,11 @@ impl<'s> Run<'s> {
         context: &PolicyContext<'_>,
         versions: &mut BTreeMap<GroupVersionKind, Versioned>,
     ) -> Vec<Tuple<'p>> {
-        let indexed = set.mutating();
         let mut tuples = Vec::new();
-        for position in indexed.index.candidates(request, context.equivalents) {
-            let Some(policy) = indexed.policies.get(position) else { continue };
-            let matched = match matching_policy(&policy.head, request, context) {
-                Ok(Some(matched)) => matched,
-                Ok(None) => continue,
+        let policies = matching_policies(set.mutating(), |it| &it.head, request, context);
+        for (policy, matched) in policies {
+            let matched = match matched {
+                Ok(matched) => matched,
                 Err(error) => {
                     self.misconfigured(policy, error);
                     continue;
@@ -235,10 +227,8 @@ impl<'s> Run<'s> {
                         versions.insert(matched.kind.clone(), versioned);
                     }),
                 };
-                let converted = converted.map_err(|error| ConfigurationError {
-                    binding: Some(bound.binding.name.clone()),
-                    text: format!("failed to convert object version: {error}"),
-                });
+                let converted = converted
+                    .map_err(|error| ConfigurationError::unconverted(bound.binding, &error));
                 match bound.params.and_then(|params| converted.map(|()| params)) {
                     Ok(params) => tuples.extend(params.into_iter().map(|params| Tuple {
                         policy,
@@ -369,13 +359,10 @@ fn mutate(
     let (kind, objects) = (&tuple.matched.kind, shared.context.objects);
     let input = versioned.objects.input(shared.request, &tuple.matched, tuple.params.value());
     let known = shared.known(&tuple.policy.head, &input);
-    let variables = &tuple.policy.head.variables;
     let activation = shared.activation(&known, &tuple.policy.head, true).map_err(policy_error)?;
     let program = mutation.program.as_ref().map_err(|text| policy_error(text.clone()))?;
-    let evaluated = Pass::new(variables, &activation)
-        .noting(shared.context.observer, tuple.policy.head.identity())
-        .evaluate(program, (mutation.role, index), BUDGET)
-        .map_err(|OutOfBudget| policy_error(OutOfBudget::TEXT.to_owned()))?;
+    let pass = shared.pass(&tuple.policy.head, &activation);
+    let evaluated = pass.evaluate(program, (mutation.role, index), BUDGET).map_err(policy_error)?;
     let made = evaluated
         .result
         .map_err(|error| policy_error(resulted_in(&mutation.expression, &error)))?;

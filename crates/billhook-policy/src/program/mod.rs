@@ -4,7 +4,7 @@ mod environment;
 mod variables;
 
 pub(crate) use environment::{Role, Setting, compile, environment};
-pub(crate) use variables::{Evaluated, OutOfBudget, Pass, Variables};
+pub(crate) use variables::{Evaluated, Pass, Variables};
 
 /// The variable whose value is the namespace of a request.
 pub(crate) const NAMESPACE: &str = "namespaceObject";

@@ -119,12 +119,8 @@ pub(crate) struct Evaluated<'a> {
 }
 
 /// The shared budget is used up (WM-82).
-pub(crate) struct OutOfBudget;
-
-impl OutOfBudget {
-    pub(crate) const TEXT: &str = "validation failed due to running out of cost budget, no \
-                                   further validation rules will be run";
-}
+const OUT_OF_BUDGET: &str =
+    "validation failed due to running out of cost budget, no further validation rules will be run";
 
 impl<'a, 'v> Pass<'a, 'v> {
     pub(crate) fn new(
@@ -167,20 +163,21 @@ impl<'a, 'v> Pass<'a, 'v> {
         });
     }
 
-    /// Evaluates an expression within a budget, which the variables that it uses share.
+    /// Evaluates an expression within a budget, which the variables that it uses share; fails if
+    /// that is used up.
     pub(crate) fn evaluate(
         &self,
         program: &'a Program,
         place: (Role, usize),
         left: u64,
-    ) -> Result<Evaluated<'a>, OutOfBudget> {
+    ) -> Result<Evaluated<'a>, String> {
         let mut meter = self.meter.get();
         let resolve = |name: &str, meter: &mut Meter| self.resolve(name, meter);
         let evaluation = program.evaluate_lazily(self.activation, &resolve, CALL_LIMIT, &mut meter);
         self.meter.set(meter);
         self.note(program, place, evaluation.result.as_ref());
         let cost = self.cost.take().saturating_add(evaluation.cost);
-        let left = left.checked_sub(cost).ok_or(OutOfBudget)?;
+        let left = left.checked_sub(cost).ok_or(OUT_OF_BUDGET)?;
         Ok(Evaluated { result: evaluation.result, left })
     }
 

@@ -49,6 +49,14 @@ pub(crate) struct ConfigurationError {
     pub(crate) text: String,
 }
 
+impl ConfigurationError {
+    /// The objects of a request cannot be had in the kind that a binding matched.
+    pub(crate) fn unconverted(binding: &Binding, error: &str) -> Self {
+        let text = format!("failed to convert object version: {error}");
+        ConfigurationError { binding: Some(binding.name.clone()), text }
+    }
+}
+
 /// A policy that a request goes to.
 pub(crate) struct MatchedPolicy<'p> {
     pub(crate) matched: Match,
@@ -85,8 +93,23 @@ pub(crate) fn is_selected(
     selects(&head.matcher) && binding.matcher.as_ref().is_none_or(selects)
 }
 
+/// Returns the policies that a request goes to, in order, and those with an error that keeps it
+/// from being told.
+pub(crate) fn matching_policies<'p, P>(
+    indexed: &'p Indexed<P>,
+    head: fn(&P) -> &Head,
+    request: &AdmissionAttributes,
+    context: &PolicyContext<'_>,
+) -> impl Iterator<Item = (&'p P, Result<MatchedPolicy<'p>, ConfigurationError>)> {
+    let candidates = indexed.index.candidates(request, context.equivalents).into_iter();
+    let policies = candidates.filter_map(|position| indexed.policies.get(position));
+    policies.filter_map(move |policy| {
+        Some((policy, matching_policy(head(policy), request, context).transpose()?))
+    })
+}
+
 /// Decides whether a policy is for a request.
-pub(crate) fn matching_policy<'p>(
+fn matching_policy<'p>(
     head: &'p Head,
     request: &AdmissionAttributes,
     context: &PolicyContext<'_>,

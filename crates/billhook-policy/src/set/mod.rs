@@ -10,11 +10,11 @@ use billhook::webhook::{CelConditions, MatcherIndex, RequestMatcher};
 use billhook_apimachinery::KubernetesVersion;
 
 pub(crate) use compiled::{
-    Annotation, Binding, FailurePolicy, Head, Mutating, Validating, Validation,
+    Annotation, Binding, Compiled, FailurePolicy, Head, Mutating, Validating, Validation,
 };
 pub(crate) use matching::{
-    Conditions, ConfigurationError, MatchedPolicy, is_exempt, is_selected, matching_bindings,
-    matching_policy, namespace_not_found, other_kinds, param_kind, params_of,
+    Conditions, ConfigurationError, MatchedBinding, MatchedPolicy, is_exempt, is_selected,
+    matching_bindings, matching_policies, namespace_not_found, other_kinds, param_kind, params_of,
 };
 
 use crate::document::{
