@@ -1,10 +1,10 @@
 //! Objects of built-in kinds: they exist in one version, have no defaults, and their types are
 //! deduced from what they hold.
 
+use billhook::GroupVersionKind;
 use billhook::apply::MergeSchema;
 use billhook::webhook::ApiResource;
-use billhook::{DeepValue, GroupVersionKind};
-use billhook_admission::{BoxFuture, ObjectModel, ObjectModelError, UnknownObjects};
+use billhook_admission::ObjectModel;
 use serde_json::Value;
 
 /// The objects of built-in kinds.
@@ -12,22 +12,6 @@ use serde_json::Value;
 pub(crate) struct FreeForm;
 
 impl ObjectModel for FreeForm {
-    fn convert<'a>(
-        &'a self,
-        object: &'a Value,
-        to: &'a GroupVersionKind,
-    ) -> BoxFuture<'a, Result<DeepValue, ObjectModelError>> {
-        UnknownObjects.convert(object, to)
-    }
-
-    fn apply_defaults(
-        &self,
-        object: &mut Value,
-        kind: &GroupVersionKind,
-    ) -> Result<(), ObjectModelError> {
-        UnknownObjects.apply_defaults(object, kind)
-    }
-
     fn merge_schema(&self, _: &GroupVersionKind) -> Option<MergeSchema> {
         Some(MergeSchema::deduced())
     }

@@ -3,9 +3,7 @@
 use billhook::apply::MergeSchema;
 use billhook::webhook::{AdmissionAttributes, ApiResource, Operation};
 use billhook::{Scope, Status};
-use billhook_admission::{
-    BoxFuture, Chain, ObjectModel, ObjectModelError, RequestOptions, UnknownObjects, now,
-};
+use billhook_admission::{Chain, ObjectModel, ObjectModelError, RequestOptions, now};
 use billhook_apimachinery::value::{DeepValue, deep_clone};
 use billhook_apimachinery::{GroupVersionKind, GroupVersionResource};
 use billhook_schema::{CompileOptions, CompiledSchema, JsonSchemaProps};
@@ -21,24 +19,10 @@ const KNOWN: [(&str, &[&str]); 2] =
 /// A UID like any other.
 const UID: &str = "00000000-0000-4000-8000-000000000000";
 
-static UNKNOWN: UnknownObjects = UnknownObjects;
-
 /// Objects of built-in kinds.
 pub(super) struct BuiltIns;
 
 impl ObjectModel for BuiltIns {
-    fn convert<'a>(
-        &'a self,
-        object: &'a Value,
-        to: &'a GroupVersionKind,
-    ) -> BoxFuture<'a, Result<DeepValue, ObjectModelError>> {
-        UNKNOWN.convert(object, to)
-    }
-
-    fn apply_defaults(&self, _: &mut Value, _: &GroupVersionKind) -> Result<(), ObjectModelError> {
-        Ok(())
-    }
-
     fn merge_schema(&self, kind: &GroupVersionKind) -> Option<MergeSchema> {
         let texts = json!({"type": "object", "additionalProperties": {"type": "string"}});
         let properties = match kind.kind.as_str() {

@@ -15,21 +15,29 @@ message_error! {
     pub struct ObjectModelError;
 }
 
-/// Knows the objects of a chain. New methods will have defaults.
+/// Knows the objects of a chain. By itself it knows nothing of them: they exist in one version only
+/// and have no defaults. New methods will have defaults.
 pub trait ObjectModel: Send + Sync {
     /// Returns the object in another version, with its `apiVersion` and `kind` (DI-37).
     fn convert<'a>(
         &'a self,
         object: &'a Value,
         to: &'a GroupVersionKind,
-    ) -> BoxFuture<'a, Result<DeepValue, ObjectModelError>>;
+    ) -> BoxFuture<'a, Result<DeepValue, ObjectModelError>> {
+        let _ = object;
+        let error = format!("no conversion to {} {} is known", to.api_version(), to.kind);
+        Box::pin(ready(Err(error.into())))
+    }
 
     /// Sets the defaults of a version in an object of that version (DI-32).
     fn apply_defaults(
         &self,
         object: &mut Value,
         kind: &GroupVersionKind,
-    ) -> Result<(), ObjectModelError>;
+    ) -> Result<(), ObjectModelError> {
+        let _ = (object, kind);
+        Ok(())
+    }
 
     /// Returns how objects of a kind are merged, for mutating policies; none if it has no known
     /// type (PO-66).
@@ -105,17 +113,4 @@ where
 #[derive(Clone, Copy, Debug, Default)]
 pub struct UnknownObjects;
 
-impl ObjectModel for UnknownObjects {
-    fn convert<'a>(
-        &'a self,
-        _: &'a Value,
-        to: &'a GroupVersionKind,
-    ) -> BoxFuture<'a, Result<DeepValue, ObjectModelError>> {
-        let error = format!("no conversion to {} {} is known", to.api_version(), to.kind);
-        Box::pin(ready(Err(error.into())))
-    }
-
-    fn apply_defaults(&self, _: &mut Value, _: &GroupVersionKind) -> Result<(), ObjectModelError> {
-        Ok(())
-    }
-}
+impl ObjectModel for UnknownObjects {}
