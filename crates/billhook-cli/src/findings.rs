@@ -237,13 +237,11 @@ impl<'a> About<'a> {
 /// The fields of a built-in kind.
 fn built_in(identity: &Identity) -> Option<&'static Record> {
     let kind = identity.kind.as_deref()?;
-    let webhooks = [ConfigurationKind::Mutating, ConfigurationKind::Validating];
     match identity.group() {
         "apiextensions.k8s.io" => (kind == "CustomResourceDefinition").then(Definition::record),
         "admissionregistration.k8s.io" => {
-            let webhooks = webhooks.into_iter().filter(|known| known.name() == kind);
-            let policies = PolicyKind::ALL.into_iter().filter(|known| known.name() == kind);
-            webhooks.map(|it| it.record()).chain(policies.map(|it| it.record())).next()
+            let webhooks = ConfigurationKind::of(kind).map(ConfigurationKind::record);
+            webhooks.or_else(|| PolicyKind::of(kind).map(PolicyKind::record))
         }
         _ => None,
     }

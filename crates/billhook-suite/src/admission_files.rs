@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use billhook::webhook::{ConfigurationKind, WebhookConfiguration};
+use billhook::webhook::WebhookConfiguration;
 use billhook::{CustomResourceDefinition, DeepValue, KubernetesVersion};
 use billhook_apimachinery::split_api_version;
 use billhook_policy::PolicyDocument;
@@ -24,17 +24,10 @@ pub(crate) fn webhooks(
         let read = files::documents_below(&path, read).map_err(|error| {
             PlanError::of_file(&error).help("the paths of `webhooks` are seen from the suite")
         })?;
-        let documents = read.iter().filter(|it| WebhookConfiguration::is_configuration(&it.value));
         let before = found.len();
-        for document in documents {
-            let configuration = WebhookConfiguration::from_value(&document.value);
-            let is_mutating = document.value.get("kind").and_then(Value::as_str)
-                == Some(ConfigurationKind::Mutating.name());
-            let kind = match is_mutating {
-                true => ConfigurationKind::Mutating,
-                false => ConfigurationKind::Validating,
-            };
-            let configuration = configuration
+        for document in &read {
+            let Some(kind) = WebhookConfiguration::kind_of(&document.value) else { continue };
+            let configuration = WebhookConfiguration::from_value(&document.value)
                 .map_err(|error| PlanError::of_document(document, kind.record(), error))?;
             let configuration = configuration.kubernetes(kubernetes);
             if let Some(error) = configuration.validate().first() {

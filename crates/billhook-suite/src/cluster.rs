@@ -375,18 +375,17 @@ impl Observed {
 
     /// Compares with what is expected.
     pub(crate) fn judge(&self, stage: Stage, expected: &Expectation) -> Result<(), Failure> {
-        let text = |status: &Status| status.to_string();
         let object = match (&self.result, &expected.error) {
             (Ok(object), None) => Some(object),
             (Err(status), None) => {
-                return Err(Failure::Refused { stage, actual: text(status) });
+                return Err(Failure::Refused { stage, actual: status.clone().into() });
             }
             (Ok(_), Some(error)) => {
                 return Err(Failure::NoError { stage, expected: error.clone() });
             }
             (Err(status), Some(error)) if fits(error, status) => None,
             (Err(status), Some(error)) => {
-                let (expected, actual) = (error.clone(), text(status));
+                let (expected, actual) = (error.clone(), status.clone().into());
                 return Err(Failure::OtherError { stage, expected, actual });
             }
         };
@@ -431,7 +430,7 @@ impl Observed {
         // A body that cannot be decoded names no field.
         match fields.peek().is_none() || fields.any(is_near) {
             true => Ok(()),
-            false => Err(Failure::OtherError { stage, expected, actual: status.to_string() }),
+            false => Err(Failure::OtherError { stage, expected, actual: status.clone().into() }),
         }
     }
 

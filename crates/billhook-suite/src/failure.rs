@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use billhook::DeepValue;
+use billhook::{DeepValue, Status};
 use similar::TextDiff;
 
 use crate::object_case::ExpectedError;
@@ -41,8 +41,8 @@ pub enum Failure {
     Refused {
         /// The request.
         stage: Stage,
-        /// The server's text.
-        actual: String,
+        /// The server's answer.
+        actual: Box<Status>,
     },
     /// A request is accepted that should be refused.
     #[error("{stage}: accepted, but expected an error with `{expected}`")]
@@ -77,8 +77,8 @@ pub enum Failure {
         stage: Stage,
         /// The error that is expected.
         expected: ExpectedError,
-        /// The server's text.
-        actual: String,
+        /// The server's answer.
+        actual: Box<Status>,
     },
     /// Something else happens to the object, or is said of it.
     #[error("{part}: expected {}, got {}", billhook::to_json(expected), billhook::to_json(actual))]

@@ -480,32 +480,17 @@ impl Run {
         let path = fields.iter().fold(self.path(), |path, field| path.name(field));
         let text = format!("{}: {failure}", self.case_name());
         let finding = Finding::new(Severity::Error, Failure::RULE, text);
-        match self.refusal(failure) {
+        match refusal(failure) {
             Some((rule, field)) if matches!(failure, Failure::OtherError { .. }) => {
-                let at = if field.is_empty() { field } else { format!(" at `{field}`") };
+                let at = if field.is_empty() { "" } else { &*format!(" at `{field}`") };
                 finding.at(self.place(), path).help(format!("the error is {rule}{at}"))
             }
             Some((_, field)) if matches!(self.id, CaseId::Object(_)) => {
-                let below = ObjectPath::parse(&field).map(|field| field.below(path.clone()));
+                let below = ObjectPath::parse(field).map(|field| field.below(path.clone()));
                 finding.at(self.place(), below.unwrap_or(path))
             }
             _ => finding.at(self.place(), path),
         }
-    }
-
-    /// The rule and the field of the error of a case in our own format that is refused unexpectedly.
-    fn refusal(&self, failure: &Failure) -> Option<(String, String)> {
-        if !matches!(failure, Failure::Refused { .. } | Failure::OtherError { .. }) {
-            return None;
-        }
-        let status = self.observe()?.result.err()?;
-        let causes = status.details.iter().flat_map(|details| &details.causes);
-        let mut causes = causes.filter(|cause| !cause.field.is_empty());
-        let (rule, field) = match causes.next() {
-            Some(cause) => (cause.reason.clone(), cause.field.clone()),
-            None => (status.reason.clone(), String::new()),
-        };
-        (!rule.is_empty()).then_some((rule, field))
     }
 
     /// The path of the case in its suite.
@@ -550,6 +535,19 @@ impl Run {
             }
         }
     }
+}
+
+/// The rule and the field of the error of a request that is refused unexpectedly.
+fn refusal(failure: &Failure) -> Option<(&str, &str)> {
+    let (Failure::Refused { actual, .. } | Failure::OtherError { actual, .. }) = failure else {
+        return None;
+    };
+    let mut causes = actual.details.iter().flat_map(|details| &details.causes);
+    let (rule, field) = match causes.find(|cause| !cause.field.is_empty()) {
+        Some(cause) => (&cause.reason, cause.field.as_str()),
+        None => (&actual.reason, ""),
+    };
+    (!rule.is_empty()).then_some((rule, field))
 }
 
 /// The field of a case in OpenShift's format that a failure is about.

@@ -2,6 +2,7 @@
 
 use billhook::{
     CrdOptions, CrdVersion, CustomResourceDefinition, DeepValue, KubernetesVersion, ManifestError,
+    Status,
 };
 use billhook_admission::{Admission, Chain, JsonPatch, ObjectRequest, StoredObject, Unreachable};
 use billhook_apimachinery::value::deep_clone;
@@ -135,7 +136,7 @@ impl Runner {
         patched.map(install).map(Some).map_err(unusable)
     }
 
-    fn replace(&self, stored: &Stored, updated: &Value) -> Result<Stored, String> {
+    fn replace(&self, stored: &Stored, updated: &Value) -> Result<Stored, Box<Status>> {
         let mut updated = DeepValue::from(deep_clone(updated));
         for name in ["name", "namespace", "resourceVersion"] {
             let value = stored.object.get("metadata").and_then(|metadata| metadata.get(name));
@@ -150,7 +151,7 @@ impl Runner {
         admission: Option<&Admission>,
         stored: &Stored,
         object: &Value,
-    ) -> Result<Stored, String> {
+    ) -> Result<Stored, Box<Status>> {
         let mut updated = stored.object.clone();
         if let (Some(members), Some(status)) = (updated.as_object_mut(), object.get("status")) {
             members.insert("status".to_owned(), deep_clone(status));
@@ -206,9 +207,9 @@ fn install(definition: CustomResourceDefinition) -> Admission {
     Admission::new(definition, Chain::new(Unreachable)).server_fields(fields)
 }
 
-/// Sends a request; returns what is stored, or the server's text.
-fn send(admission: &Admission, request: &ObjectRequest) -> Result<Stored, String> {
-    let accepted = admission.admit_blocking(request).result.map_err(|status| status.to_string())?;
+/// Sends a request; returns what is stored, or the server's answer.
+fn send(admission: &Admission, request: &ObjectRequest) -> Result<Stored, Box<Status>> {
+    let accepted = admission.admit_blocking(request).result?;
     let bytes = accepted.stored.unwrap_or_default();
     let mut object = accepted.returned.unwrap_or_default();
     set_metadata(&mut object, "resourceVersion", Some(REVISION));
@@ -218,7 +219,7 @@ fn send(admission: &Admission, request: &ObjectRequest) -> Result<Stored, String
 /// Compares the outcome of a request with an expected error; returns what is stored if none was
 /// expected.
 fn expect(
-    outcome: Result<Stored, String>,
+    outcome: Result<Stored, Box<Status>>,
     stage: Stage,
     expected: &str,
 ) -> Result<Option<Stored>, Failure> {
@@ -226,8 +227,10 @@ fn expect(
         Ok(stored) if expected.is_empty() => Ok(Some(stored)),
         Ok(_) => Err(Failure::Accepted { stage, expected: expected.to_owned() }),
         Err(actual) if expected.is_empty() => Err(Failure::Refused { stage, actual }),
-        Err(actual) if actual.contains(expected) => Ok(None),
-        Err(actual) => Err(Failure::Text { stage, expected: expected.to_owned(), actual }),
+        Err(actual) => match actual.to_string() {
+            actual if actual.contains(expected) => Ok(None),
+            actual => Err(Failure::Text { stage, expected: expected.to_owned(), actual }),
+        },
     }
 }
 

@@ -109,9 +109,8 @@ fn own(
                 if is_whole { &["expect", "object"] } else { &["expect", "matches"] };
             (field, value(actual))
         }
-        Failure::Refused { .. } | Failure::OtherError { .. } => {
-            let status = run.observe()?.result.err()?;
-            (&["expect", "error"], Content::Value(error(&status)))
+        Failure::Refused { actual, .. } | Failure::OtherError { actual, .. } => {
+            (&["expect", "error"], Content::Value(error(actual)))
         }
         Failure::NoError { .. } => {
             let object = run.observe()?.result.ok()?;
@@ -158,16 +157,15 @@ fn listed(
         }
     };
     // The name of the object is made by the runner.
-    let text = |text: &String| {
-        let text = text.split_once(" is invalid: ").map_or(text.as_str(), |(_, errors)| errors);
+    let text = |text: &str| {
+        let text = text.split_once(" is invalid: ").map_or(text, |(_, errors)| errors);
         Content::Value(DeepValue::from(Value::from(text)))
     };
     Some(match failure {
         // It may be the status of the first object as well.
         Failure::Refused { stage: Stage::UpdateStatus, .. } => return None,
-        Failure::Refused { stage, actual } | Failure::Text { stage, actual, .. } => {
-            (field(*stage)?, text(actual))
-        }
+        Failure::Refused { stage, actual } => (field(*stage)?, text(&actual.to_string())),
+        Failure::Text { stage, actual, .. } => (field(*stage)?, text(actual)),
         Failure::Accepted { stage, .. } => (field(*stage)?, Content::Nothing),
         Failure::Object { actual, .. } => (&["expected"], Content::Text(billhook::to_yaml(actual))),
         _ => return None,

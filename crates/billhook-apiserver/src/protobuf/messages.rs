@@ -7,7 +7,9 @@ use self::Type::{
 };
 
 /// A message: number, name and type of each field. Others are ignored.
-pub(super) type Message = &'static [(u64, &'static str, Type)];
+pub(super) type Message = &'static [Field];
+
+type Field = (u64, &'static str, Type);
 
 /// The type of a field.
 #[derive(Clone, Copy)]
@@ -35,7 +37,28 @@ pub(super) enum Type {
 
 const TEXT_MAP: Type = Map(&Text);
 
-const METADATA: Message = &[
+const METADATA: Field = (1, "metadata", Object(OBJECT_META));
+
+const OWNERS: Type = Objects(&[
+    (1, "kind", Text),
+    (3, "name", Text),
+    (4, "uid", Text),
+    (5, "apiVersion", Text),
+    (6, "controller", Flag),
+    (7, "blockOwnerDeletion", Flag),
+]);
+
+const MANAGERS: Type = Objects(&[
+    (1, "manager", Text),
+    (2, "operation", Text),
+    (3, "apiVersion", Text),
+    (4, "time", Time),
+    (6, "fieldsType", Text),
+    (7, "fieldsV1", Json),
+    (8, "subresource", Text),
+]);
+
+const OBJECT_META: Message = &[
     (1, "name", Text),
     (2, "generateName", Text),
     (3, "namespace", Text),
@@ -47,32 +70,9 @@ const METADATA: Message = &[
     (10, "deletionGracePeriodSeconds", OptionalNumber),
     (11, "labels", TEXT_MAP),
     (12, "annotations", TEXT_MAP),
-    (
-        13,
-        "ownerReferences",
-        Objects(&[
-            (1, "kind", Text),
-            (3, "name", Text),
-            (4, "uid", Text),
-            (5, "apiVersion", Text),
-            (6, "controller", Flag),
-            (7, "blockOwnerDeletion", Flag),
-        ]),
-    ),
+    (13, "ownerReferences", OWNERS),
     (14, "finalizers", Texts),
-    (
-        17,
-        "managedFields",
-        Objects(&[
-            (1, "manager", Text),
-            (2, "operation", Text),
-            (3, "apiVersion", Text),
-            (4, "time", Time),
-            (6, "fieldsType", Text),
-            (7, "fieldsV1", Json),
-            (8, "subresource", Text),
-        ]),
-    ),
+    (17, "managedFields", MANAGERS),
 ];
 
 const CONDITIONS: Type = Objects(&[
@@ -84,20 +84,16 @@ const CONDITIONS: Type = Objects(&[
 ]);
 
 const NAMESPACE: Message = &[
-    (1, "metadata", Object(METADATA)),
+    METADATA,
     (2, "spec", Object(&[(1, "finalizers", Texts)])),
     (3, "status", Object(&[(1, "phase", Text), (2, "conditions", CONDITIONS)])),
 ];
 
-const CONFIG_MAP: Message = &[
-    (1, "metadata", Object(METADATA)),
-    (2, "data", TEXT_MAP),
-    (3, "binaryData", Map(&Bytes)),
-    (4, "immutable", Flag),
-];
+const CONFIG_MAP: Message =
+    &[METADATA, (2, "data", TEXT_MAP), (3, "binaryData", Map(&Bytes)), (4, "immutable", Flag)];
 
 const SECRET: Message = &[
-    (1, "metadata", Object(METADATA)),
+    METADATA,
     (2, "data", Map(&Bytes)),
     (3, "type", Text),
     (4, "stringData", TEXT_MAP),
@@ -115,7 +111,7 @@ const REFERENCE: Message = &[
 ];
 
 const SERVICE_ACCOUNT: Message = &[
-    (1, "metadata", Object(METADATA)),
+    METADATA,
     (2, "secrets", Objects(REFERENCE)),
     (3, "imagePullSecrets", Objects(&[(1, "name", Text)])),
     (4, "automountServiceAccountToken", Flag),
@@ -125,7 +121,7 @@ const SOURCE: Type = Object(&[(1, "component", Text), (2, "host", Text)]);
 const SERIES: Type = Object(&[(1, "count", Number), (2, "lastObservedTime", MicroTime)]);
 
 const CORE_EVENT: Message = &[
-    (1, "metadata", Object(METADATA)),
+    METADATA,
     (2, "involvedObject", Object(REFERENCE)),
     (3, "reason", Text),
     (4, "message", Text),
@@ -143,7 +139,7 @@ const CORE_EVENT: Message = &[
 ];
 
 const EVENT: Message = &[
-    (1, "metadata", Object(METADATA)),
+    METADATA,
     (2, "eventTime", MicroTime),
     (3, "series", SERIES),
     (4, "reportingController", Text),
@@ -160,105 +156,77 @@ const EVENT: Message = &[
     (15, "deprecatedCount", Number),
 ];
 
-const LEASE: Message = &[
-    (1, "metadata", Object(METADATA)),
-    (
-        2,
-        "spec",
-        Object(&[
-            (1, "holderIdentity", Text),
-            (2, "leaseDurationSeconds", OptionalNumber),
-            (3, "acquireTime", MicroTime),
-            (4, "renewTime", MicroTime),
-            (5, "leaseTransitions", OptionalNumber),
-            (6, "strategy", Text),
-            (7, "preferredHolder", Text),
-        ]),
-    ),
-];
-
-const SELECTOR: Type = Object(&[
-    (1, "matchLabels", TEXT_MAP),
-    (
-        2,
-        "matchExpressions",
-        Objects(&[(1, "key", Text), (2, "operator", Text), (3, "values", Texts)]),
-    ),
+const LEASE_SPEC: Type = Object(&[
+    (1, "holderIdentity", Text),
+    (2, "leaseDurationSeconds", OptionalNumber),
+    (3, "acquireTime", MicroTime),
+    (4, "renewTime", MicroTime),
+    (5, "leaseTransitions", OptionalNumber),
+    (6, "strategy", Text),
+    (7, "preferredHolder", Text),
 ]);
 
-const CLIENT_CONFIG: Type = Object(&[
-    (
-        1,
-        "service",
-        Object(&[
-            (1, "namespace", Text),
-            (2, "name", Text),
-            (3, "path", Text),
-            (4, "port", OptionalNumber),
-        ]),
-    ),
-    (2, "caBundle", Bytes),
-    (3, "url", Text),
+const LEASE: Message = &[METADATA, (2, "spec", LEASE_SPEC)];
+
+const REQUIREMENTS: Type =
+    Objects(&[(1, "key", Text), (2, "operator", Text), (3, "values", Texts)]);
+
+const SELECTOR: Type =
+    Object(&[(1, "matchLabels", TEXT_MAP), (2, "matchExpressions", REQUIREMENTS)]);
+
+const SERVICE: Type = Object(&[
+    (1, "namespace", Text),
+    (2, "name", Text),
+    (3, "path", Text),
+    (4, "port", OptionalNumber),
 ]);
 
-const RULE: Message = &[
-    (1, "operations", Texts),
-    (
-        2,
-        "rule",
-        Inline(&[
-            (1, "apiGroups", Texts),
-            (2, "apiVersions", Texts),
-            (3, "resources", Texts),
-            (4, "scope", Text),
-        ]),
-    ),
-];
+const CLIENT_CONFIG: Type =
+    Object(&[(1, "service", SERVICE), (2, "caBundle", Bytes), (3, "url", Text)]);
+
+const RULE_SPEC: Type = Inline(&[
+    (1, "apiGroups", Texts),
+    (2, "apiVersions", Texts),
+    (3, "resources", Texts),
+    (4, "scope", Text),
+]);
+
+const RULE: Message = &[(1, "operations", Texts), (2, "rule", RULE_SPEC)];
 
 const NAMED_EXPRESSIONS: Type = Objects(&[(1, "name", Text), (2, "expression", Text)]);
 
-const MUTATING_WEBHOOKS: Message = &[
-    (1, "metadata", Object(METADATA)),
-    (
-        2,
-        "webhooks",
-        Objects(&[
-            (1, "name", Text),
-            (2, "clientConfig", CLIENT_CONFIG),
-            (3, "rules", Objects(RULE)),
-            (4, "failurePolicy", Text),
-            (5, "namespaceSelector", SELECTOR),
-            (6, "sideEffects", Text),
-            (7, "timeoutSeconds", OptionalNumber),
-            (8, "admissionReviewVersions", Texts),
-            (9, "matchPolicy", Text),
-            (10, "reinvocationPolicy", Text),
-            (11, "objectSelector", SELECTOR),
-            (12, "matchConditions", NAMED_EXPRESSIONS),
-        ]),
-    ),
-];
+const MUTATING_WEBHOOK: Type = Objects(&[
+    (1, "name", Text),
+    (2, "clientConfig", CLIENT_CONFIG),
+    (3, "rules", Objects(RULE)),
+    (4, "failurePolicy", Text),
+    (5, "namespaceSelector", SELECTOR),
+    (6, "sideEffects", Text),
+    (7, "timeoutSeconds", OptionalNumber),
+    (8, "admissionReviewVersions", Texts),
+    (9, "matchPolicy", Text),
+    (10, "reinvocationPolicy", Text),
+    (11, "objectSelector", SELECTOR),
+    (12, "matchConditions", NAMED_EXPRESSIONS),
+]);
 
-const VALIDATING_WEBHOOKS: Message = &[
-    (1, "metadata", Object(METADATA)),
-    (
-        2,
-        "webhooks",
-        Objects(&[
-            (1, "name", Text),
-            (2, "clientConfig", CLIENT_CONFIG),
-            (3, "rules", Objects(RULE)),
-            (4, "failurePolicy", Text),
-            (5, "namespaceSelector", SELECTOR),
-            (6, "sideEffects", Text),
-            (7, "timeoutSeconds", OptionalNumber),
-            (8, "admissionReviewVersions", Texts),
-            (9, "matchPolicy", Text),
-            (10, "objectSelector", SELECTOR),
-            (11, "matchConditions", NAMED_EXPRESSIONS),
-        ]),
-    ),
-];
+const MUTATING_WEBHOOKS: Message = &[METADATA, (2, "webhooks", MUTATING_WEBHOOK)];
+
+const VALIDATING_WEBHOOK: Type = Objects(&[
+    (1, "name", Text),
+    (2, "clientConfig", CLIENT_CONFIG),
+    (3, "rules", Objects(RULE)),
+    (4, "failurePolicy", Text),
+    (5, "namespaceSelector", SELECTOR),
+    (6, "sideEffects", Text),
+    (7, "timeoutSeconds", OptionalNumber),
+    (8, "admissionReviewVersions", Texts),
+    (9, "matchPolicy", Text),
+    (10, "objectSelector", SELECTOR),
+    (11, "matchConditions", NAMED_EXPRESSIONS),
+]);
+
+const VALIDATING_WEBHOOKS: Message = &[METADATA, (2, "webhooks", VALIDATING_WEBHOOK)];
 
 const NAMED_RULES: Type = Objects(&[(1, "resourceNames", Texts), (2, "rules", Inline(RULE))]);
 
@@ -272,82 +240,61 @@ const MATCH_RESOURCES: Type = Object(&[
 
 const PARAM_KIND: Type = Object(&[(1, "apiVersion", Text), (2, "kind", Text)]);
 
-const VALIDATING_POLICY: Message = &[
-    (1, "metadata", Object(METADATA)),
-    (
-        2,
-        "spec",
-        Object(&[
-            (1, "paramKind", PARAM_KIND),
-            (2, "matchConstraints", MATCH_RESOURCES),
-            (
-                3,
-                "validations",
-                Objects(&[
-                    (1, "expression", Text),
-                    (2, "message", Text),
-                    (3, "reason", Text),
-                    (4, "messageExpression", Text),
-                ]),
-            ),
-            (4, "failurePolicy", Text),
-            (5, "auditAnnotations", Objects(&[(1, "key", Text), (2, "valueExpression", Text)])),
-            (6, "matchConditions", NAMED_EXPRESSIONS),
-            (7, "variables", NAMED_EXPRESSIONS),
-        ]),
-    ),
-];
+const VALIDATIONS: Type = Objects(&[
+    (1, "expression", Text),
+    (2, "message", Text),
+    (3, "reason", Text),
+    (4, "messageExpression", Text),
+]);
+
+const VALIDATING_POLICY_SPEC: Type = Object(&[
+    (1, "paramKind", PARAM_KIND),
+    (2, "matchConstraints", MATCH_RESOURCES),
+    (3, "validations", VALIDATIONS),
+    (4, "failurePolicy", Text),
+    (5, "auditAnnotations", Objects(&[(1, "key", Text), (2, "valueExpression", Text)])),
+    (6, "matchConditions", NAMED_EXPRESSIONS),
+    (7, "variables", NAMED_EXPRESSIONS),
+]);
+
+const VALIDATING_POLICY: Message = &[METADATA, (2, "spec", VALIDATING_POLICY_SPEC)];
 
 const EXPRESSION: Type = Object(&[(1, "expression", Text)]);
 
-const MUTATING_POLICY: Message = &[
-    (1, "metadata", Object(METADATA)),
-    (
-        2,
-        "spec",
-        Object(&[
-            (1, "paramKind", PARAM_KIND),
-            (2, "matchConstraints", MATCH_RESOURCES),
-            (3, "variables", NAMED_EXPRESSIONS),
-            (
-                4,
-                "mutations",
-                Objects(&[
-                    (2, "patchType", Text),
-                    (3, "applyConfiguration", EXPRESSION),
-                    (4, "jsonPatch", EXPRESSION),
-                ]),
-            ),
-            (5, "failurePolicy", Text),
-            (6, "matchConditions", NAMED_EXPRESSIONS),
-            (7, "reinvocationPolicy", Text),
-        ]),
-    ),
-];
+const MUTATIONS: Type = Objects(&[
+    (2, "patchType", Text),
+    (3, "applyConfiguration", EXPRESSION),
+    (4, "jsonPatch", EXPRESSION),
+]);
+
+const MUTATING_POLICY_SPEC: Type = Object(&[
+    (1, "paramKind", PARAM_KIND),
+    (2, "matchConstraints", MATCH_RESOURCES),
+    (3, "variables", NAMED_EXPRESSIONS),
+    (4, "mutations", MUTATIONS),
+    (5, "failurePolicy", Text),
+    (6, "matchConditions", NAMED_EXPRESSIONS),
+    (7, "reinvocationPolicy", Text),
+]);
+
+const MUTATING_POLICY: Message = &[METADATA, (2, "spec", MUTATING_POLICY_SPEC)];
+
+const PARAM_REF: Type = Object(&[
+    (1, "name", Text),
+    (2, "namespace", Text),
+    (3, "selector", SELECTOR),
+    (4, "parameterNotFoundAction", Text),
+]);
 
 /// The bindings of mutating policies have no actions.
-const POLICY_BINDING: Message = &[
-    (1, "metadata", Object(METADATA)),
-    (
-        2,
-        "spec",
-        Object(&[
-            (1, "policyName", Text),
-            (
-                2,
-                "paramRef",
-                Object(&[
-                    (1, "name", Text),
-                    (2, "namespace", Text),
-                    (3, "selector", SELECTOR),
-                    (4, "parameterNotFoundAction", Text),
-                ]),
-            ),
-            (3, "matchResources", MATCH_RESOURCES),
-            (4, "validationActions", Texts),
-        ]),
-    ),
-];
+const BINDING_SPEC: Type = Object(&[
+    (1, "policyName", Text),
+    (2, "paramRef", PARAM_REF),
+    (3, "matchResources", MATCH_RESOURCES),
+    (4, "validationActions", Texts),
+]);
+
+const POLICY_BINDING: Message = &[METADATA, (2, "spec", BINDING_SPEC)];
 
 const DELETE_OPTIONS: Message = &[
     (1, "gracePeriodSeconds", OptionalNumber),
@@ -357,37 +304,29 @@ const DELETE_OPTIONS: Message = &[
     (5, "dryRun", Texts),
 ];
 
-const ACCESS_REVIEW: Message = &[
-    (1, "metadata", Object(METADATA)),
-    (
-        2,
-        "spec",
-        Object(&[
-            (
-                1,
-                "resourceAttributes",
-                Object(&[
-                    (1, "namespace", Text),
-                    (2, "verb", Text),
-                    (3, "group", Text),
-                    (4, "version", Text),
-                    (5, "resource", Text),
-                    (6, "subresource", Text),
-                    (7, "name", Text),
-                ]),
-            ),
-            (2, "nonResourceAttributes", Object(&[(1, "path", Text), (2, "verb", Text)])),
-            (3, "user", Text),
-            (4, "groups", Texts),
-            (6, "uid", Text),
-        ]),
-    ),
-];
+const RESOURCE_ATTRIBUTES: Type = Object(&[
+    (1, "namespace", Text),
+    (2, "verb", Text),
+    (3, "group", Text),
+    (4, "version", Text),
+    (5, "resource", Text),
+    (6, "subresource", Text),
+    (7, "name", Text),
+]);
 
-const RULES_REVIEW: Message =
-    &[(1, "metadata", Object(METADATA)), (2, "spec", Object(&[(1, "namespace", Text)]))];
+const ACCESS_SPEC: Type = Object(&[
+    (1, "resourceAttributes", RESOURCE_ATTRIBUTES),
+    (2, "nonResourceAttributes", Object(&[(1, "path", Text), (2, "verb", Text)])),
+    (3, "user", Text),
+    (4, "groups", Texts),
+    (6, "uid", Text),
+]);
 
-const SELF_REVIEW: Message = &[(1, "metadata", Object(METADATA))];
+const ACCESS_REVIEW: Message = &[METADATA, (2, "spec", ACCESS_SPEC)];
+
+const RULES_REVIEW: Message = &[METADATA, (2, "spec", Object(&[(1, "namespace", Text)]))];
+
+const SELF_REVIEW: Message = &[METADATA];
 
 /// Returns the message of a kind, if clients send it.
 pub(super) fn message(api_version: &str, kind: &str) -> Option<Message> {

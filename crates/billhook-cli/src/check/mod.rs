@@ -171,10 +171,9 @@ impl Subject {
 
 /// Whether a document says that it is a webhook configuration, of whatever version.
 fn has_webhooks(value: &Value) -> bool {
-    let kinds = [ConfigurationKind::Mutating, ConfigurationKind::Validating];
     let text = |name| value.get(name).and_then(Value::as_str).unwrap_or_default();
     text("apiVersion").starts_with("admissionregistration.k8s.io/")
-        && kinds.iter().any(|kind| kind.name() == text("kind"))
+        && ConfigurationKind::of(text("kind")).is_some()
 }
 
 fn policy_findings(

@@ -156,7 +156,7 @@ pub(crate) fn configurations(
 ) -> Vec<WebhookConfiguration> {
     let mut found = Vec::new();
     let mut add = |document: &Document, setup: &mut Setup| {
-        if !WebhookConfiguration::is_configuration(&document.value) {
+        if WebhookConfiguration::kind_of(&document.value).is_none() {
             return namespaces.add_object(document).map(|_| ());
         }
         let read = WebhookConfiguration::from_value_reporting(&document.value);

@@ -38,6 +38,11 @@ impl PolicyKind {
         PolicyKind::MutatingBinding,
     ];
 
+    /// Returns the kind with a name.
+    pub fn of(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+
     /// Returns the name of the kind in documents.
     pub fn name(self) -> &'static str {
         match self {
@@ -272,8 +277,7 @@ impl PolicyDocument {
     /// or a binding.
     pub fn kind_of(value: &Value) -> Option<PolicyKind> {
         version_of(value)?;
-        let kind = value.get("kind")?.as_str()?;
-        PolicyKind::ALL.into_iter().find(|known| known.name() == kind)
+        PolicyKind::of(value.get("kind")?.as_str()?)
     }
 
     /// Returns its kind.

@@ -40,7 +40,7 @@ const fn cluster(
 }
 
 const CORE: (&str, &str) = ("", "v1");
-const ADMISSIONREGISTRATION: (&str, &str) = ("admissionregistration.k8s.io", "v1");
+const ADMISSION: (&str, &str) = ("admissionregistration.k8s.io", "v1");
 const APIEXTENSIONS: (&str, &str) = ("apiextensions.k8s.io", "v1");
 const APIREGISTRATION: (&str, &str) = ("apiregistration.k8s.io", "v1");
 const APPS: (&str, &str) = ("apps", "v1");
@@ -106,37 +106,17 @@ pub(super) const BUILT_IN: &[BuiltIn] = &[
         "Service",
         &[("proxy", ("", "v1", "ServiceProxyOptions")), ("status", OWN)],
     ),
-    cluster(ADMISSIONREGISTRATION, "mutatingadmissionpolicies", "MutatingAdmissionPolicy", NONE),
+    cluster(ADMISSION, "mutatingadmissionpolicies", "MutatingAdmissionPolicy", NONE),
+    cluster(ADMISSION, "mutatingadmissionpolicybindings", "MutatingAdmissionPolicyBinding", NONE),
+    cluster(ADMISSION, "mutatingwebhookconfigurations", "MutatingWebhookConfiguration", NONE),
+    cluster(ADMISSION, "validatingadmissionpolicies", "ValidatingAdmissionPolicy", STATUS),
     cluster(
-        ADMISSIONREGISTRATION,
-        "mutatingadmissionpolicybindings",
-        "MutatingAdmissionPolicyBinding",
-        NONE,
-    ),
-    cluster(
-        ADMISSIONREGISTRATION,
-        "mutatingwebhookconfigurations",
-        "MutatingWebhookConfiguration",
-        NONE,
-    ),
-    cluster(
-        ADMISSIONREGISTRATION,
-        "validatingadmissionpolicies",
-        "ValidatingAdmissionPolicy",
-        STATUS,
-    ),
-    cluster(
-        ADMISSIONREGISTRATION,
+        ADMISSION,
         "validatingadmissionpolicybindings",
         "ValidatingAdmissionPolicyBinding",
         NONE,
     ),
-    cluster(
-        ADMISSIONREGISTRATION,
-        "validatingwebhookconfigurations",
-        "ValidatingWebhookConfiguration",
-        NONE,
-    ),
+    cluster(ADMISSION, "validatingwebhookconfigurations", "ValidatingWebhookConfiguration", NONE),
     cluster(APIEXTENSIONS, "customresourcedefinitions", "CustomResourceDefinition", STATUS),
     cluster(APIREGISTRATION, "apiservices", "APIService", STATUS),
     namespaced(APPS, "controllerrevisions", "ControllerRevision", NONE),

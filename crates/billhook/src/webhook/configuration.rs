@@ -32,7 +32,8 @@ impl ConfigurationKind {
         }
     }
 
-    pub(crate) fn of(name: &str) -> Option<Self> {
+    /// Returns the kind with a name.
+    pub fn of(name: &str) -> Option<Self> {
         [ConfigurationKind::Mutating, ConfigurationKind::Validating]
             .into_iter()
             .find(|kind| kind.name() == name)

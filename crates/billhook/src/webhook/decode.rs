@@ -79,9 +79,10 @@ impl WebhookConfiguration {
         }
     }
 
-    /// Whether a document says that it is a webhook configuration of a version that can be read.
-    pub fn is_configuration(value: &Value) -> bool {
-        kind_and_version(value).is_some()
+    /// Returns the kind that a document says it is; none if it is not a webhook configuration of a
+    /// version that can be read.
+    pub fn kind_of(value: &Value) -> Option<ConfigurationKind> {
+        kind_and_version(value).map(|(kind, _)| kind)
     }
 }
 

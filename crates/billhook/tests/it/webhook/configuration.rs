@@ -165,7 +165,7 @@ fn documents_that_cannot_be_read() {
         ("admissionregistration.k8s.io/v1", "MutatingAdmissionPolicy"),
     ] {
         let value = json!({"apiVersion": api_version, "kind": kind});
-        assert!(!WebhookConfiguration::is_configuration(&value));
+        assert_eq!(WebhookConfiguration::kind_of(&value), None);
         let error = WebhookConfiguration::from_value(&value).unwrap_err();
         assert_eq!(
             error.to_string(),
