@@ -282,8 +282,8 @@ struct Evaluation<'e> {
 /// What came of an expression, and how long that took.
 type Timed<T> = (T, Duration);
 
-/// The result of a validation, or the text of its error.
-type Validated = Timed<Result<bool, String>>;
+/// The results of expressions, or the texts of their errors, and what is left of the budget.
+type Evaluated<T> = (Vec<Timed<Result<T, String>>>, u64);
 
 /// An annotation with its value, none if it is to be left out, or the text of its error.
 type Annotated<'e> = (&'e Annotation, Timed<Result<Option<String>, String>>);
@@ -360,7 +360,7 @@ impl<'e> Evaluation<'e> {
         role: Role,
         expressions: impl Iterator<Item = (&'p str, &'p Compiled)>,
         read: impl Fn(Value<'_>) -> T,
-    ) -> Result<(Vec<Timed<Result<T, String>>>, u64), String> {
+    ) -> Result<Evaluated<T>, String> {
         let head = &self.policy.head;
         let activation = self.shared.activation(known, head, role == Role::Validation)?;
         let pass = self.shared.pass(head, &activation);
@@ -385,7 +385,7 @@ impl<'e> Evaluation<'e> {
     }
 
     /// Returns the results of all validations and what is left of the budget.
-    fn validations(&self, known: &RequestVariables<'_>) -> Result<(Vec<Validated>, u64), String> {
+    fn validations(&self, known: &RequestVariables<'_>) -> Result<Evaluated<bool>, String> {
         let expressions = self.policy.validations.iter().map(|it| (&*it.expression, &it.program));
         let is_true = |value: Value<'_>| matches!(value, Value::Bool(true));
         self.evaluate(known, Role::Validation, expressions, is_true)

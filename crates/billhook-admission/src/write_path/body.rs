@@ -86,15 +86,7 @@ impl<'i> Incoming<'i> {
         };
         let mut attributes = match (operation, &old) {
             (Operation::Create, _) if request.subresource.is_none() => {
-                let object = self.object(None, now, warnings, changes).await?;
-                let (name, is_post) =
-                    (metadata_text(&object, "name"), request.operation == Operation::Create);
-                let definition = self.version.definition();
-                let refusal = definition.creation_refusal(self.version.name(), name, is_post);
-                if let Some(status) = refusal {
-                    return Err(status);
-                }
-                self.resource.create(object)
+                self.create(now, warnings, changes).await?
             }
             (Operation::Update, Some(old)) => self.update(old, now, warnings, changes).await?,
             (Operation::Delete, Some(old)) if request.subresource.is_none() => {
@@ -119,6 +111,22 @@ impl<'i> Incoming<'i> {
         attributes.options = Some(request.options_object(operation));
         attributes.user = request.user.clone();
         Ok(Arrived { old, revision, attributes })
+    }
+
+    async fn create(
+        &self,
+        now: Time,
+        warnings: &mut Warnings,
+        changes: &mut Vec<Difference>,
+    ) -> Result<AdmissionAttributes, Status> {
+        let object = self.object(None, now, warnings, changes).await?;
+        let name = metadata_text(&object, "name");
+        let is_post = self.request.operation == Operation::Create;
+        let definition = self.version.definition();
+        match definition.creation_refusal(self.version.name(), name, is_post) {
+            Some(status) => Err(status),
+            None => Ok(self.resource.create(object)),
+        }
     }
 
     /// Reads the stored object of a request that there is one for, and its resource version, if it

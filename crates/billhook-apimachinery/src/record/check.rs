@@ -253,19 +253,12 @@ impl Checker {
             (Type::Int32 | Type::Int64, Value::Number(number)) => {
                 self.integer(Num::of(number), type_.shape(), at, place);
             }
-            (Type::Bytes, Value::String(text)) => {
-                if let Err(offset) = base64::decode(text) {
-                    self.fail(format!("illegal base64 data at input byte {offset}"), at);
-                }
+            (Type::Bytes | Type::Time | Type::Parsed(_), Value::String(text)) => {
+                self.text(text, type_.shape(), at);
             }
             (Type::Bytes, Value::Array(items)) => {
                 for item in items.iter().filter(|item| !item.is_null()) {
                     self.byte(item, at, place);
-                }
-            }
-            (Type::Time, Value::String(text)) => {
-                if let Err(error) = Time::parse(text) {
-                    self.fail(error, at);
                 }
             }
             // A time that cannot be read ends the decoding, whatever is wrong with it (OM-05).
@@ -273,11 +266,6 @@ impl Checker {
                 let what = json_type(other);
                 let error = self.mismatch(&Wrong { what, type_, go_type: "string" }, at, place);
                 self.other.get_or_insert(error);
-            }
-            (Type::Parsed(parse), Value::String(text)) => {
-                if let Err(error) = parse(text) {
-                    self.fail(error, at);
-                }
             }
             (Type::Record(table), Value::Object(members)) => {
                 self.record(members, table(), at, Some(place));
@@ -294,6 +282,35 @@ impl Checker {
                     self.named_value(member, *type_, type_name, &at.name(name), place);
                 }
             }
+            (Type::RecordOrList(_) | Type::RecordOrFlag(_) | Type::RecordOrTexts(_), _) => {
+                self.either(value, type_.shape(), at, place);
+            }
+            (_, other) => {
+                let go_type = name.map_or_else(|| type_.go_name(), str::to_owned);
+                let wrong = Wrong { what: json_type(other), type_, go_type: &go_type };
+                self.wrong(&wrong, at, place);
+            }
+        }
+    }
+
+    /// A text that stands for something else.
+    fn text(&mut self, text: &str, type_: Type, at: &At<'_>) {
+        let error = match type_ {
+            Type::Bytes => base64::decode(text)
+                .err()
+                .map(|offset| format!("illegal base64 data at input byte {offset}")),
+            Type::Time => Time::parse(text).err(),
+            Type::Parsed(parse) => parse(text).err(),
+            _ => None,
+        };
+        if let Some(error) = error {
+            self.fail(error, at);
+        }
+    }
+
+    /// A record, or what may stand in its place.
+    fn either(&mut self, value: &Value, type_: Type, at: &At<'_>, place: &Place<'_>) {
+        match (type_, value) {
             (
                 Type::RecordOrList(table) | Type::RecordOrFlag(table) | Type::RecordOrTexts(table),
                 Value::Object(members),
@@ -304,15 +321,10 @@ impl Checker {
             (Type::RecordOrTexts(_), Value::Array(items)) => {
                 self.union(|checker| checker.list(items, Type::Text, at, place));
             }
-            (Type::RecordOrList(_) | Type::RecordOrTexts(_), _) => {}
             (Type::RecordOrFlag(_), _) => {
                 self.fail("boolean or JSON schema expected".to_owned(), at);
             }
-            (_, other) => {
-                let go_type = name.map_or_else(|| type_.go_name(), str::to_owned);
-                let wrong = Wrong { what: json_type(other), type_, go_type: &go_type };
-                self.wrong(&wrong, at, place);
-            }
+            _ => {}
         }
     }
 

@@ -246,30 +246,7 @@ impl RequestMatcher {
             });
             return if matches { Ok(()) } else { Err(Blocked::Mismatch) };
         }
-        let name = &attributes.namespace;
-        match namespaces.labels(name) {
-            Ok(Some(labels)) => {
-                let matches = selector.matches(labels.as_ref());
-                recorder.add(|| {
-                    let (name, labels) = (name.clone(), labels.as_ref().clone());
-                    step(SeenNamespace::Stored { name, labels }, StepVerdict::of(matches))
-                });
-                if matches { Ok(()) } else { Err(Blocked::Mismatch) }
-            }
-            Ok(None) => {
-                let status = namespace_not_found(name);
-                let verdict = || StepVerdict::Error(status.message.clone());
-                recorder.add(|| step(SeenNamespace::Missing { name: name.clone() }, verdict()));
-                Err(Blocked::Deferred(DecisionReason::NamespaceNotFound, status))
-            }
-            Err(error) => {
-                let error = error.to_string();
-                let status = Status::internal_error(&error);
-                let verdict = || StepVerdict::Error(error.clone());
-                recorder.add(|| step(SeenNamespace::Unknown { name: name.clone() }, verdict()));
-                Err(Blocked::Deferred(DecisionReason::NamespaceError, status))
-            }
-        }
+        select_stored_namespace(&attributes.namespace, selector, namespaces, step, recorder)
     }
 
     /// Step 2 (WM-20 to WM-25).
@@ -367,24 +344,53 @@ impl RequestMatcher {
             numbered().flat_map(|(index, rule)| others().map(move |other| (index, rule, other)));
         let Some((_, _, found)) = pairs.find(|(index, rule, other)| fits(*index, rule, other))
         else {
-            let none = others().next().is_none();
             recorder.add(|| TraceStep::Equivalents {
                 tried: true,
                 resources: others().cloned().collect(),
                 missed: None,
             });
-            return Selected::No(match none {
-                true => DecisionReason::NoRuleMatched,
-                false => DecisionReason::NoEquivalentMatched,
+            return Selected::No(match others().next() {
+                None => DecisionReason::NoRuleMatched,
+                Some(_) => DecisionReason::NoEquivalentMatched,
             });
         };
-        match registry.kind_for(found, subresource) {
-            None => Selected::UnknownKind(found.clone()),
-            Some(kind) => Selected::Yes(Match {
-                resource: found.clone(),
-                subresource: subresource.clone(),
-                kind: kind.clone(),
-            }),
+        let (resource, subresource) = (found.clone(), subresource.clone());
+        match registry.kind_for(found, &subresource).cloned() {
+            None => Selected::UnknownKind(resource),
+            Some(kind) => Selected::Yes(Match { resource, subresource, kind }),
+        }
+    }
+}
+
+/// Selects a namespace as it is stored (WM-15 to WM-17).
+fn select_stored_namespace(
+    name: &str,
+    selector: &Selector,
+    namespaces: &dyn Namespaces,
+    step: impl Fn(SeenNamespace, StepVerdict) -> TraceStep,
+    recorder: &mut impl Recorder,
+) -> Result<(), Blocked> {
+    match namespaces.labels(name) {
+        Ok(Some(labels)) => {
+            let matches = selector.matches(labels.as_ref());
+            recorder.add(|| {
+                let (name, labels) = (name.to_owned(), labels.as_ref().clone());
+                step(SeenNamespace::Stored { name, labels }, StepVerdict::of(matches))
+            });
+            if matches { Ok(()) } else { Err(Blocked::Mismatch) }
+        }
+        Ok(None) => {
+            let status = namespace_not_found(name);
+            let verdict = || StepVerdict::Error(status.message.clone());
+            recorder.add(|| step(SeenNamespace::Missing { name: name.to_owned() }, verdict()));
+            Err(Blocked::Deferred(DecisionReason::NamespaceNotFound, status))
+        }
+        Err(error) => {
+            let error = error.to_string();
+            let status = Status::internal_error(&error);
+            let verdict = || StepVerdict::Error(error.clone());
+            recorder.add(|| step(SeenNamespace::Unknown { name: name.to_owned() }, verdict()));
+            Err(Blocked::Deferred(DecisionReason::NamespaceError, status))
         }
     }
 }
