@@ -362,7 +362,7 @@ impl RequestMatcher {
     }
 }
 
-/// Selects a namespace as it is stored (WM-15 to WM-17).
+/// Selects a namespace as it is stored (WM-15, WM-16).
 fn select_stored_namespace(
     name: &str,
     selector: &Selector,
