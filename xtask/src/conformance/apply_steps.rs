@@ -5,6 +5,7 @@ use billhook::{CrdOptions, CustomResourceDefinition, Status};
 use billhook_admission::{
     Admission, Chain, ObjectRequest, ServerFields, StoredObject, Subresource, Unreachable,
 };
+use billhook_apimachinery::record::text;
 use billhook_apimachinery::value::{DeepValue, deep_clone, with_depth};
 use serde_json::{Map, Value, json};
 
@@ -97,10 +98,6 @@ impl Sequence<'_> {
         // Whole floats keep their fraction (SA-11).
         with_depth(&body, || serde_json::to_vec(&*body)).unwrap_or_default()
     }
-}
-
-fn text<'v>(value: &'v Value, name: &str) -> &'v str {
-    value.get(name).and_then(Value::as_str).unwrap_or_default()
 }
 
 /// An answer as the vectors show it.

@@ -3,6 +3,7 @@
 //! CX-45).
 
 use billhook_apimachinery::metadata::{validate_annotations, validate_labels};
+use billhook_apimachinery::record::text;
 use billhook_apimachinery::value::{DeepValue, deep_clone, deep_eq, go_type, sorted};
 use billhook_apimachinery::{GroupVersionKind, Location, Wording, aggregate};
 use serde_json::{Map, Value};
@@ -264,8 +265,4 @@ pub(super) fn has_only_type(object: &Value) -> bool {
     object.as_object().is_some_and(|members| {
         members.len() == 2 && members.contains_key("apiVersion") && members.contains_key("kind")
     })
-}
-
-fn text<'v>(object: &'v Value, name: &str) -> &'v str {
-    object.get(name).and_then(Value::as_str).unwrap_or_default()
 }

@@ -12,6 +12,7 @@ use serde_json::{Map, Value};
 use super::object_meta::{FOREGROUND_FINALIZER, ORPHAN_FINALIZER, OwnerReference};
 use crate::names;
 use crate::print::{compact_json, is_printable, quote};
+use crate::record::text;
 use crate::record::{FieldValue, TypedRecord, go_syntax};
 use crate::value::deep_clone;
 use crate::wording::Wording;
@@ -415,10 +416,6 @@ pub fn validate_manager(manager: &str, at: &Location<'_>, errors: &mut Vec<Field
         let detail = format!("invalid character U+{:04X} (at position {position})", c as u32);
         errors.push(FieldError::invalid(at.to_path(), manager, &detail));
     }
-}
-
-fn text<'v>(record: &'v Value, name: &str) -> &'v str {
-    record.get(name).and_then(Value::as_str).unwrap_or_default()
 }
 
 fn list<'v>(record: &'v Value, name: &str) -> &'v [Value] {
