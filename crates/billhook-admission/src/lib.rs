@@ -107,9 +107,7 @@ pub use audit::{AuditAnnotation, AuditAnnotations, AuditLevel, Warnings};
 pub use cancellation::Cancellation;
 pub use chain::{Chain, ChainOutcome, Plugin, PluginRequest};
 pub use futures::BoxFuture;
-pub use object_model::{
-    Converter, ConverterError, CustomResources, ObjectModel, ObjectModelError, UnknownObjects,
-};
+pub use object_model::{Converter, ConverterError, CustomResources, ObjectModel, ObjectModelError};
 #[cfg(feature = "metrics")]
 pub use observe::metrics;
 pub use observe::{

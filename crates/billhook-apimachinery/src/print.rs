@@ -78,7 +78,7 @@ pub fn error_value(value: &Value) -> String {
 
 /// Returns a value as the errors of older servers show it (KV-10): in Go syntax. Null alone is a
 /// string.
-pub fn go_value(value: &Value) -> String {
+pub(crate) fn go_value(value: &Value) -> String {
     let mut out = String::new();
     match value {
         Value::Null => out.push_str("\"null\""),

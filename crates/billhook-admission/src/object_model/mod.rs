@@ -10,6 +10,7 @@ mod versioned;
 
 pub use custom_resources::CustomResources;
 pub(crate) use metadata::{metadata_member, metadata_text};
-pub use model::{Converter, ConverterError, ObjectModel, ObjectModelError, UnknownObjects};
+pub(crate) use model::UnknownObjects;
+pub use model::{Converter, ConverterError, ObjectModel, ObjectModelError};
 pub(crate) use patched::patched_kind;
 pub(crate) use versioned::{Objects, State, Versioned, mutating_conversion_failed};

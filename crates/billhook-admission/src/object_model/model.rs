@@ -111,6 +111,6 @@ where
 
 /// Objects of which nothing is known: they exist in one version only and have no defaults.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct UnknownObjects;
+pub(crate) struct UnknownObjects;
 
 impl ObjectModel for UnknownObjects {}

@@ -96,10 +96,7 @@ fn decode_to_record(metadata: &Value, invalid: Invalid) -> Result<DeepValue, Rec
 
 /// Decodes metadata only to check it, and removes its unknown fields: what KEP-2332 asks for, and
 /// the KEP dialect does in place of [`decode_metadata`] (KD-09).
-pub fn prune_metadata(
-    metadata: &Value,
-    invalid: Invalid,
-) -> Result<NormalMetadata<'_>, RecordError> {
+fn prune_metadata(metadata: &Value, invalid: Invalid) -> Result<NormalMetadata<'_>, RecordError> {
     let normal = decode_metadata(metadata, invalid)?;
     if matches!(normal, NormalMetadata::Same(_)) {
         return Ok(normal);

@@ -23,8 +23,8 @@ pub use crate::time::{Time, is_normal_time};
 pub use applied::{WRITTEN_BY_SERVERS, validate_applied};
 pub use changes::metadata_changes;
 pub use decode::{
-    Invalid, NormalMetadata, decode_metadata, normalize_metadata, prune_metadata,
-    unknown_metadata_fields, write_unset_time,
+    Invalid, NormalMetadata, decode_metadata, normalize_metadata, unknown_metadata_fields,
+    write_unset_time,
 };
 pub use object_meta::{
     FOREGROUND_FINALIZER, ManagedFieldsEntry, ORPHAN_FINALIZER, ObjectMeta, OwnerReference,

@@ -402,7 +402,7 @@ impl<'s> NodeRef<'s> {
 
     /// Returns the member at a position in the order of names.
     #[inline]
-    pub fn property_at(self, position: usize) -> Option<PropertyRef<'s>> {
+    pub(crate) fn property_at(self, position: usize) -> Option<PropertyRef<'s>> {
         let property = self.arena.properties(self.node.properties).get(position)?;
         Some(PropertyRef { arena: self.arena, property })
     }
@@ -410,14 +410,14 @@ impl<'s> NodeRef<'s> {
     /// Which of the first 64 members are listed and were compiled with a default, a bit for each
     /// position.
     #[inline]
-    pub fn defaulted_mask(self) -> u64 {
+    pub(crate) fn defaulted_mask(self) -> u64 {
         self.node.defaulted_mask
     }
 
     /// [`NodeRef::defaulted_mask`] for all members, 64 in a word.
     #[inline]
     #[expect(clippy::indexing_slicing, reason = "ranges are only made together with the words")]
-    pub fn defaulted_words(self) -> &'s [u64] {
+    pub(crate) fn defaulted_words(self) -> &'s [u64] {
         let (start, end) = self.node.defaulted;
         &self.arena.defaulted[start as usize..end as usize]
     }
@@ -507,7 +507,7 @@ impl<'s> NodeRef<'s> {
 
     /// Returns the members at the positions whose bits are set in a word.
     #[inline]
-    pub fn properties_in(
+    pub(crate) fn properties_in(
         self,
         word: usize,
         mut bits: u64,

@@ -61,7 +61,7 @@ impl ReviewVersion {
     }
 
     /// The version of an `apiVersion`, if known.
-    pub fn of_api_version(api_version: &str) -> Option<Self> {
+    fn of_api_version(api_version: &str) -> Option<Self> {
         let (group, version) = api_version.split_once('/')?;
         (group == REVIEW_GROUP).then(|| Self::by_name(version)).flatten()
     }
