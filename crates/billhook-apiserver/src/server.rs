@@ -16,7 +16,6 @@ use billhook_admission::{
     AdmissionRequest, AdmissionResponse, Chain, Converter, ServerFields, WebhookCaller,
 };
 use billhook_apimachinery::record::text;
-use billhook_apimachinery::value::deep_clone;
 use billhook_apimachinery::{Status, UserInfo};
 use bytes::Bytes;
 use http::Method;
@@ -365,7 +364,7 @@ impl ServerBuilder {
         let options = CrdOptions::default().kubernetes(self.kubernetes);
         CustomResourceDefinition::with_options(document, &options)?;
         let options = DefinitionOptions::default().kubernetes(self.kubernetes);
-        if let Ok(definition) = Definition::with_options(deep_clone(document), &options)
+        if let Ok(definition) = Definition::with_options(document.clone(), &options)
             && let Some(error) = definition.validate_create().errors().first()
         {
             return Err(error.clone().into());

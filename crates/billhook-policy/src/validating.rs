@@ -279,7 +279,7 @@ struct Evaluation<'e> {
     shared: &'e Shared<'e>,
 }
 
-/// What came of an expression, and how long that took.
+/// The outcome of an expression, and how long that took.
 type Timed<T> = (T, Duration);
 
 /// The results of expressions, or the texts of their errors, and what is left of the budget.
