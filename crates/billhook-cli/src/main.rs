@@ -61,7 +61,7 @@ fn main() -> ExitCode {
         };
     input::limit(max_input);
     let run = || {
-        run(&command).or_else(|stop| match stop {
+        run(&command).or_else(|error| match error {
             RunError::Problems(problems) => Ok(report::problems(&problems)),
             RunError::Output(error) => Err(error),
         })
