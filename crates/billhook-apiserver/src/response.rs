@@ -221,6 +221,9 @@ pub(crate) fn complete_headers(request: &Request, response: &mut Response) {
 pub(crate) fn compress(request: &Request, response: &mut Response) {
     const LARGE: usize = 128 << 10;
     let Content::Whole(bytes) = &response.body().0 else { return };
+    if response.status() == StatusCode::PARTIAL_CONTENT {
+        return;
+    }
     let mut accepted = request.header("accept-encoding").split(',');
     if bytes.len() <= LARGE || !accepted.any(|encoding| encoding.trim() == "gzip") {
         return;

@@ -1,6 +1,7 @@
 //! OpenAPI: what may be sent to the resources of each version (DT-40 to DT-51).
 
 mod paths;
+mod ranges;
 mod schema;
 mod v2;
 mod weaken;
@@ -10,6 +11,7 @@ use std::time::{Duration, SystemTime};
 
 use billhook::{CrdVersion, DeepValue, KubernetesVersion};
 use billhook_apimachinery::print::compact_json;
+use bytes::Bytes;
 use http::{HeaderValue, StatusCode, header};
 use serde_json::{Map, Value, json};
 
@@ -143,16 +145,10 @@ fn answer(request: &Request, path: &str, document: &str) -> Response {
     response
 }
 
-/// Answers with a document of a hash, unless the client has it already.
+/// Answers with a document of a hash.
 fn tagged(request: &Request, hash: &str, document: String) -> Response {
     let tag = format!("\"{hash}\"");
-    let known = request.header("if-none-match").split(',').map(str::trim);
-    let mut known = known.map(|known| known.strip_prefix("W/").unwrap_or(known));
-    let mut response = if known.any(|known| known == tag || known == "*") {
-        empty(StatusCode::NOT_MODIFIED)
-    } else {
-        json_response(document)
-    };
+    let mut response = ranges::answer(request, &tag, document);
     set(&mut response, header::VARY, "Accept");
     set(&mut response, header::ETAG, &tag);
     response
@@ -231,7 +227,7 @@ fn empty(code: StatusCode) -> Response {
     response
 }
 
-fn json_response(document: String) -> Response {
+fn json_response(document: impl Into<Bytes>) -> Response {
     let mut response = http::Response::new(Body::whole(document));
     set(&mut response, header::CONTENT_TYPE, "application/json");
     response

@@ -36,6 +36,40 @@ async fn documents_have_a_hash() {
     assert_eq!(get(&server, "/openapi/v3/apis/example.com/v2").await.code, 404);
 }
 
+/// DT-41: a document can be read in parts, as a file can, with any method.
+#[tokio::test]
+async fn documents_are_read_in_parts() {
+    let server = crate::support::server();
+    let whole = get(&server, DOCUMENT).await;
+    let tag = whole.headers["etag"].to_str().unwrap();
+    assert_eq!(whole.headers["accept-ranges"], "bytes");
+    let length = whole.text.len();
+    for (headers, code, part, place) in [
+        (
+            vec![("range", "bytes=0-3")],
+            206,
+            whole.text.split_at(4).0,
+            format!("bytes 0-3/{length}"),
+        ),
+        (
+            vec![("range", "bytes=-5"), ("if-range", tag), ("accept-encoding", "gzip")],
+            206,
+            whole.text.split_at(length - 5).1,
+            format!("bytes {}-{}/{length}", length - 5, length - 1),
+        ),
+        (vec![("range", "bytes=0-3"), ("if-range", "\"other\"")], 200, &whole.text, String::new()),
+        (vec![("range", "bytes=0-3"), ("if-none-match", tag)], 304, "", String::new()),
+        (vec![("if-match", "\"other\"")], 412, "", String::new()),
+        (vec![("if-match", tag)], 200, &whole.text, String::new()),
+        (vec![("range", "bytes=9999999-")], 416, "", format!("bytes */{length}")),
+    ] {
+        let answer = call(&server, Method::POST, DOCUMENT, &headers, "").await;
+        assert_eq!((answer.code, answer.text.as_str()), (code, part), "{headers:?}");
+        let found = answer.headers.get("content-range").map(|place| place.to_str().unwrap());
+        assert_eq!(found.unwrap_or_default(), place, "{headers:?}");
+    }
+}
+
 /// DT-44: what is added to the schema of a definition.
 #[tokio::test]
 async fn schemas_are_completed() {
