@@ -36,10 +36,11 @@ pub(crate) async fn serve(server: &Arc<Shared>, request: &Request) -> Response {
         None => !is_namespaced || matches!(verb, Verb::List | Verb::Watch),
     };
     let version = resource.definition.version(&path.version).filter(|version| version.is_served());
-    let Some(version) = version.filter(|_| fits) else {
+    let Some(version) = version else { return not_found() };
+    if !fits {
         let is_listed = resource.is_native() && path.namespace.is_none() && path.name.is_none();
         return if is_listed { failure_form.status(&not_allowed()) } else { not_found() };
-    };
+    }
 
     let accept = request.header("accept");
     let accepted = negotiate(accept);

@@ -466,6 +466,9 @@ async fn own_kinds_have_failures_of_their_own() {
             "{method} {path}"
         );
     }
+    for path in ["/apis/apiextensions.k8s.io/v2/customresourcedefinitions", "/api/v2/configmaps"] {
+        assert_eq!(get(&server, path).await.text, "404 page not found\n", "LC-01: {path}");
+    }
     for path in ["/apis/example.com", "/apis/example.com/v1", "/apis"] {
         assert_eq!(call(&server, Method::POST, path, &[], "").await.code, 200, "DT-01: {path}");
     }
