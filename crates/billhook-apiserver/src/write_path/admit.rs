@@ -8,9 +8,9 @@ use billhook_admission::{Admission, AdmissionOutcome, ObjectRequest, StoreWrite}
 
 use super::binding::Binding;
 use super::cluster::StoredObjects;
-use super::namespaces::NamespaceLifecycle;
+use super::namespaces::{KeptNamespaces, NamespaceLifecycle};
 use super::permissions::PolicyPermissions;
-use crate::catalog::Resource;
+use crate::catalog::{NAMESPACES, Resource};
 use crate::configured::{Configures, NAME_LABEL, namespace_labels};
 use crate::state::Shared;
 
@@ -30,6 +30,9 @@ pub(crate) async fn admit(
     let mut chain = server.chain_of(resource).namespaces(labels).policy_cluster(cluster);
     if server.settings.has_namespaces && resource.definition.scope() == Scope::Namespaced {
         chain = chain.plugin(NamespaceLifecycle(Arc::clone(server)));
+    }
+    if resource.definition.name() == NAMESPACES {
+        chain = chain.plugin(KeptNamespaces);
     }
     if resource.configures == Some(Configures::Policies) {
         chain = chain.plugin(PolicyPermissions(Arc::clone(server)));

@@ -1,4 +1,4 @@
-//! Whether anything can be created in a namespace (RE-141).
+//! Whether anything can be created in a namespace, and whether it can be deleted (RE-141).
 
 use std::sync::Arc;
 
@@ -48,6 +48,34 @@ impl Plugin for NamespaceLifecycle {
         "metadata.namespace".clone_into(&mut cause.field);
         status.details.get_or_insert_default().causes.push(cause);
         Err(status)
+    }
+}
+
+/// Refuses to delete the namespaces that no server is without.
+pub(super) struct KeptNamespaces;
+
+impl Plugin for KeptNamespaces {
+    fn name(&self) -> &str {
+        "NamespaceLifecycle"
+    }
+
+    fn has_stage(&self, stage: Stage) -> bool {
+        stage == Stage::Mutating
+    }
+
+    fn handles(&self, operation: Operation) -> bool {
+        operation == Operation::Delete
+    }
+
+    fn mutate(&self, request: &mut PluginRequest<'_>) -> Result<(), Status> {
+        let attributes = request.attributes();
+        match attributes.name.as_str() {
+            name @ ("default" | "kube-public" | "kube-system") => {
+                let why = "this namespace may not be deleted";
+                Err(Status::forbidden(&attributes.resource, name, why))
+            }
+            _ => Ok(()),
+        }
     }
 }
 

@@ -518,3 +518,20 @@ async fn values_have_the_types_of_their_kinds() {
         assert_eq!((answer.code, answer.message()), (400, message));
     }
 }
+
+/// RE-141: a server is never without its first namespaces, but for the one of nodes.
+#[tokio::test]
+async fn some_namespaces_stay() {
+    let server = Server::builder().build();
+    for (name, code) in
+        [("default", 403), ("kube-public", 403), ("kube-system", 403), ("kube-node-lease", 200)]
+    {
+        let path = format!("/api/v1/namespaces/{name}");
+        let answer = call(&server, Method::DELETE, &path, &[], "").await;
+        assert_eq!(answer.code, code, "{name}");
+        let message =
+            format!("namespaces \"{name}\" is forbidden: this namespace may not be deleted");
+        assert!(code == 200 || answer.message() == message, "{}", answer.text);
+        assert_eq!(get(&server, &path).await.code == 200, code == 403);
+    }
+}
