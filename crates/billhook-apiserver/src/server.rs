@@ -15,7 +15,6 @@ use billhook::{
 use billhook_admission::{
     AdmissionRequest, AdmissionResponse, Chain, Converter, ServerFields, WebhookCaller,
 };
-use billhook_apimachinery::record::text;
 use billhook_apimachinery::{Status, UserInfo};
 use bytes::Bytes;
 use http::Method;
@@ -218,8 +217,9 @@ impl Server {
         if code != http::StatusCode::CREATED {
             let Ok(body) = response.into_body().collect().await;
             let status: Value = serde_json::from_slice(&body.to_bytes()).unwrap_or_default();
-            let (reason, message) = (text(&status, "reason"), text(&status, "message"));
-            return Err(Why::Refused(Status::failure(code.as_u16().into(), reason, message)));
+            let status = Status::of_failure(&status);
+            let other = || Status::failure(code.as_u16().into(), "", code.to_string());
+            return Err(Why::Refused(status.unwrap_or_else(other)));
         }
         if CustomResourceDefinition::is_definition(object) {
             // What comes next may need it.

@@ -3,7 +3,7 @@
 use std::io;
 
 use billhook::webhook::{ConfigurationKind, DecisionReason};
-use billhook::{CrdVersion, Definition, FieldError, FieldPath, Segment, Span};
+use billhook::{CrdVersion, Definition, FieldError, FieldPath, Segment, Span, StatusCause};
 use billhook_admission::deprecation_warning;
 use billhook_apimachinery::record::Record;
 use billhook_findings::{
@@ -133,6 +133,30 @@ impl<'a> About<'a> {
             text.split("\n").map(|line| strict(line.trim_start())).collect::<Vec<_>>()
         };
         whole.fields.iter().flat_map(lines).collect()
+    }
+
+    /// The answer of a server that refuses the object: each cause at its field, or all in one.
+    pub(crate) fn answered(&self, problem: &Problem) -> Vec<Finding> {
+        let details = problem.answer.iter().flat_map(|answer| &answer.details);
+        let causes = details.flat_map(|details| &details.causes);
+        let causes = causes.filter(|cause| !cause.field.is_empty());
+        let found: Vec<Finding> = causes.map(|cause| self.cause(cause)).collect();
+        if found.is_empty() { self.problem(problem) } else { found }
+    }
+
+    fn cause(&self, cause: &StatusCause) -> Finding {
+        let StatusCause { reason, message, field, .. } = cause;
+        let finding = self.finding(Severity::Error, reason, &format!("{field}: {message}"));
+        let Some(place) = self.place.of_finding() else { return finding };
+        // A field that is missing is told where it belongs.
+        let mut around = Some(field.as_str());
+        while let Some(dotted) = around {
+            if let Some(path) = place.resolve(dotted) {
+                return finding.at(&place, path);
+            }
+            around = dotted.rfind(['.', '[']).and_then(|end| dotted.get(..end));
+        }
+        finding.at(&place, FieldPath::default())
     }
 
     /// A note on a deprecated field.

@@ -7,30 +7,63 @@ mod tls;
 
 use std::path::Path;
 
+use billhook::{CrdError, Definition, DefinitionOptions, KubernetesVersion};
 use billhook_apimachinery::UserInfo;
 use billhook_apiserver::Server;
+use billhook_findings::Finding;
 use billhook_webhook_client::HttpsCaller;
 use tokio::net::TcpListener;
 
 use crate::allow::authorizer;
+use crate::findings::{self, About};
+use crate::identity::Identity;
 use crate::input::{Document, read_file, readable_documents};
 use crate::problem::{Place, Problem, RunError, Status};
 use crate::report;
 pub(crate) use args::{HELP, Serve};
 use listener::Listener;
-use tls::Identity;
+use tls::Identity as TlsIdentity;
 
 /// Runs the command until a signal ends it.
 pub(crate) fn run(command: &Serve) -> Result<Status, RunError> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    let served = runtime.block_on(serve(command));
+    let status = match runtime.block_on(serve(command)) {
+        Ok(()) => Status::Fine,
+        Err(failure) => {
+            if failure.findings.is_empty() {
+                report::problem(&failure.problem);
+            }
+            report::to_stderr(&findings::text(&failure.findings));
+            failure.problem.status
+        }
+    };
     // Watches do not end by themselves.
     runtime.shutdown_background();
-    served?;
-    Ok(Status::Fine)
+    Ok(status)
 }
 
-async fn serve(command: &Serve) -> Result<(), Box<Problem>> {
+/// A problem, and where it lies in a document that was read.
+struct Failure {
+    problem: Box<Problem>,
+    findings: Vec<Finding>,
+}
+
+impl From<Box<Problem>> for Failure {
+    fn from(problem: Box<Problem>) -> Self {
+        Failure { problem, findings: Vec::new() }
+    }
+}
+
+impl Failure {
+    /// The failure of a document for which a server would answer with a problem.
+    fn of_document(document: &Document, problem: Box<Problem>) -> Self {
+        let identity = Identity::of(&document.value);
+        let findings = About::new(&document.place, &identity).answered(&problem);
+        Failure { problem, findings }
+    }
+}
+
+async fn serve(command: &Serve) -> Result<(), Failure> {
     let token = match (&command.token_file, &command.write_kubeconfig) {
         (Some(file), _) => Some(read_token(file)?),
         // Without a token kubectl asks for a password.
@@ -43,7 +76,7 @@ async fn serve(command: &Serve) -> Result<(), Box<Problem>> {
     let listener = TcpListener::bind(command.listen).await;
     let listener = listener.map_err(|error| Problem::io(address.clone(), &error))?;
     let local = listener.local_addr().map_err(|error| Problem::io(address.clone(), &error))?;
-    let identity = if command.http { None } else { Some(Identity::new(local.ip())) };
+    let identity = if command.http { None } else { Some(TlsIdentity::new(local.ip())) };
     let identity = identity
         .transpose()
         .map_err(|error| Problem::unusable(address, format!("no certificate: {error}")))?;
@@ -80,12 +113,12 @@ fn read_token(file: &Path) -> Result<String, Box<Problem>> {
 }
 
 /// The server with its definitions and objects, and the number of the objects.
-async fn server(command: &Serve) -> Result<(Server, usize), Box<Problem>> {
+async fn server(command: &Serve) -> Result<(Server, usize), Failure> {
     let mut problems = Vec::new();
     let definitions = readable_documents(&command.crd, &mut problems);
     let objects = readable_documents(&command.load, &mut problems);
     if let Some(problem) = problems.into_iter().next() {
-        return Err(Box::new(problem));
+        return Err(Box::new(problem).into());
     }
     let is_definition =
         |document: &Document| billhook::CustomResourceDefinition::is_definition(&document.value);
@@ -104,21 +137,46 @@ async fn server(command: &Serve) -> Result<(Server, usize), Box<Problem>> {
     if let Some(allowed) = authorizer(&command.allow) {
         builder = builder.authorizer(move |user, request| allowed.authorize(user, request));
     }
-    for Document { place, value, .. } in definitions.into_iter().filter(is_definition) {
+    for document in definitions.iter().filter(|document| is_definition(document)) {
         builder = builder
-            .definition(&value)
-            .map_err(|error| Problem::unusable(place, error.to_string()))?;
+            .definition(&document.value)
+            .map_err(|error| unusable(document, kubernetes, &error))?;
     }
     let server = builder.build();
     let created = server.create_all(objects.iter().map(|object| &*object.value)).await;
     let created = created.map_err(|error| {
-        let place = objects.get(error.index()).map(|object| object.place.clone());
-        let place = place.unwrap_or_else(|| Place::file("--load"));
-        match error.status() {
+        let Some(document) = objects.get(error.index()) else {
+            return Problem::unusable(Place::file("--load"), error.to_string()).into();
+        };
+        let place = document.place.clone();
+        let problem = match error.status() {
             Some(status) => Problem::answered(place, status.clone()),
             None => Problem::unusable(place, error.to_string())
+                .field("kind")
                 .help("give its CRD with --crd or --load"),
-        }
+        };
+        Failure::of_document(document, problem)
     })?;
     Ok((server, created))
+}
+
+/// The failure of a definition that a server would refuse, with all its errors.
+fn unusable(document: &Document, kubernetes: KubernetesVersion, error: &CrdError) -> Failure {
+    let options = DefinitionOptions::default().kubernetes(kubernetes);
+    let problem = Problem::unusable(document.place.clone(), error.to_string());
+    match Definition::with_options(document.value.clone(), &options) {
+        Err(_) => Failure::of_document(document, problem),
+        Ok(definition) => {
+            let identity = Identity::of(&document.value);
+            let about = About::new(&document.place, &identity);
+            let validation = definition.validate_create();
+            let errors = validation.errors().iter();
+            let findings: Vec<Finding> =
+                errors.map(|error| about.definition_error(error)).collect();
+            match findings.is_empty() {
+                true => Failure::of_document(document, problem),
+                false => Failure { problem, findings },
+            }
+        }
+    }
 }

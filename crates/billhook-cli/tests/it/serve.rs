@@ -197,3 +197,34 @@ fn what_is_refused() {
         assert!(text.contains(message), "{text}");
     }
 }
+
+/// Refusals at the start are found on their lines.
+#[test]
+fn refusals_have_places() {
+    let (definition, object) = DEFINITION.split_once("---").unwrap();
+    let wrong_type = definition.replace("plural: foos", "plural: 7");
+    let wrong_value = definition.replace("scope: Namespaced", "scope: Namespacd");
+    let webhook = "apiVersion: admissionregistration.k8s.io/v1\nkind: ValidatingWebhookConfiguration\n\
+                   metadata: {name: a}\nwebhooks:\n- name: hook.example.com\n  sideEffects: Non\n";
+    let policy = "apiVersion: admissionregistration.k8s.io/v1\nkind: ValidatingAdmissionPolicy\n\
+                  metadata: {name: a}\nspec:\n  validations: {expression: a}\n";
+    let cases = [
+        ("--crd", wrong_type.as_str(), 2, "plural of type string", "plural: 7"),
+        ("--load", wrong_type.as_str(), 1, "plural of type string", "plural: 7"),
+        ("--crd", wrong_value.as_str(), 2, "did you mean `Namespaced`?", "scope: Namespacd"),
+        ("--load", wrong_value.as_str(), 1, "FieldValueNotSupported", "scope: Namespacd"),
+        ("--load", webhook, 1, "webhooks[0].sideEffects: Unsupported value", "sideEffects: Non"),
+        ("--load", policy, 1, "write a list", "validations: {"),
+        ("--load", object, 2, "give its CRD with --crd or --load", "kind: Foo"),
+    ];
+    for (option, text, code, message, marked) in cases {
+        assert!(text.contains(marked), "{text}");
+        let line = text.lines().position(|line| line.contains(marked)).unwrap() + 1;
+        let path = file("places", "document.yaml", text);
+        let output = billhook(&[option, path.to_str().unwrap()]).output().unwrap();
+        let found = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(code), "{found}");
+        assert!(found.contains(&format!("document.yaml:{line}:")), "{found}");
+        assert!(found.contains(message), "{found}");
+    }
+}
