@@ -46,6 +46,19 @@ pub enum ErrorType {
 }
 
 impl ErrorType {
+    /// All kinds.
+    pub const ALL: &[ErrorType] = &[
+        ErrorType::Required,
+        ErrorType::Invalid,
+        ErrorType::TypeInvalid,
+        ErrorType::NotSupported,
+        ErrorType::Forbidden,
+        ErrorType::Duplicate,
+        ErrorType::TooLong,
+        ErrorType::TooMany,
+        ErrorType::Internal,
+    ];
+
     /// Returns the reason code, e.g. `FieldValueRequired`.
     pub fn reason(self) -> &'static str {
         match self {

@@ -2,7 +2,7 @@
 
 /// Returns the name that is most like a misspelled one; the first of several, and none if all are
 /// too different. Upper and lower case count less than other differences.
-pub(crate) fn closest<'n>(wrong: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
+pub fn closest<'n>(wrong: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
     let wrong: Vec<char> = wrong.chars().take(LONGEST).collect();
     let most = (wrong.len() / 3).max(1) * CHANGE;
     let distance = |name: &'n str| {

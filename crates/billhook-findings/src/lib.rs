@@ -27,6 +27,7 @@ mod unreadable;
 mod visible;
 
 pub use deprecated::{DeprecatedField, DeprecatedFields};
+pub use edit_distance::closest;
 pub use finding::{Edit, Finding, Label, ObjectName, Severity};
 pub use fix::{Fixed, fix};
 pub use format::{Format, human, print};

@@ -13,6 +13,7 @@ use billhook_admission::{
 };
 use billhook_apimachinery::split_api_version;
 use billhook_apimachinery::value::deep_clone;
+use billhook_findings::closest;
 use billhook_policy::{
     ClusterObjects, EvaluatedExpression, ParamKind, PolicyCluster as _, PolicySet,
 };
@@ -34,9 +35,6 @@ use crate::suite::Suite;
 /// The name and the namespace of objects that have none.
 const NAME: &str = "test";
 const NAMESPACE: &str = "default";
-/// The rule on unknown and repeated fields.
-const UNKNOWN_FIELD: &str = "RP-20";
-
 /// Definitions and webhooks, and the requests of a suite to them.
 #[derive(Clone, Debug)]
 pub(crate) struct Cluster {
@@ -114,7 +112,11 @@ impl Cluster {
         let stage = stage(case);
         let Some(row) = row else { return observed.judge(stage, expected) };
         match (row.is_valid, &expected.error) {
-            (true, _) => observed.judge(stage, &Expectation { error: None, ..expected.clone() }),
+            (true, _) => {
+                let expected = Expectation { error: None, ..expected.clone() };
+                observed.judge(stage, &expected)?;
+                observed.keeps(row.field, &expected)
+            }
             (false, Some(_)) => observed.judge(stage, expected),
             (false, None) => observed.near(stage, row.field),
         }
@@ -154,7 +156,7 @@ impl Cluster {
             (Err(_), Some(resource)) => {
                 return Ok(self.send_free_form(suite, case, &resource, object, &options));
             }
-            (Err(error), None) => return Err(Failure::Unusable(error)),
+            (Err(failure), None) => return Err(failure),
         };
         let is_namespaced = served.definition().scope() == Scope::Namespaced;
         name(&mut object, None, is_namespaced);
@@ -237,7 +239,7 @@ impl Cluster {
     }
 
     /// The version of the definition that an object is of.
-    fn resource(&self, object: &Value) -> Result<(CrdVersion, &Admission), String> {
+    fn resource(&self, object: &Value) -> Result<(CrdVersion, &Admission), Failure> {
         let text = |name: &str| object.get(name).and_then(Value::as_str).unwrap_or_default();
         let (api_version, kind) = (text("apiVersion"), text("kind"));
         let (group, version) = split_api_version(api_version);
@@ -245,10 +247,31 @@ impl Cluster {
             definition.group() == group && definition.kind() == kind
         };
         let Some((definition, admission)) = self.resources.iter().find(is_its) else {
-            return Err(format!("no definition for kind `{kind}` of `{api_version}`"));
+            return Err(self.unknown_kind(api_version, kind));
         };
-        let served = definition.served(version).map_err(|error| error.to_string())?;
+        let served = definition.served(version).map_err(|error| {
+            let versions = definition.versions().filter(CrdVersion::is_served);
+            let versions: Vec<String> = versions.map(|version| version.api_version()).collect();
+            let text = format!("{error}; it serves {}", versions.join(", "));
+            let meant = closest(api_version, versions.iter().map(String::as_str));
+            Failure::NotServed { field: "apiVersion", text, meant: meant.map(str::to_owned) }
+        })?;
         Ok((served, admission))
+    }
+
+    fn unknown_kind(&self, api_version: &str, kind: &str) -> Failure {
+        let text = format!("no CRD for kind `{kind}` of `{api_version}`");
+        let mut known = self.resources.iter().map(|(definition, _)| definition);
+        let (field, meant) = match known.clone().find(|known| known.kind() == kind) {
+            Some(same) => {
+                let version = same.versions().find(CrdVersion::is_served);
+                ("apiVersion", version.map(|version| version.api_version()))
+            }
+            None => {
+                ("kind", closest(kind, known.by_ref().map(|known| known.kind())).map(str::to_owned))
+            }
+        };
+        Failure::NotServed { field, text, meant }
     }
 }
 
@@ -411,6 +434,22 @@ impl Observed {
         part.unwrap_or(Ok(()))
     }
 
+    /// Expects that the value of a field is not pruned, unless the case says what is.
+    fn keeps(&self, field: &str, expected: &Expectation) -> Result<(), Failure> {
+        let Ok(path) = ObjectPath::parse(field) else { return Ok(()) };
+        let path = path.below(FieldPath::default());
+        let pruned: Vec<String> = self
+            .pruned_paths()
+            .filter(|pruned| path.starts_with(pruned))
+            .map(ToString::to_string)
+            .collect();
+        if pruned.is_empty() || expected.pruned.is_some() || expected.warnings.is_some() {
+            return Ok(());
+        }
+        let (expected, actual) = (texts(&[]), texts(&pruned));
+        Err(Failure::Part { part: "pruned", expected, actual })
+    }
+
     /// Expects any error of a field, one around it or one below it.
     fn near(&self, stage: Stage, field: &str) -> Result<(), Failure> {
         let expected = ExpectedError { field: field.to_owned(), ..ExpectedError::default() };
@@ -443,8 +482,13 @@ impl Observed {
     }
 
     pub(crate) fn pruned(&self) -> Vec<String> {
+        sorted(self.pruned_paths().map(ToString::to_string))
+    }
+
+    /// The fields that are pruned, in the order of the object.
+    pub(crate) fn pruned_paths(&self) -> impl Iterator<Item = &FieldPath> {
         let pruned = self.changes.iter().filter(|change| change.kind() == ChangeKind::Pruned);
-        sorted(pruned.map(|change| change.path().to_string()))
+        pruned.map(Change::path)
     }
 
     pub(crate) fn defaulted(&self) -> BTreeMap<String, DeepValue> {
@@ -480,7 +524,7 @@ fn fits(expected: &ExpectedError, status: &Status) -> bool {
     if field.is_empty() && (rule.is_empty() || *rule == status.reason) {
         return status.message.contains(text);
     }
-    if rule == UNKNOWN_FIELD {
+    if rule == ExpectedError::UNKNOWN_FIELD {
         let names = |kind: &str| status.message.contains(&format!("{kind} field \"{field}"));
         let is_named = names("unknown") || names("duplicate");
         return is_named && status.message.contains(text);

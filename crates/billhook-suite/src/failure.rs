@@ -36,6 +36,16 @@ pub enum Failure {
     /// The case itself cannot be used, for example if its object is not YAML.
     #[error("the case cannot be run: {0}")]
     Unusable(String),
+    /// No definition serves the kind and the version of the object.
+    #[error("the case cannot be run: {text}")]
+    NotServed {
+        /// The field of the object: `kind` or `apiVersion`.
+        field: &'static str,
+        /// The reason.
+        text: String,
+        /// The value that may have been meant.
+        meant: Option<String>,
+    },
     /// A request is refused that should be accepted.
     #[error("{stage}: refused: {actual}")]
     Refused {
@@ -104,6 +114,11 @@ pub enum Failure {
 impl Failure {
     /// The rule of all failures.
     pub const RULE: &str = "failed-case";
+
+    /// Returns whether the case could not be run at all.
+    pub fn is_unusable(&self) -> bool {
+        matches!(self, Failure::Unusable(_) | Failure::NotServed { .. })
+    }
 
     /// Returns whether the decision is as expected and only the text of the error is not.
     pub fn is_only_text(&self) -> bool {

@@ -41,6 +41,7 @@ mod strict;
 mod suite;
 mod suite_error;
 pub mod testing;
+mod told;
 mod update;
 
 pub use answers::MakeCaller;

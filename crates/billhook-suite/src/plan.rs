@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use billhook::{FieldPath, KubernetesVersion};
-use billhook_findings::{Finding, Place, Severity, Source, Subject};
+use billhook_findings::{Finding, Place, Source};
 use billhook_policy::EvaluatedExpression;
 use serde_json::Value;
 
@@ -15,11 +15,10 @@ use crate::cluster::{Cluster, Observed};
 use crate::conversions::Conversions;
 use crate::examples;
 use crate::exercise::Exercise;
-use crate::failure::{Failure, Stage};
+use crate::failure::Failure;
 use crate::files::{self, FileError, FoundDefinition, ReadFile, beside};
 use crate::free_form::built_in;
 use crate::object_case::{ObjectCase, Row};
-use crate::object_path::ObjectPath;
 use crate::openshift;
 use crate::plan_error::PlanError;
 use crate::runner::Runner;
@@ -91,7 +90,7 @@ pub struct Plan {
 pub struct Run {
     document: Arc<Document>,
     target: Target,
-    id: CaseId,
+    pub(crate) id: CaseId,
 }
 
 #[derive(Debug)]
@@ -119,7 +118,7 @@ enum Target {
 
 /// The position of a case in its suite.
 #[derive(Clone, Copy, Debug)]
-enum CaseId {
+pub(crate) enum CaseId {
     Create(usize),
     Update(usize),
     Object(usize),
@@ -355,7 +354,7 @@ impl Run {
     /// what it is run against.
     pub fn name(&self) -> String {
         let Some(case) = self.case() else { return String::new() };
-        if !self.document.examples.is_empty() {
+        if self.is_example() {
             return case.name().to_owned();
         }
         let mut name = format!("{}: {}", case.list(), case.name());
@@ -463,41 +462,16 @@ impl Run {
         }
     }
 
-    /// Returns the outcome for a report: the failure as a finding at its place in the suite.
-    pub fn subject(&self, outcome: &Result<(), Failure>) -> Subject {
-        let finding = outcome.as_ref().err().map(|failure| self.finding(failure));
-        Subject::new(self.file(), self.name(), finding.into_iter().collect())
-    }
-
-    /// Returns a failure as a finding at its place in the suite.
-    pub fn finding(&self, failure: &Failure) -> Finding {
-        let fields: &[&str] = match (&self.target, self.id) {
-            (_, CaseId::Row(..)) => &[],
-            _ if !self.document.examples.is_empty() => &[],
-            (Target::Cluster { .. }, _) => own_fields(failure),
-            (Target::Definition { .. }, _) => listed_field(failure),
-        };
-        let path = fields.iter().fold(self.path(), |path, field| path.name(field));
-        let text = format!("{}: {failure}", self.case_name());
-        let finding = Finding::new(Severity::Error, Failure::RULE, text);
-        match refusal(failure) {
-            Some((rule, field)) if matches!(failure, Failure::OtherError { .. }) => {
-                let at = if field.is_empty() { "" } else { &*format!(" at `{field}`") };
-                finding.at(self.place(), path).help(format!("the error is {rule}{at}"))
-            }
-            Some((_, field)) if matches!(self.id, CaseId::Object(_)) => {
-                let below = ObjectPath::parse(field).map(|field| field.below(path.clone()));
-                finding.at(self.place(), below.unwrap_or(path))
-            }
-            _ => finding.at(self.place(), path),
-        }
+    /// Whether the case is a file of its own.
+    pub(crate) fn is_example(&self) -> bool {
+        !self.document.examples.is_empty()
     }
 
     /// The path of the case in its suite.
     pub(crate) fn path(&self) -> FieldPath {
         let top = FieldPath::default();
         match self.id {
-            CaseId::Object(_) if !self.document.examples.is_empty() => top,
+            CaseId::Object(_) if self.is_example() => top,
             CaseId::Create(index) => top.name("tests").name("onCreate").index(index),
             CaseId::Update(index) => top.name("tests").name("onUpdate").index(index),
             CaseId::Object(index) => top.name("cases").index(index),
@@ -534,52 +508,5 @@ impl Run {
                 Some(Case::Object { case, row })
             }
         }
-    }
-}
-
-/// The rule and the field of the error of a request that is refused unexpectedly.
-fn refusal(failure: &Failure) -> Option<(&str, &str)> {
-    let (Failure::Refused { actual, .. } | Failure::OtherError { actual, .. }) = failure else {
-        return None;
-    };
-    let mut causes = actual.details.iter().flat_map(|details| &details.causes);
-    let (rule, field) = match causes.find(|cause| !cause.field.is_empty()) {
-        Some(cause) => (&cause.reason, cause.field.as_str()),
-        None => (&actual.reason, ""),
-    };
-    (!rule.is_empty()).then_some((rule, field))
-}
-
-/// The field of a case in OpenShift's format that a failure is about.
-fn listed_field(failure: &Failure) -> &'static [&'static str] {
-    match failure {
-        Failure::Refused { stage: Stage::Create, .. } => &["initial"],
-        Failure::Refused { .. } => &["updated"],
-        Failure::Accepted { stage: Stage::UpdateStatus, .. }
-        | Failure::Text { stage: Stage::UpdateStatus, .. } => &["expectedStatusError"],
-        Failure::Accepted { .. } | Failure::Text { .. } => &["expectedError"],
-        Failure::Object { .. } => &["expected"],
-        Failure::Unusable(text) => {
-            let fields: [&[&str]; 4] =
-                [&["initialCRDPatches"], &["initial"], &["updated"], &["expected"]];
-            let is_it = |field: &&[&str]| text.split(": ").next() == field.first().copied();
-            fields.into_iter().find(is_it).unwrap_or_default()
-        }
-        _ => &[],
-    }
-}
-
-/// The field of a case in our own format that a failure is about.
-fn own_fields(failure: &Failure) -> &'static [&'static str] {
-    match failure {
-        Failure::Refused { .. } => &["object"],
-        Failure::NoError { .. } | Failure::OtherError { .. } => &["expect", "error"],
-        Failure::Object { .. } => &["expect"],
-        Failure::Part { part: "warnings", .. } => &["expect", "warnings"],
-        Failure::Part { part: "pruned", .. } => &["expect", "pruned"],
-        Failure::Part { part: "defaulted", .. } => &["expect", "defaulted"],
-        Failure::Part { part: "webhooks", .. } => &["expect", "webhooks"],
-        Failure::Part { part: "auditAnnotations", .. } => &["expect", "auditAnnotations"],
-        _ => &[],
     }
 }

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use billhook::FieldPath;
+use billhook::{ErrorType, FieldPath};
 use billhook_apimachinery::record::{Record, Type};
 use billhook_apimachinery::value::{grow, json_type, sorted};
-use billhook_findings::{Finding, Place, Severity, Source};
+use billhook_findings::{Finding, Place, Severity, Source, closest};
 use serde_json::Value;
 
-use crate::object_case::{Answer, Conversion, ObjectCase};
+use crate::object_case::{Answer, Conversion, ExpectedError, ObjectCase};
 use crate::object_path::ObjectPath;
 use crate::suite_error::SuiteError;
 
@@ -89,7 +89,8 @@ impl Checker {
         for (name, member) in sorted(members) {
             let path = path.clone().name(name);
             let Some(field) = record.field(name) else {
-                let message = format!("unknown field; {}", known(record));
+                let names = record.fields.iter().map(|field| field.name);
+                let message = format!("unknown field; {}{}", meant(name, names), known(record));
                 self.unknown.push(Mistake::new(path, message));
                 continue;
             };
@@ -134,6 +135,11 @@ impl Checker {
     }
 }
 
+/// Names what may have been meant, before more is said.
+fn meant<'n>(wrong: &str, names: impl Iterator<Item = &'n str>) -> String {
+    closest(wrong, names).map(|meant| format!("did you mean `{meant}`? ")).unwrap_or_default()
+}
+
 /// Names the fields of a record.
 fn known(record: &Record) -> String {
     let names: Vec<&str> = record.fields.iter().map(|field| field.name).collect();
@@ -144,6 +150,9 @@ fn wrong(value: &Value, expected: &str, path: &FieldPath) -> Mistake {
     let mut message = format!("expected {expected}, found {}", json_type(value));
     if expected == "a string" && (value.is_number() || value.is_boolean()) {
         message.push_str("; write it in quotes");
+    }
+    if expected == "a list" && !value.is_object() {
+        message.push_str("; write a list, even for one value");
     }
     Mistake::new(path.clone(), message)
 }
@@ -176,11 +185,57 @@ impl Conversion {
     }
 }
 
+/// The reasons of statuses that refuse a write.
+const STATUS_REASONS: [&str; 18] = [
+    "AlreadyExists",
+    "BadRequest",
+    "Conflict",
+    "Expired",
+    "Forbidden",
+    "Gone",
+    "InternalError",
+    "Invalid",
+    "MethodNotAllowed",
+    "NotAcceptable",
+    "NotFound",
+    "RequestEntityTooLarge",
+    "ServerTimeout",
+    "ServiceUnavailable",
+    "Timeout",
+    "TooManyRequests",
+    "Unauthorized",
+    "UnsupportedMediaType",
+];
+
+impl ExpectedError {
+    /// The rule on unknown and repeated fields.
+    pub(crate) const UNKNOWN_FIELD: &str = "RP-20";
+
+    /// Checks the rule: only webhooks that are called may give any reason that they like.
+    pub(crate) fn check(&self, path: FieldPath) -> Result<(), Mistake> {
+        let known = || {
+            let fields = ErrorType::ALL.iter().map(|known| known.reason());
+            fields.chain(STATUS_REASONS).chain([Self::UNKNOWN_FIELD])
+        };
+        if self.rule.is_empty() || known().any(|known| known == self.rule) {
+            return Ok(());
+        }
+        let message = format!(
+            "unknown rule `{}`; {}known are the reasons of errors, such as `FieldValueRequired`, those of \
+             statuses, such as `Forbidden`, and `RP-20`",
+            self.rule,
+            meant(&self.rule, known()),
+        );
+        Err(Mistake::new(path.name("rule"), message))
+    }
+}
+
 impl ObjectCase {
     /// Checks what types cannot say; the case is at a path.
     pub(crate) fn check(&self, path: &FieldPath) -> Result<(), Mistake> {
         let one_of = |field: &str, value: &str, known: &[&str]| {
-            let message = format!("expected one of {}, found `{value}`", known.join(", "));
+            let meant = meant(value, known.iter().copied());
+            let message = format!("{meant}expected one of {}, found `{value}`", known.join(", "));
             match value.is_empty() || known.contains(&value) {
                 true => Ok(()),
                 false => Err(Mistake::new(path.clone().name(field), message)),

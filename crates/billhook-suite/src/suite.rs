@@ -163,8 +163,14 @@ impl Suite {
         suite.versions()?;
         suite.check_webhooks()?;
         let cases = FieldPath::default().name("cases");
+        let is_any_called = suite.answers.values().any(|answer| answer.call);
         for (index, case) in suite.cases.iter().enumerate() {
-            case.check(&cases.clone().index(index))?;
+            let path = cases.clone().index(index);
+            case.check(&path)?;
+            let error = case.expect.as_ref().and_then(|expect| expect.error.as_ref());
+            if let Some(error) = error.filter(|_| !is_any_called) {
+                error.check(path.name("expect").name("error"))?;
+            }
         }
         let has_tests = suite.tests.on_create.len() + suite.tests.on_update.len() > 0;
         match has_tests && suite.crd_name.is_empty() {

@@ -16,7 +16,7 @@ pub enum SuiteError {
     #[error(transparent)]
     Record(#[from] RecordError),
     /// The suite does not name its definition.
-    #[error("`crdName` is missing")]
+    #[error("not a suite: neither `cases` nor `crdName` is at its top")]
     NoDefinition,
     /// A field of our own format cannot be used.
     #[error("{path}: {message}")]

@@ -52,16 +52,22 @@ impl Baseline {
         if is_written {
             return Ok(baseline);
         }
-        let place = Place::file(&path.to_string_lossy());
+        const HELP: &str = "`--write-baseline` writes the findings that there are";
+        let mut place = Place::file(&path.to_string_lossy());
         let text = read_file(path).map_err(|error| {
             let problem = Problem::io(place.clone(), &error);
-            problem.help("`--write-baseline` writes the findings that there are")
+            problem.help(HELP)
         })?;
-        let document: Document = serde_json::from_slice(&text)
-            .map_err(|error| Problem::unusable(place.clone(), error.to_string()))?;
+        let document: Document = serde_json::from_slice(&text).map_err(|error| {
+            let reason = error.to_string();
+            // The place is said once.
+            let reason = reason.rsplit_once(" at line ").map_or(&*reason, |(reason, _)| reason);
+            place.text = Some((error.line(), error.column()));
+            Problem::unusable(place.clone(), format!("not a baseline: {reason}")).help(HELP)
+        })?;
         if document.api_version != API_VERSION || document.kind != KIND {
-            let message = format!("expected a {KIND} of `{API_VERSION}`");
-            return Err(Problem::unusable(place, message));
+            let message = format!("not a baseline: expected a {KIND} of `{API_VERSION}`");
+            return Err(Problem::unusable(place, message).help(HELP));
         }
         let known = document.findings.into_iter();
         baseline.known = known.map(|known| (known.fingerprint.clone(), known)).collect();

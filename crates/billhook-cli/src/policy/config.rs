@@ -5,8 +5,8 @@ use std::env;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use billhook::KubernetesVersion;
-use billhook_findings::{Finding, Severity, Source};
+use billhook::{ErrorType, KubernetesVersion};
+use billhook_findings::{Finding, Severity, Source, closest};
 use serde::Deserialize;
 use serde::de::{Deserializer, Error as _};
 
@@ -64,17 +64,28 @@ impl TryFrom<String> for RuleId {
     fn try_from(id: String) -> Result<Self, String> {
         match is_rule(&id) {
             true => Ok(RuleId(id)),
-            false => Err(format!("unknown rule `{id}`; `billhook explain --list` lists them")),
+            false => Err(unknown_rule(&id)),
         }
     }
 }
 
 /// Whether findings may have a rule: one of the book, a reason of a server, or our own.
 pub(super) fn is_rule(id: &str) -> bool {
-    id.starts_with("FieldValue")
-        || OWN_RULES.contains(&id)
-        || [POLICY_ADVICE, super::UNUSED].contains(&id)
-        || Book::read().rules().any(|rule| rule.id == id)
+    named_rules().any(|known| known == id) || Book::read().rules().any(|rule| rule.id == id)
+}
+
+/// The rules that have names, not numbers.
+fn named_rules() -> impl Iterator<Item = &'static str> {
+    let reasons = ErrorType::ALL.iter().map(|error| error.reason());
+    reasons.chain(OWN_RULES).chain([POLICY_ADVICE, super::UNUSED])
+}
+
+/// Says that a rule is unknown, and which one may have been meant.
+pub(super) fn unknown_rule(id: &str) -> String {
+    match closest(id, named_rules()) {
+        Some(meant) => format!("unknown rule `{id}`: did you mean `{meant}`?"),
+        None => format!("unknown rule `{id}`; `billhook explain --list` lists them"),
+    }
 }
 
 /// How much the findings of a rule matter.
@@ -196,5 +207,9 @@ fn unreadable(source: &Arc<Source>, error: &toml::de::Error) -> Box<Problem> {
         place.text = Some((start.line, start.column));
     }
     let message = error.message().replace('\n', ", ");
-    Problem::unusable(place, message)
+    let problem = Problem::unusable(place, message);
+    match error.message().ends_with("expected a string") {
+        true => problem.help("write it in quotes"),
+        false => problem,
+    }
 }

@@ -7,9 +7,10 @@ use billhook::Span;
 use billhook_findings::{Finding, Place, Severity, Source};
 
 use super::UNUSED;
-use super::config::is_rule;
+use super::config::{is_rule, unknown_rule};
 
-const MARK: &str = "# billhook: ignore";
+const MARK: &str = "# billhook: ";
+const IGNORE: &str = "ignore";
 
 /// The comments of a text.
 #[derive(Debug, Default)]
@@ -23,7 +24,8 @@ struct Comment {
     span: Span,
     /// The line that it is for.
     line: usize,
-    rules: Vec<Rule>,
+    /// The rules that it ignores; none if it does not say that it ignores.
+    rules: Option<Vec<Rule>>,
 }
 
 #[derive(Debug)]
@@ -62,7 +64,7 @@ impl Ignores {
     fn ignore_on(&mut self, line: usize, finding: &Finding) -> bool {
         let first = self.comments.partition_point(|comment| comment.line < line);
         let on_line = self.comments.iter_mut().skip(first).take_while(|it| it.line == line);
-        let mut rules = on_line.flat_map(|comment| &mut comment.rules);
+        let mut rules = on_line.flat_map(|comment| &mut comment.rules).flatten();
         match rules.find(|rule| rule.id == finding.rule) {
             Some(rule) => {
                 rule.is_used = true;
@@ -81,18 +83,22 @@ impl Ignores {
         };
         let mut found = Vec::new();
         for comment in &self.comments {
-            if comment.rules.is_empty() {
-                let help = "`# billhook: ignore PR-12 because …` names the rule";
-                found.push(finding(comment, "no rule is ignored here".to_owned()).help(help));
-            }
-            let unused =
-                |rule: &&Rule| !rule.is_used && (is_looked_at(&rule.id) || !is_rule(&rule.id));
-            for rule in comment.rules.iter().filter(unused) {
-                let text = match is_rule(&rule.id) {
-                    true => format!("`{}` is ignored here, but nothing is found", rule.id),
-                    false => format!("`{}` is ignored here, but no rule has that name", rule.id),
+            let rules = comment.rules.as_deref().unwrap_or_default();
+            if rules.is_empty() {
+                let text = match comment.rules {
+                    Some(_) => "no rule is ignored here",
+                    None => "this comment does nothing: only `ignore` is known",
                 };
-                found.push(finding(comment, text).help("remove the comment"));
+                let help = "`# billhook: ignore PR-12 because …` names the rule";
+                found.push(finding(comment, text.to_owned()).help(help));
+            }
+            for Rule { id, is_used } in rules {
+                if !is_rule(id) {
+                    found.push(finding(comment, unknown_rule(id)));
+                } else if !is_used && is_looked_at(id) {
+                    let text = format!("`{id}` is ignored here, but nothing is found");
+                    found.push(finding(comment, text).help("remove the comment"));
+                }
             }
         }
         found
@@ -137,8 +143,10 @@ fn comment(source: &Source, start: usize, next: Option<(usize, usize)>) -> Comme
             .unwrap_or(own),
     };
     let said = text.get(start + MARK.len()..end).unwrap_or_default();
-    let rules = said.split([',', ' ', '\t']).filter(|word| !word.is_empty());
-    let rules = rules.take_while(|word| word.trim_end_matches(':') != "because");
-    let rules = rules.map(|id| Rule { id: id.to_owned(), is_used: false }).collect();
+    let mut words = said.split([',', ' ', '\t']).filter(|word| !word.is_empty());
+    let is_ignore = words.next() == Some(IGNORE);
+    let rules = words.take_while(|word| word.trim_end_matches(':') != "because");
+    let rules = rules.map(|id| Rule { id: id.to_owned(), is_used: false });
+    let rules = is_ignore.then(|| rules.collect());
     Comment { span: Span::new(start, end), line, rules }
 }

@@ -26,7 +26,7 @@ impl<'c> Counting<'c> {
     /// where the case begins is for all of it. A case that cannot be run always counts.
     pub(super) fn subject(&mut self, run: &Run, outcome: &Result<(), Failure>) -> Subject {
         let mut subject = run.subject(outcome);
-        if !matches!(outcome, Err(Failure::Unusable(_))) {
+        if !outcome.as_ref().is_err_and(Failure::is_unusable) {
             let findings = std::mem::take(&mut subject.findings).into_iter();
             let (file, whole) = (self.file(run.source()), run.line());
             let counted = findings.filter_map(|finding| file.apply_one(finding, whole));

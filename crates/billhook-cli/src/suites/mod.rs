@@ -41,7 +41,7 @@ pub(crate) fn run(command: &Test) -> Result<Status, RunError> {
     let config = config.map_err(|problem| problems.push(*problem)).unwrap_or_default();
     let options = options(command, &config, &mut problems);
     if command.generate {
-        return generated(&problems, options.definitions.as_deref().unwrap_or_default());
+        return generated(command, &problems, options.definitions.as_deref().unwrap_or_default());
     }
     let suites = suites(&command.suites, &mut problems);
     let mut status = messages::problems(&problems);
@@ -77,7 +77,11 @@ pub(crate) fn run(command: &Test) -> Result<Status, RunError> {
         }
     }
     if printer.count() == 0 && status == Status::Fine {
-        return Err(problem::nothing(&command.suites, "no cases here").into());
+        let message = match &command.filter {
+            Some(filter) => format!("no case has `{filter}` in its name"),
+            None => "no cases here".to_owned(),
+        };
+        return Err(problem::nothing(&command.suites, &message).into());
     }
     status = status.max(printer.status());
     printer.finish(start.elapsed())?;
@@ -149,13 +153,22 @@ fn coverage(command: &Test, options: &PlanOptions, runs: &[&Run]) -> Result<Stat
 }
 
 /// Prints a suite for a definition.
-fn generated(problems: &[Problem], definitions: &[FoundDefinition]) -> Result<Status, RunError> {
+fn generated(
+    command: &Test,
+    problems: &[Problem],
+    definitions: &[FoundDefinition],
+) -> Result<Status, RunError> {
     let mut status = messages::problems(problems);
     let [definition] = definitions else {
-        let message = format!("`--generate` is for one CRD, found {}", definitions.len());
         let names: Vec<&str> = definitions.iter().map(FoundDefinition::file).collect();
-        let place = if names.is_empty() { "--crd".to_owned() } else { names.join(", ") };
-        return Err(Problem::unusable(Place::file(&place), message).into());
+        let problem = match names.as_slice() {
+            [] => problem::nothing(&command.crd, "no CRD here"),
+            names => {
+                let message = format!("`--generate` is for one CRD, found {}", names.len());
+                Problem::unusable(Place::file(&names.join(", ")), message)
+            }
+        };
+        return Err(problem.into());
     };
     match generate(definition, definition.file()) {
         Ok(suite) => {

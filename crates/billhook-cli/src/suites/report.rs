@@ -56,7 +56,7 @@ impl Printer {
             Err(_) if !subject.has_errors() => self.ignored += 1,
             Err(failure) => {
                 self.failed += 1;
-                let is_run = !matches!(failure, Failure::Unusable(_));
+                let is_run = !failure.is_unusable();
                 let status = if is_run { Status::Refused } else { Status::Unusable };
                 self.status = self.status.max(status);
             }

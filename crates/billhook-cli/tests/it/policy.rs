@@ -88,7 +88,8 @@ spec:
   sise: 1 # billhook: ignore RP-20, FieldValueInvalid because: old
   retention: {keepLast: 0}
   # billhook: ignore
-  suspend: false # billhook: ignore RP-2O because of nothing
+  suspend: false # billhook: ignore RP-2O, FieldValueInvalids because of nothing
+  # billhook: ignor RP-20
   labels:
     a: |
       # billhook: ignore RP-20 is text here

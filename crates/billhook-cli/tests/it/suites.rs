@@ -24,6 +24,9 @@ cases! {
     help_completions: "completions --help";
     help_man: "man --help";
     test_own_fails: "test fixtures/suites/backups-failing.yaml";
+    test_own_misspelled: "test fixtures/suites/backups-misspelled.yaml";
+    test_filter_nothing: "test --filter Nothing fixtures/suites/backups.yaml";
+    test_generate_none: "test --generate --crd fixtures/objects/backup.yaml";
     test_misspelled: "test --crd fixtures/crds fixtures/suites/misspelled.yaml";
     test_unusable: "test fixtures/objects/backup.yaml nope.yaml";
     help_test: "test --help";

@@ -29,11 +29,19 @@ fn mistake(part: &str, text: &str) -> String {
 fn mistakes_have_places() {
     assert!(Suite::read(SUITE.as_bytes()).is_ok());
     for (part, text, error) in [
-        ("crds:", "crd: [x]\ncrds:", "2:1: crd: unknown field; known are name, crdName, "),
+        (
+            "crds:",
+            "crd: [x]\ncrds:",
+            "2:1: crd: unknown field; did you mean `crds`? known are name, crdName, ",
+        ),
         ("crds: [crd.yaml]", "crds: crd.yaml", "2:1: crds: expected a list, found string"),
         ("crds:", "kubernetes: [1.36]\ncrds:", "2:14: kubernetes[0]: expected a string, found "),
         ("crds:", "kubernetes: ['1.12']\ncrds:", "2:14: kubernetes[0]: "),
-        ("  object: {", "  objekt: {", "5:3: cases[0].objekt: unknown field; known are name, "),
+        (
+            "  object: {",
+            "  objekt: {",
+            "5:3: cases[0].objekt: unknown field; did you mean `object`? ",
+        ),
         ("- name: x", "- name: x\n  name: y", "5:3: cases[0].name: the field is repeated"),
         ("- name: x", "- name: 7", "4:3: cases[0].name: expected a string, found "),
         ("- name: x\n  object", "- object", "4:3: cases[0].name: is missing"),
@@ -47,6 +55,17 @@ fn mistakes_have_places() {
             "5:11: cases[0].table.field: `a[` is not a path",
         ),
         ("- name: x", "- name: x\n  expect: {errors: 1}", "5:12: cases[0].expect.errors: unknown"),
+        (
+            "- name: x",
+            "- name: x\n  expect: {error: {rule: FieldValueRequird}}",
+            "5:20: cases[0].expect.error.rule: unknown rule `FieldValueRequird`; did you mean \
+             `FieldValueRequired`? known are ",
+        ),
+        (
+            "- name: x",
+            "- name: x\n  expect: {error: {rule: PR-12}}",
+            "5:20: cases[0].expect.error.rule: unknown rule `PR-12`; known are ",
+        ),
         ("- name: x", "- name: x\n  delete: 1", "5:3: cases[0].delete: expected true or false"),
         (
             "- name: x",
@@ -66,6 +85,16 @@ fn mistakes_have_places() {
         let found = mistake(part, text);
         assert!(found.starts_with(error), "{found}\n{error}");
     }
+}
+
+/// A webhook that is called may give any reason.
+#[test]
+fn reasons_of_webhooks() {
+    let expected = "- name: x\n  expect: {error: {rule: Full, field: a}}";
+    let suite = SUITE.replace("- name: x", expected);
+    assert!(Suite::read(suite.as_bytes()).is_err());
+    let called = suite.replace("cases:", "answers: {a.b.c: {call: true}}\ncases:");
+    assert!(Suite::read(called.as_bytes()).is_ok());
 }
 
 #[test]
@@ -188,7 +217,7 @@ fn failures_name_what_differs() {
             "cases[5].table.invalid[0] cases: A value of the wrong list, spec.retention.keepLast \
              = 2: create: accepted, but expected an error at `spec.retention.keepLast`"
                 .to_owned(),
-            "cases[6] cases: Another kind: the case cannot be run: no definition for kind \
+            "cases[6].object.kind cases: Another kind: the case cannot be run: no CRD for kind \
              `Restore` of `data.example.com/v1`"
                 .to_owned(),
         ]
