@@ -71,6 +71,7 @@ pub struct Chain {
     pub(super) caller: Arc<dyn WebhookCaller>,
     pub(super) model: Arc<dyn ObjectModel>,
     pub(super) observer: Arc<dyn Observer>,
+    pub(super) is_observed: bool,
     pub(super) uids: Arc<dyn Fn() -> String + Send + Sync>,
     pub(super) results_in_hook_order: bool,
     pub(super) reads_yaml: bool,
@@ -110,6 +111,7 @@ impl Chain {
             caller: Arc::new(caller),
             model: Arc::new(UnknownObjects),
             observer: Arc::new(Unobserved),
+            is_observed: false,
             uids: Arc::new(|| uuid::Uuid::new_v4().to_string()),
             results_in_hook_order: false,
             reads_yaml: true,
@@ -239,6 +241,7 @@ impl Chain {
     #[must_use]
     pub fn observer(mut self, observer: Arc<dyn Observer>) -> Self {
         self.observer = observer;
+        self.is_observed = true;
         self
     }
 

@@ -1,5 +1,7 @@
 //! The state of one request in a chain: its time and its log.
 
+use std::time::{Duration, Instant};
+
 use billhook::webhook::{AdmissionAttributes, CompiledWebhook, MatchConditions};
 use billhook_apimachinery::value::DeepValue;
 
@@ -17,6 +19,8 @@ pub(crate) struct Context<'c> {
     pub(crate) log: RequestLog,
     /// The object that the request came with, if another one took its place.
     pub(crate) replaced: Option<DeepValue>,
+    /// Whether somebody is told how long the stages take.
+    is_timed: bool,
     /// The evaluator of match conditions for this request, unless it is that of the chain.
     conditions: Option<Box<dyn MatchConditions + Send + Sync + 'c>>,
 }
@@ -26,7 +30,18 @@ impl<'c> Context<'c> {
         let log = RequestLog { is_tracing: options.trace, ..RequestLog::default() };
         let conditions = chain.match_conditions().for_request();
         let deadline = chain.deadline(options);
-        Context { chain, options, deadline, log, replaced: None, conditions }
+        let is_timed = options.trace || chain.is_observed;
+        Context { chain, options, deadline, log, replaced: None, is_timed, conditions }
+    }
+
+    /// Returns when something begins, if somebody is told how long it takes.
+    pub(super) fn begin(&self) -> Option<Instant> {
+        self.is_timed.then(|| self.deadline.now())
+    }
+
+    /// Returns how long something took.
+    pub(super) fn since(&self, began: Option<Instant>) -> Duration {
+        began.map_or(Duration::ZERO, |began| self.deadline.since(began))
     }
 
     /// Puts another object in the place of the request's one.

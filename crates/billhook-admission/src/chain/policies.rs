@@ -162,7 +162,7 @@ pub(super) async fn mutate(
 ) -> Result<(), Status> {
     let chain = context.chain;
     let Some(policies) = chain.policy_set() else { return Ok(()) };
-    let began = context.deadline.now();
+    let began = context.begin();
     let objects = Objects::new(&*chain.model);
     let kinds = policies.mutating_kinds(request, &policy_context(chain, &objects));
     let objects = objects.converted(request, kinds).await;
@@ -185,7 +185,7 @@ pub(super) async fn mutate(
     };
     reinvocation.end_pass(object.as_ref().or(request.object.as_ref()));
     if let Some(object) = object {
-        let took = context.deadline.since(began);
+        let took = context.since(began);
         let action = Action::Policies { stage: Stage::Mutating, round };
         context.log.step_with(action, took, request.object.as_ref(), Some(&object));
         context.replace_object(request, object);

@@ -57,7 +57,7 @@ pub(crate) struct Run<'c> {
 /// A stage that has begun.
 struct Begun {
     stage: Stage,
-    at: Instant,
+    at: Option<Instant>,
     /// Each stage has annotations of its own (DI-04).
     earlier: AuditAnnotations,
 }
@@ -103,7 +103,7 @@ impl<'c> Run<'c> {
         let (chain, round) = (self.context.chain, reinvocation.round());
         self.run_plugins(&chain.plugins, Stage::Mutating, request, round)?;
         policies::mutate(&mut self.context, request, of_policies, round).await?;
-        let began = self.context.deadline.now();
+        let began = self.context.begin();
         let result = mutating::run_webhooks(&mut self.context, request, reinvocation).await;
         self.webhooks_finished(Stage::Mutating, request.operation, began, result.is_err());
         result?;
@@ -116,13 +116,13 @@ impl<'c> Run<'c> {
         request: &mut AdmissionAttributes,
         prepare: impl FnOnce(&mut AdmissionAttributes, &mut Warnings) -> Result<(), Status>,
     ) -> Result<(), Status> {
-        let Context { deadline, log, .. } = &mut self.context;
-        let began = deadline.now();
+        let began = self.context.begin();
+        let log = &mut self.context.log;
         let before = if log.is_tracing { request.object.clone() } else { None };
         let prepared = prepare(request, &mut log.warnings);
-        let took = deadline.since(began);
-        if request.object.is_some() {
-            log.step_with(Action::Validate, took, before.as_ref(), request.object.as_ref());
+        let took = self.context.since(began);
+        if let Some(object) = &request.object {
+            self.context.log.step_with(Action::Validate, took, before.as_ref(), Some(object));
         }
         prepared
     }
@@ -141,7 +141,7 @@ impl<'c> Run<'c> {
         let chain = self.context.chain;
         self.run_plugins(&chain.plugins, Stage::Validating, request, 0)?;
         policies::validate(&mut self.context, request).await?;
-        let began = self.context.deadline.now();
+        let began = self.context.begin();
         let result = validating::run_webhooks(&mut self.context, request).await;
         self.webhooks_finished(Stage::Validating, request.operation, began, result.is_err());
         if let Err(found) = result {
@@ -156,7 +156,7 @@ impl<'c> Run<'c> {
 
     fn begin(&mut self, stage: Stage) -> Begun {
         let earlier = std::mem::take(&mut self.context.log.annotations);
-        Begun { stage, at: self.context.deadline.now(), earlier }
+        Begun { stage, at: self.context.begin(), earlier }
     }
 
     fn end(
@@ -175,10 +175,10 @@ impl<'c> Run<'c> {
         &self,
         stage: Stage,
         operation: Operation,
-        began: Instant,
+        began: Option<Instant>,
         rejected: bool,
     ) -> StepEnd {
-        StepEnd { stage, operation, took: self.context.deadline.since(began), rejected }
+        StepEnd { stage, operation, took: self.context.since(began), rejected }
     }
 
     /// The webhooks of a stage are one plugin of the server (OB-11).
@@ -186,7 +186,7 @@ impl<'c> Run<'c> {
         &self,
         stage: Stage,
         operation: Operation,
-        began: Instant,
+        began: Option<Instant>,
         rejected: bool,
     ) {
         if self.context.chain.webhooks_of(stage).is_some() {
@@ -217,7 +217,7 @@ impl<'c> Run<'c> {
         request: &mut AdmissionAttributes,
         round: u8,
     ) -> Result<(), Status> {
-        let began = self.context.deadline.now();
+        let began = self.context.begin();
         let log = &mut self.context.log;
         let mut seen = PluginRequest {
             attributes: request,

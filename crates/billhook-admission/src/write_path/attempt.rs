@@ -1,7 +1,7 @@
 //! One attempt to take a request from its body to storage: decoding, both stages with the
 //! preparation between them, and the write (RP-40 to RP-53, AR-30 to AR-32).
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use billhook::Time;
 use billhook::webhook::{AdmissionAttributes, Operation};
@@ -72,13 +72,12 @@ impl Attempt<'_> {
 
     async fn arrive(&self, run: &mut Run<'_>) -> Result<Arrived, Status> {
         let log = &mut run.context.log;
-        let began = Instant::now();
-        let mut step = Step { action: Action::Decode, took: Duration::ZERO, changes: Vec::new() };
-        let (warnings, changes) = (&mut log.warnings, &mut step.changes);
-        let arrived = self.incoming.arrive(self.stored, self.now, warnings, changes).await;
-        step.took = began.elapsed();
-        if log.is_tracing {
-            log.steps.push(step);
+        let began = log.is_tracing.then(Instant::now);
+        let mut changes = Vec::new();
+        let warnings = &mut log.warnings;
+        let arrived = self.incoming.arrive(self.stored, self.now, warnings, &mut changes).await;
+        if let Some(began) = began {
+            log.steps.push(Step { action: Action::Decode, took: began.elapsed(), changes });
         }
         arrived
     }

@@ -31,10 +31,9 @@ impl ServerFields {
     /// Makes the fields of an object that is created now.
     pub fn random() -> Self {
         const LETTERS: &[u8] = b"bcdfghjklmnpqrstvwxz2456789";
-        let random = uuid::Uuid::new_v4();
+        let uid = uuid::Uuid::new_v4();
         let letter = |byte: &u8| LETTERS.get(usize::from(*byte) % LETTERS.len()).copied();
-        let suffix = random.as_bytes().iter().take(5).filter_map(letter).map(char::from);
-        let uid = uuid::Uuid::new_v4().to_string();
+        let suffix = uid.as_bytes().iter().take(5).filter_map(letter).map(char::from);
         Self::new(uid, now().to_rfc3339(), suffix.collect::<String>())
     }
 }

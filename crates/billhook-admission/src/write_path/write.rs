@@ -65,7 +65,8 @@ impl Write<'_> {
         let began = Instant::now();
         let given = object.as_deref().map_or("", |object| metadata_text(object, "resourceVersion"));
         let given = if self.before.old.is_none() { given.to_owned() } else { String::new() };
-        let is_number = storage::read_revision(&given).is_ok_and(|number| number > 0);
+        let is_number =
+            !given.is_empty() && storage::read_revision(&given).is_ok_and(|number| number > 0);
         let request = self.incoming.request;
         // An apply ignores it (SA-63).
         let is_apply = request.form == UpdateForm::ServerSideApply;
