@@ -1,6 +1,7 @@
 //! Connections: who may have one, what they may ask for, and how they end.
 
 use std::convert::Infallible;
+use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -47,11 +48,10 @@ impl Listener {
         Listener { listener, identity, token, connections: Arc::new(Semaphore::new(connections)) }
     }
 
-    /// Serves until a signal comes.
-    pub(super) async fn run(self, server: Server) {
+    /// Serves until the end comes.
+    pub(super) async fn run(self, server: Server, end: impl Future<Output = ()>) {
         let graceful = GracefulShutdown::new();
         let token: Option<Arc<str>> = self.token.as_deref().map(Arc::from);
-        let end = signal();
         tokio::pin!(end);
         loop {
             let accept = async {
@@ -140,21 +140,23 @@ fn failure(status: &Status) -> Response {
     response
 }
 
-/// Waits for a signal that ends programs.
+/// Returns what waits for a signal that ends programs. From now on none ends this one by itself.
 #[cfg(unix)]
-async fn signal() {
+pub(super) fn signal() -> io::Result<impl Future<Output = ()>> {
     use tokio::signal::unix::{SignalKind, signal};
-    let Ok(mut terminate) = signal(SignalKind::terminate()) else {
-        let _ = tokio::signal::ctrl_c().await;
-        return;
-    };
-    tokio::select! {
-        _ = tokio::signal::ctrl_c() => {}
-        _ = terminate.recv() => {}
-    }
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    Ok(async move {
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = interrupt.recv() => {}
+        }
+    })
 }
 
 #[cfg(not(unix))]
-async fn signal() {
-    let _ = tokio::signal::ctrl_c().await;
+pub(super) fn signal() -> io::Result<impl Future<Output = ()>> {
+    Ok(async {
+        let _ = tokio::signal::ctrl_c().await;
+    })
 }

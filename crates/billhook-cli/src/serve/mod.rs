@@ -86,9 +86,10 @@ async fn serve(command: &Serve) -> Result<(), Failure> {
         kubeconfig::write(file, &url, authority, token.as_deref())?;
     }
     let listener = Listener::new(listener, identity, token, command.max_connections);
+    let end = listener::signal().map_err(|error| Problem::io(Place::file("signals"), &error))?;
     let ready = format!("ready: {url} ({objects} objects)\n");
     report::write(&ready).map_err(|error| Problem::io(Place::file("standard output"), &error))?;
-    listener.run(server).await;
+    listener.run(server, end).await;
     Ok(())
 }
 
