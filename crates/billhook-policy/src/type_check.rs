@@ -50,7 +50,7 @@ impl ValidatingAdmissionPolicy {
         kubernetes: KubernetesVersion,
         types: &T,
     ) -> TypeChecking {
-        let TypedPolicy { kinds, .. } = TypedPolicy::validating(&self.spec, kubernetes, types);
+        let TypedPolicy { kinds, .. } = TypedPolicy::new(self.spec.parts(), kubernetes, types);
         let mut found = TypeChecking::default();
         let mut check = |role: Role, index: usize, expression: &str| {
             let problems = kinds.iter().filter_map(|typed| {

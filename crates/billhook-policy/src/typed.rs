@@ -8,7 +8,7 @@ use billhook_apimachinery::{GroupVersionKind, GroupVersionResource, KubernetesVe
 use billhook_cel::schema::{SchemaType, object_type};
 use billhook_cel::{CompileError, Environment, Forecast, Libraries, Program, Type};
 
-use crate::document::{MutatingPolicySpec, ParamKind, ValidatingPolicySpec, Variable};
+use crate::document::{ParamKind, PolicyParts, Variable};
 use crate::program::{Role, Setting, Variables, environment};
 
 /// The name under which expressions find the variables of their policy.
@@ -58,45 +58,21 @@ pub(crate) struct TypedKind {
 }
 
 impl TypedPolicy {
-    pub(crate) fn validating<T: PolicyTypes + ?Sized>(
-        spec: &ValidatingPolicySpec,
+    pub(crate) fn new<T: PolicyTypes + ?Sized>(
+        policy: PolicyParts<'_>,
         kubernetes: KubernetesVersion,
         types: &T,
     ) -> Self {
-        let constraints = spec.match_constraints.as_ref();
-        let variables = (!spec.variables.is_empty()).then_some(spec.variables.as_slice());
-        let declared = Declared { kubernetes, param_kind: spec.param_kind.as_ref(), variables };
-        Self::new(constraints, Role::Variable, declared, types)
-    }
-
-    pub(crate) fn mutating<T: PolicyTypes + ?Sized>(
-        spec: &MutatingPolicySpec,
-        kubernetes: KubernetesVersion,
-        types: &T,
-    ) -> Self {
-        let constraints = spec.match_constraints.as_ref();
-        let variables = Some(spec.variables.as_slice());
-        let declared = Declared { kubernetes, param_kind: spec.param_kind.as_ref(), variables };
-        Self::new(constraints, Role::MutationVariable, declared, types)
-    }
-
-    fn new<T: PolicyTypes + ?Sized>(
-        constraints: Option<&MatchResources>,
-        role: Role,
-        declared: Declared<'_>,
-        types: &T,
-    ) -> Self {
-        let (kinds, mut is_complete) = kinds(constraints, types);
-        let setting =
-            Setting { has_params: declared.param_kind.is_some(), kubernetes: declared.kubernetes };
-        let params = declared.param_kind.map(|kind| params_type(kind, types));
+        let (kinds, mut is_complete) = kinds(policy.constraints, types);
+        let (role, setting) = (policy.variable_role(), policy.setting(kubernetes));
+        let params = policy.param_kind.map(|kind| params_type(kind, types));
         let typed = |kind: GroupVersionKind| {
             let object = types.schema(&kind)?;
             let mut schemas = vec![("object", object.clone()), ("oldObject", object)];
             schemas.extend(params.clone().map(|params| ("params", params)));
             let mut typed = TypedKind::new(kind, role, setting, schemas);
-            if let Some(variables) = declared.variables {
-                typed.declare(variables);
+            if policy.declares_variables() {
+                typed.declare(policy.variables);
             }
             Some(typed)
         };
@@ -105,14 +81,6 @@ impl TypedPolicy {
         is_complete &= kinds.len() == count;
         TypedPolicy { kinds, is_complete }
     }
-}
-
-/// The names that the expressions of a policy may refer to.
-#[derive(Clone, Copy)]
-struct Declared<'p> {
-    kubernetes: KubernetesVersion,
-    param_kind: Option<&'p ParamKind>,
-    variables: Option<&'p [Variable]>,
 }
 
 impl TypedKind {

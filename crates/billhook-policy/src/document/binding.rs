@@ -1,33 +1,40 @@
 //! The fields of bindings (PO-02).
 
 use billhook_apimachinery::label_selector::LabelSelector;
+use billhook_apimachinery::metadata::ObjectMeta;
 use billhook_apimachinery::record;
-use billhook_apimachinery::value::DeepValue;
-use serde_json::Value;
 
 use super::MatchResources;
 
-/// A ValidatingAdmissionPolicyBinding. Reading one sets the defaults (PO-02).
-#[derive(Clone, Debug, Default, PartialEq)]
-#[non_exhaustive]
-pub struct ValidatingAdmissionPolicyBinding {
-    /// `metadata`, in normal form.
-    pub metadata: DeepValue,
-    /// The binding itself.
-    pub spec: ValidatingBindingSpec,
-}
-
-/// A MutatingAdmissionPolicyBinding. Reading one sets the defaults (PO-02).
-#[derive(Clone, Debug, Default, PartialEq)]
-#[non_exhaustive]
-pub struct MutatingAdmissionPolicyBinding {
-    /// `metadata`, in normal form.
-    pub metadata: DeepValue,
-    /// The binding itself.
-    pub spec: MutatingBindingSpec,
-}
-
 record! {
+    /// A ValidatingAdmissionPolicyBinding.
+    #[derive(Clone, Debug, Default, PartialEq)]
+    #[non_exhaustive]
+    pub struct ValidatingAdmissionPolicyBinding = "ValidatingAdmissionPolicyBinding" {
+        /// `ValidatingAdmissionPolicyBinding`.
+        pub kind: String = "kind",
+        /// Group and version.
+        pub api_version: String = "apiVersion" as "APIVersion",
+        /// The metadata.
+        pub metadata: ObjectMeta = "metadata" as "ObjectMeta",
+        /// The binding itself.
+        pub spec: ValidatingBindingSpec = "spec",
+    }
+
+    /// A MutatingAdmissionPolicyBinding.
+    #[derive(Clone, Debug, Default, PartialEq)]
+    #[non_exhaustive]
+    pub struct MutatingAdmissionPolicyBinding = "MutatingAdmissionPolicyBinding" {
+        /// `MutatingAdmissionPolicyBinding`.
+        pub kind: String = "kind",
+        /// Group and version.
+        pub api_version: String = "apiVersion" as "APIVersion",
+        /// The metadata.
+        pub metadata: ObjectMeta = "metadata" as "ObjectMeta",
+        /// The binding itself.
+        pub spec: MutatingBindingSpec = "spec",
+    }
+
     /// `spec` of a ValidatingAdmissionPolicyBinding.
     #[derive(Clone, Debug, Default, PartialEq)]
     #[non_exhaustive]
@@ -67,33 +74,5 @@ record! {
         /// The action if there is none: `Allow` or `Deny`.
         pub parameter_not_found_action: Option<String> =
             "parameterNotFoundAction" of "v1.ParameterNotFoundActionType",
-    }
-}
-
-fn name(metadata: &Value) -> &str {
-    metadata.get("name").and_then(Value::as_str).unwrap_or_default()
-}
-
-impl ValidatingAdmissionPolicyBinding {
-    /// Returns `metadata.name`.
-    pub fn name(&self) -> &str {
-        name(&self.metadata)
-    }
-
-    /// Sets what is absent (PO-02).
-    pub fn set_defaults(&mut self) {
-        self.spec.match_resources.iter_mut().for_each(MatchResources::set_defaults);
-    }
-}
-
-impl MutatingAdmissionPolicyBinding {
-    /// Returns `metadata.name`.
-    pub fn name(&self) -> &str {
-        name(&self.metadata)
-    }
-
-    /// Sets what is absent (PO-02).
-    pub fn set_defaults(&mut self) {
-        self.spec.match_resources.iter_mut().for_each(MatchResources::set_defaults);
     }
 }

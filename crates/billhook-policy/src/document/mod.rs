@@ -7,7 +7,7 @@ mod validating;
 
 use billhook_apimachinery::{GroupVersionKind, record, split_api_version};
 
-use billhook::webhook::{MatchCondition, MatchResources};
+pub(crate) use billhook::webhook::{MatchCondition, MatchResources};
 pub use binding::{
     MutatingAdmissionPolicyBinding, MutatingBindingSpec, ParamRef,
     ValidatingAdmissionPolicyBinding, ValidatingBindingSpec,
@@ -56,10 +56,35 @@ impl ParamKind {
     }
 }
 
-/// Fills `failurePolicy` and the fields of constraints (PO-02).
-fn set_defaults(failure_policy: &mut Option<String>, constraints: &mut Option<MatchResources>) {
-    failure_policy.get_or_insert_with(|| "Fail".to_owned());
-    if let Some(constraints) = constraints {
-        constraints.set_defaults();
-    }
+/// The fields that both kinds of policies have.
+#[derive(Clone, Copy)]
+pub(crate) struct PolicyParts<'p> {
+    pub(crate) kind: PolicyKind,
+    pub(crate) failure_policy: Option<&'p str>,
+    pub(crate) param_kind: Option<&'p ParamKind>,
+    pub(crate) constraints: Option<&'p MatchResources>,
+    pub(crate) conditions: &'p [MatchCondition],
+    pub(crate) variables: &'p [Variable],
+}
+
+macro_rules! parts {
+    ($($spec:ident of $kind:ident,)*) => {$(
+        impl $spec {
+            pub(crate) fn parts(&self) -> PolicyParts<'_> {
+                PolicyParts {
+                    kind: PolicyKind::$kind,
+                    failure_policy: self.failure_policy.as_deref(),
+                    param_kind: self.param_kind.as_ref(),
+                    constraints: self.match_constraints.as_ref(),
+                    conditions: &self.match_conditions,
+                    variables: &self.variables,
+                }
+            }
+        }
+    )*};
+}
+
+parts! {
+    ValidatingPolicySpec of Validating,
+    MutatingPolicySpec of Mutating,
 }

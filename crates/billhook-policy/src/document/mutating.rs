@@ -1,22 +1,25 @@
 //! The fields of a MutatingAdmissionPolicy (PO-02).
 
+use billhook_apimachinery::metadata::ObjectMeta;
 use billhook_apimachinery::record;
-use billhook_apimachinery::value::DeepValue;
-use serde_json::Value;
 
 use super::{MatchCondition, MatchResources, ParamKind, Variable};
 
-/// A MutatingAdmissionPolicy. Reading one sets the defaults (PO-02).
-#[derive(Clone, Debug, Default, PartialEq)]
-#[non_exhaustive]
-pub struct MutatingAdmissionPolicy {
-    /// `metadata`, in normal form.
-    pub metadata: DeepValue,
-    /// The policy itself.
-    pub spec: MutatingPolicySpec,
-}
-
 record! {
+    /// A MutatingAdmissionPolicy.
+    #[derive(Clone, Debug, Default, PartialEq)]
+    #[non_exhaustive]
+    pub struct MutatingAdmissionPolicy = "MutatingAdmissionPolicy" {
+        /// `MutatingAdmissionPolicy`.
+        pub kind: String = "kind",
+        /// Group and version.
+        pub api_version: String = "apiVersion" as "APIVersion",
+        /// The metadata.
+        pub metadata: ObjectMeta = "metadata" as "ObjectMeta",
+        /// The policy itself.
+        pub spec: MutatingPolicySpec = "spec",
+    }
+
     /// `spec` of a MutatingAdmissionPolicy.
     #[derive(Clone, Debug, Default, PartialEq)]
     #[non_exhaustive]
@@ -55,17 +58,5 @@ record! {
     pub struct MutationExpression = "ApplyConfiguration" {
         /// The expression.
         pub expression: String = "expression",
-    }
-}
-
-impl MutatingAdmissionPolicy {
-    /// Returns `metadata.name`.
-    pub fn name(&self) -> &str {
-        self.metadata.get("name").and_then(Value::as_str).unwrap_or_default()
-    }
-
-    /// Sets what is absent (PO-02).
-    pub fn set_defaults(&mut self) {
-        super::set_defaults(&mut self.spec.failure_policy, &mut self.spec.match_constraints);
     }
 }

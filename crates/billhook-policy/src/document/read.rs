@@ -4,16 +4,14 @@ use std::fmt;
 
 use billhook::ManifestError;
 use billhook_apimachinery::metadata::ObjectMeta;
-use billhook_apimachinery::record;
-use billhook_apimachinery::record::{FieldValue, Record, RecordError, TypedRecord};
+use billhook_apimachinery::record::{Record, RecordError, TypedRecord};
 use billhook_apimachinery::value::DeepValue;
 use billhook_apimachinery::{KubernetesVersion, split_api_version};
 use serde_json::Value;
 
 use super::{
-    GROUP, MutatingAdmissionPolicy, MutatingAdmissionPolicyBinding, MutatingBindingSpec,
-    MutatingPolicySpec, ParamKind, ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding,
-    ValidatingBindingSpec, ValidatingPolicySpec, ValidatingPolicyStatus,
+    GROUP, MutatingAdmissionPolicy, MutatingAdmissionPolicyBinding, ParamKind, PolicyParts,
+    ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding,
 };
 
 /// The four kinds of policies and bindings (PO-01).
@@ -154,49 +152,14 @@ pub enum PolicyDocument {
     MutatingBinding(MutatingAdmissionPolicyBinding),
 }
 
-record! {
-    #[derive(Default)]
-    struct Validating = "ValidatingAdmissionPolicy" {
-        kind: String = "kind",
-        api_version: String = "apiVersion" as "APIVersion",
-        metadata: ObjectMeta = "metadata" as "ObjectMeta",
-        spec: ValidatingPolicySpec = "spec",
-        status: ValidatingPolicyStatus = "status" @required,
-    }
-
-    #[derive(Default)]
-    struct ValidatingBinding = "ValidatingAdmissionPolicyBinding" {
-        kind: String = "kind",
-        api_version: String = "apiVersion" as "APIVersion",
-        metadata: ObjectMeta = "metadata" as "ObjectMeta",
-        spec: ValidatingBindingSpec = "spec",
-    }
-
-    #[derive(Default)]
-    struct Mutating = "MutatingAdmissionPolicy" {
-        kind: String = "kind",
-        api_version: String = "apiVersion" as "APIVersion",
-        metadata: ObjectMeta = "metadata" as "ObjectMeta",
-        spec: MutatingPolicySpec = "spec",
-    }
-
-    #[derive(Default)]
-    struct MutatingBinding = "MutatingAdmissionPolicyBinding" {
-        kind: String = "kind",
-        api_version: String = "apiVersion" as "APIVersion",
-        metadata: ObjectMeta = "metadata" as "ObjectMeta",
-        spec: MutatingBindingSpec = "spec",
-    }
-}
-
 impl PolicyKind {
     /// Returns the fields that documents of the kind have.
     pub fn record(self) -> &'static Record {
         match self {
-            PolicyKind::Validating => Validating::record(),
-            PolicyKind::ValidatingBinding => ValidatingBinding::record(),
-            PolicyKind::Mutating => Mutating::record(),
-            PolicyKind::MutatingBinding => MutatingBinding::record(),
+            PolicyKind::Validating => ValidatingAdmissionPolicy::record(),
+            PolicyKind::ValidatingBinding => ValidatingAdmissionPolicyBinding::record(),
+            PolicyKind::Mutating => MutatingAdmissionPolicy::record(),
+            PolicyKind::MutatingBinding => MutatingAdmissionPolicyBinding::record(),
         }
     }
 }
@@ -228,37 +191,49 @@ impl PolicyDocument {
         if !kind.versions(KubernetesVersion::default()).contains(&version) {
             return Err(PolicyError::Version { kind, version: version.to_owned() });
         }
-        Ok(match kind {
-            PolicyKind::Validating => {
-                let (Validating { metadata, spec, status, .. }, unknown) = Validating::read(value)?;
-                let metadata = metadata.to_document();
-                let mut policy = ValidatingAdmissionPolicy { metadata, spec, status };
-                policy.set_defaults();
-                (PolicyDocument::Validating(policy), unknown)
+        let (mut document, unknown) = Self::read(kind, value)?;
+        document.set_defaults();
+        Ok((document, unknown))
+    }
+
+    fn read(kind: PolicyKind, value: &Value) -> Result<(Self, Vec<String>), RecordError> {
+        fn read<T: TypedRecord>(
+            value: &Value,
+            document: impl Fn(T) -> PolicyDocument,
+        ) -> Result<(PolicyDocument, Vec<String>), RecordError> {
+            T::read(value).map(|(record, unknown)| (document(record), unknown))
+        }
+        match kind {
+            PolicyKind::Validating => read(value, PolicyDocument::Validating),
+            PolicyKind::ValidatingBinding => read(value, PolicyDocument::ValidatingBinding),
+            PolicyKind::Mutating => read(value, PolicyDocument::Mutating),
+            PolicyKind::MutatingBinding => read(value, PolicyDocument::MutatingBinding),
+        }
+    }
+
+    /// Sets what is absent (PO-02); all versions have the same fields, so that what is read is v1.
+    fn set_defaults(&mut self) {
+        let (api_version, failure_policy, resources) = match self {
+            PolicyDocument::Validating(ValidatingAdmissionPolicy { api_version, spec, .. }) => {
+                (api_version, Some(&mut spec.failure_policy), &mut spec.match_constraints)
             }
-            PolicyKind::ValidatingBinding => {
-                let (ValidatingBinding { metadata, spec, .. }, unknown) =
-                    ValidatingBinding::read(value)?;
-                let metadata = metadata.to_document();
-                let mut binding = ValidatingAdmissionPolicyBinding { metadata, spec };
-                binding.set_defaults();
-                (PolicyDocument::ValidatingBinding(binding), unknown)
+            PolicyDocument::Mutating(MutatingAdmissionPolicy { api_version, spec, .. }) => {
+                (api_version, Some(&mut spec.failure_policy), &mut spec.match_constraints)
             }
-            PolicyKind::Mutating => {
-                let (Mutating { metadata, spec, .. }, unknown) = Mutating::read(value)?;
-                let mut policy = MutatingAdmissionPolicy { metadata: metadata.to_document(), spec };
-                policy.set_defaults();
-                (PolicyDocument::Mutating(policy), unknown)
+            PolicyDocument::ValidatingBinding(binding) => {
+                (&mut binding.api_version, None, &mut binding.spec.match_resources)
             }
-            PolicyKind::MutatingBinding => {
-                let (MutatingBinding { metadata, spec, .. }, unknown) =
-                    MutatingBinding::read(value)?;
-                let metadata = metadata.to_document();
-                let mut binding = MutatingAdmissionPolicyBinding { metadata, spec };
-                binding.set_defaults();
-                (PolicyDocument::MutatingBinding(binding), unknown)
+            PolicyDocument::MutatingBinding(binding) => {
+                (&mut binding.api_version, None, &mut binding.spec.match_resources)
             }
-        })
+        };
+        *api_version = format!("{GROUP}/v1");
+        if let Some(failure_policy) = failure_policy {
+            failure_policy.get_or_insert_with(|| "Fail".to_owned());
+        }
+        if let Some(resources) = resources {
+            resources.set_defaults();
+        }
     }
 
     /// Reads a policy or a binding from YAML or JSON text that holds nothing else.
@@ -290,8 +265,8 @@ impl PolicyDocument {
         }
     }
 
-    /// Returns its metadata, in normal form.
-    pub fn metadata(&self) -> &DeepValue {
+    /// Returns its metadata.
+    pub fn metadata(&self) -> &ObjectMeta {
         match self {
             PolicyDocument::Validating(policy) => &policy.metadata,
             PolicyDocument::ValidatingBinding(binding) => &binding.metadata,
@@ -302,40 +277,35 @@ impl PolicyDocument {
 
     /// Returns `metadata.name`.
     pub fn name(&self) -> &str {
-        self.metadata().get("name").and_then(Value::as_str).unwrap_or_default()
+        &self.metadata().name
     }
 
     /// Returns the kind of the parameters of a policy, if it has any.
     pub fn param_kind(&self) -> Option<&ParamKind> {
+        self.parts()?.param_kind
+    }
+
+    /// Returns the fields that both kinds of policies have; none for a binding.
+    pub(crate) fn parts(&self) -> Option<PolicyParts<'_>> {
         match self {
-            PolicyDocument::Validating(policy) => policy.spec.param_kind.as_ref(),
-            PolicyDocument::Mutating(policy) => policy.spec.param_kind.as_ref(),
+            PolicyDocument::Validating(policy) => Some(policy.spec.parts()),
+            PolicyDocument::Mutating(policy) => Some(policy.spec.parts()),
             PolicyDocument::ValidatingBinding(_) | PolicyDocument::MutatingBinding(_) => None,
         }
     }
 
     /// Returns the document as v1, with its defaults.
     pub fn to_value(&self) -> DeepValue {
-        let api_version = format!("{GROUP}/v1");
-        let kind = self.kind().name().to_owned();
-        let metadata = ObjectMeta::of(self.metadata());
-        match self {
-            PolicyDocument::Validating(policy) => {
-                let (spec, status) = (policy.spec.clone(), policy.status.clone());
-                Validating { api_version, kind, metadata, spec, status }.to_document()
-            }
-            PolicyDocument::ValidatingBinding(binding) => {
-                let spec = binding.spec.clone();
-                ValidatingBinding { api_version, kind, metadata, spec }.to_document()
-            }
-            PolicyDocument::Mutating(policy) => {
-                let spec = policy.spec.clone();
-                Mutating { api_version, kind, metadata, spec }.to_document()
-            }
-            PolicyDocument::MutatingBinding(binding) => {
-                let spec = binding.spec.clone();
-                MutatingBinding { api_version, kind, metadata, spec }.to_document()
-            }
+        let mut document = match self {
+            PolicyDocument::Validating(policy) => policy.to_document(),
+            PolicyDocument::ValidatingBinding(binding) => binding.to_document(),
+            PolicyDocument::Mutating(policy) => policy.to_document(),
+            PolicyDocument::MutatingBinding(binding) => binding.to_document(),
+        };
+        if let Some(members) = document.as_object_mut() {
+            members.insert("apiVersion".to_owned(), format!("{GROUP}/v1").into());
+            members.insert("kind".to_owned(), self.kind().name().into());
         }
+        document
     }
 }

@@ -2,25 +2,29 @@
 
 use std::ops::Range;
 
+use billhook_apimachinery::metadata::ObjectMeta;
 use billhook_apimachinery::record;
 use billhook_apimachinery::value::DeepValue;
-use serde_json::Value;
 
 use super::{MatchCondition, MatchResources, ParamKind, Variable};
 
-/// A ValidatingAdmissionPolicy. Reading one sets the defaults (PO-02).
-#[derive(Clone, Debug, Default, PartialEq)]
-#[non_exhaustive]
-pub struct ValidatingAdmissionPolicy {
-    /// `metadata`, in normal form.
-    pub metadata: DeepValue,
-    /// The policy itself.
-    pub spec: ValidatingPolicySpec,
-    /// The result of the type check (PO-90).
-    pub status: ValidatingPolicyStatus,
-}
-
 record! {
+    /// A ValidatingAdmissionPolicy.
+    #[derive(Clone, Debug, Default, PartialEq)]
+    #[non_exhaustive]
+    pub struct ValidatingAdmissionPolicy = "ValidatingAdmissionPolicy" {
+        /// `ValidatingAdmissionPolicy`.
+        pub kind: String = "kind",
+        /// Group and version.
+        pub api_version: String = "apiVersion" as "APIVersion",
+        /// The metadata.
+        pub metadata: ObjectMeta = "metadata" as "ObjectMeta",
+        /// The policy itself.
+        pub spec: ValidatingPolicySpec = "spec",
+        /// The result of the type check (PO-90).
+        pub status: ValidatingPolicyStatus = "status" @required,
+    }
+
     /// `spec` of a ValidatingAdmissionPolicy.
     #[derive(Clone, Debug, Default, PartialEq)]
     #[non_exhaustive]
@@ -114,17 +118,5 @@ impl ExpressionWarning {
             false => 0,
         };
         Some(before + at..before + at + first.len_utf8() + name)
-    }
-}
-
-impl ValidatingAdmissionPolicy {
-    /// Returns `metadata.name`.
-    pub fn name(&self) -> &str {
-        self.metadata.get("name").and_then(Value::as_str).unwrap_or_default()
-    }
-
-    /// Sets what is absent (PO-02).
-    pub fn set_defaults(&mut self) {
-        super::set_defaults(&mut self.spec.failure_policy, &mut self.spec.match_constraints);
     }
 }

@@ -43,13 +43,13 @@ impl PolicyDocument {
                     let path = "spec.failurePolicy".to_owned();
                     lints.push(self.lint("ignored-failures", path, message.to_owned()));
                 }
-                let typed = TypedPolicy::validating(&policy.spec, kubernetes, types);
+                let typed = TypedPolicy::new(policy.spec.parts(), kubernetes, types);
                 self.lint_validations(policy, kubernetes, &typed, &mut lints);
                 self.lint_costs(validating_expressions(&policy.spec), &typed, &mut lints);
             }
             PolicyDocument::Mutating(policy) => {
                 self.lint_mutations(policy, &mut lints);
-                let typed = TypedPolicy::mutating(&policy.spec, kubernetes, types);
+                let typed = TypedPolicy::new(policy.spec.parts(), kubernetes, types);
                 self.lint_costs(mutating_expressions(&policy.spec), &typed, &mut lints);
             }
             PolicyDocument::ValidatingBinding(_) | PolicyDocument::MutatingBinding(_) => {}
@@ -69,7 +69,7 @@ impl PolicyDocument {
         typed: &TypedPolicy,
         lints: &mut Vec<PolicyLint>,
     ) {
-        let compiled = Validating::new(String::new(), policy.spec.clone(), Vec::new(), kubernetes);
+        let compiled = Validating::new(String::new(), &policy.spec, Vec::new(), kubernetes);
         for (index, Validation { expression, .. }) in policy.spec.validations.iter().enumerate() {
             let message = if is_constant(&compiled, index) {
                 "the validation is true whatever the request: it never fails"

@@ -1,9 +1,11 @@
 //! The expressions of policies, compiled.
 
 mod environment;
+mod scope;
 mod variables;
 
-pub(crate) use environment::{Role, Setting, compile, environment};
+pub(crate) use environment::{Role, Setting, environment};
+pub(crate) use scope::Scope;
 pub(crate) use variables::{Evaluated, Pass, Variables};
 
 /// The variable whose value is the namespace of a request.

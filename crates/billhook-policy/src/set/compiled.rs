@@ -5,11 +5,11 @@ use billhook_apimachinery::KubernetesVersion;
 use billhook_cel::{Libraries, Program};
 
 use crate::document::{
-    MutatingBindingSpec, MutatingPolicySpec, ParamKind, PolicyKind, ValidatingBindingSpec,
-    ValidatingPolicySpec, Variable,
+    MatchResources, MutatingBindingSpec, MutatingPolicySpec, ParamKind, PolicyKind, PolicyParts,
+    ValidatingBindingSpec, ValidatingPolicySpec, Variable,
 };
 use crate::params::ParamSource;
-use crate::program::{NAMESPACE, Role, Setting, Variables, compile, environment};
+use crate::program::{NAMESPACE, Role, Scope, Variables};
 
 /// A program, or the text of the compiler.
 pub(crate) type Compiled = Result<Program, String>;
@@ -117,6 +117,28 @@ impl FailurePolicy {
 }
 
 impl Head {
+    fn new(
+        name: String,
+        policy: PolicyParts<'_>,
+        variables: Variables,
+        asks: Asks,
+        bindings: Vec<Binding>,
+    ) -> Self {
+        let everything = MatchResources::default();
+        Head {
+            kind: policy.kind,
+            name,
+            matcher: RequestMatcher::new(policy.constraints.unwrap_or(&everything)),
+            has_constraints: policy.constraints.is_some(),
+            failure_policy: FailurePolicy::new(policy.failure_policy),
+            param_kind: policy.param_kind.cloned(),
+            conditions: policy.conditions.to_vec(),
+            variables,
+            asks,
+            bindings,
+        }
+    }
+
     pub(crate) fn fails_closed(&self) -> bool {
         !matches!(self.failure_policy, FailurePolicy::Ignore)
     }
@@ -135,24 +157,6 @@ impl Head {
     }
 }
 
-/// Takes the parts that both kinds of `spec` have from one.
-macro_rules! head {
-    ($kind:expr, $name:ident, $spec:ident, $variables:ident, $bindings:ident, $programs:expr) => {
-        Head {
-            kind: $kind,
-            name: $name,
-            has_constraints: $spec.match_constraints.is_some(),
-            matcher: RequestMatcher::new(&$spec.match_constraints.unwrap_or_default()),
-            failure_policy: FailurePolicy::new($spec.failure_policy.as_deref()),
-            param_kind: $spec.param_kind,
-            conditions: $spec.match_conditions,
-            asks: Asks::of($programs.chain($variables.programs())),
-            variables: $variables,
-            bindings: $bindings,
-        }
-    };
-}
-
 impl Asks {
     fn of<'p>(programs: impl Iterator<Item = &'p Compiled>) -> Self {
         let mut asks = Asks { namespace: false, request: false };
@@ -164,54 +168,47 @@ impl Asks {
     }
 }
 
-/// Compiles variables in order.
-fn variables(list: &[Variable], role: Role, setting: Setting) -> Variables {
-    let mut variables = Variables::default();
-    for Variable { name, expression } in list {
-        let environment = environment(role, setting, Libraries::Full);
-        variables.add(name, compile(&variables.declare(environment), role, expression));
+/// Compiles the variables of a policy in order.
+fn scope(policy: PolicyParts<'_>, kubernetes: KubernetesVersion) -> Scope {
+    let mut scope = Scope::new(policy, kubernetes);
+    for Variable { name, expression } in policy.variables {
+        // The programs tell of the errors.
+        let _ = scope.add(name, Libraries::Full, expression);
     }
-    variables
+    scope
 }
 
 impl Validating {
     pub(crate) fn new(
         name: String,
-        spec: ValidatingPolicySpec,
+        spec: &ValidatingPolicySpec,
         bindings: Vec<Binding>,
         kubernetes: KubernetesVersion,
     ) -> Self {
-        let setting = Setting { has_params: spec.param_kind.is_some(), kubernetes };
-        let variables = variables(&spec.variables, Role::Variable, setting);
-        let declares = !spec.variables.is_empty();
-        let program = |role: Role, expression: &str| {
-            let environment = environment(role, setting, Libraries::Full);
-            let environment = match declares {
-                true => variables.declare(environment),
-                false => environment,
-            };
-            compile(&environment, role, expression)
-        };
-        let validations = spec.validations.into_iter().map(|it| Validation {
+        let scope = scope(spec.parts(), kubernetes);
+        let program =
+            |role: Role, expression: &str| scope.compile(role, Libraries::Full, expression);
+        let validations = spec.validations.iter().map(|it| Validation {
+            expression: it.expression.clone(),
             program: program(Role::Validation, &it.expression),
+            message: it.message.clone(),
             message_program: (!it.message_expression.is_empty())
                 .then(|| program(Role::Message, &it.message_expression)),
-            expression: it.expression,
-            message: it.message,
-            reason: it.reason,
+            reason: it.reason.clone(),
         });
         let validations: Vec<Validation> = validations.collect();
-        let annotations = spec.audit_annotations.into_iter().map(|it| Annotation {
+        let annotations = spec.audit_annotations.iter().map(|it| Annotation {
+            key: it.key.clone(),
+            expression: it.value_expression.clone(),
             program: program(Role::Annotation, &it.value_expression),
-            key: it.key,
-            expression: it.value_expression,
         });
         let annotations: Vec<Annotation> = annotations.collect();
         let of_messages = validations.iter().filter_map(|it| it.message_program.as_ref());
         let programs = (validations.iter().map(|it| &it.program))
             .chain(of_messages)
             .chain(annotations.iter().map(|it| &it.program));
-        let head = head!(PolicyKind::Validating, name, spec, variables, bindings, programs);
+        let asks = Asks::of(programs.chain(scope.variables.programs()));
+        let head = Head::new(name, spec.parts(), scope.variables, asks, bindings);
         Validating { head, validations, annotations }
     }
 }
@@ -219,25 +216,25 @@ impl Validating {
 impl Mutating {
     pub(crate) fn new(
         name: String,
-        spec: MutatingPolicySpec,
+        spec: &MutatingPolicySpec,
         bindings: Vec<Binding>,
         kubernetes: KubernetesVersion,
     ) -> Self {
-        let setting = Setting { has_params: spec.param_kind.is_some(), kubernetes };
-        let variables = variables(&spec.variables, Role::MutationVariable, setting);
-        let mutation = |mutation: crate::document::Mutation| {
+        let scope = scope(spec.parts(), kubernetes);
+        let mutation = |mutation: &crate::document::Mutation| {
             let (role, expression) = match mutation.patch_type.as_str() {
-                "JSONPatch" => (Role::JsonPatch, mutation.json_patch),
-                _ => (Role::ApplyConfiguration, mutation.apply_configuration),
+                "JSONPatch" => (Role::JsonPatch, &mutation.json_patch),
+                _ => (Role::ApplyConfiguration, &mutation.apply_configuration),
             };
-            let expression = expression.map(|it| it.expression).unwrap_or_default();
-            let environment = environment(role, setting, Libraries::Full);
-            let program = compile(&variables.declare(environment), role, &expression);
+            let expression = expression.as_ref().map(|it| it.expression.clone());
+            let expression = expression.unwrap_or_default();
+            let program = scope.compile(role, Libraries::Full, &expression);
             Mutation { role, expression, program }
         };
-        let mutations: Vec<Mutation> = spec.mutations.into_iter().map(mutation).collect();
+        let mutations: Vec<Mutation> = spec.mutations.iter().map(mutation).collect();
         let programs = mutations.iter().map(|it| &it.program);
-        let head = head!(PolicyKind::Mutating, name, spec, variables, bindings, programs);
+        let asks = Asks::of(programs.chain(scope.variables.programs()));
+        let head = Head::new(name, spec.parts(), scope.variables, asks, bindings);
         let is_reinvoked = spec.reinvocation_policy == "IfNeeded";
         Mutating { head, mutations, is_reinvoked }
     }

@@ -123,7 +123,7 @@ impl PolicySet {
             bindings.entry(policy).or_default().push(Binding::validating(name, binding.spec));
         }
         let (validating, unbound_validating) = bound(validating, bindings, |name, it, bindings| {
-            Validating::new(name, it.spec, bindings, kubernetes)
+            Validating::new(name, &it.spec, bindings, kubernetes)
         });
         let mut bindings = Bindings::new();
         for (name, binding) in of_mutating {
@@ -131,7 +131,7 @@ impl PolicySet {
             bindings.entry(policy).or_default().push(Binding::mutating(name, &binding.spec));
         }
         let (mutating, unbound_mutating) = bound(mutating, bindings, |name, it, bindings| {
-            Mutating::new(name, it.spec, bindings, kubernetes)
+            Mutating::new(name, &it.spec, bindings, kubernetes)
         });
         PolicySet {
             validating: Arc::new(Indexed::new(validating, |it| &it.head.matcher)),

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use billhook::webhook::{MatchCondition, MatchResources, not_supported, validate_conditions};
+use billhook::webhook::{MatchCondition, not_supported, validate_conditions};
 use billhook_apimachinery::names::{dns1035_label, dns1123_subdomain, kind};
-use billhook_apimachinery::{FieldError, FieldPath, split_api_version};
+use billhook_apimachinery::{FieldError, FieldPath, KubernetesVersion, split_api_version};
 use billhook_cel::{Libraries, is_identifier};
 
-use crate::document::{ParamKind, Variable};
-use crate::program::{Role, Setting, Variables, compile, environment};
+use crate::document::{ParamKind, PolicyParts, Variable};
+use crate::program::{Role, Scope};
 
 /// The path `spec.<name>`.
 pub(super) fn spec(name: &str) -> FieldPath {
@@ -30,7 +30,7 @@ impl<'s> Stored<'s> {
         self.0.insert((Some(role), expression));
     }
 
-    pub(super) fn libraries(&self, role: Option<Role>, expression: &str) -> Libraries {
+    fn libraries(&self, role: Option<Role>, expression: &str) -> Libraries {
         match self.0.contains(&(role, expression)) {
             true => Libraries::Full,
             false => Libraries::Compatible,
@@ -52,28 +52,85 @@ pub(super) fn one_of(
     }
 }
 
-/// `failurePolicy`, `paramKind` and `matchConstraints`, which both kinds of policies begin with.
-pub(super) fn head(
-    failure_policy: Option<&str>,
-    param_kind: Option<&ParamKind>,
-    constraints: Option<&MatchResources>,
-) -> Vec<FieldError> {
-    let mut errors = Vec::new();
-    one_of(spec("failurePolicy"), failure_policy, &["Fail", "Ignore"], &mut errors);
-    if let Some(param_kind) = param_kind {
-        validate_param_kind(param_kind, &mut errors);
+/// The checks of a policy, one after the other.
+pub(super) struct Checks<'c> {
+    stored: Stored<'c>,
+    scope: Scope,
+    pub(super) kubernetes: KubernetesVersion,
+    pub(super) errors: Vec<FieldError>,
+}
+
+impl<'c> Checks<'c> {
+    pub(super) fn new(
+        policy: PolicyParts<'_>,
+        stored: Stored<'c>,
+        kubernetes: KubernetesVersion,
+    ) -> Self {
+        Checks { stored, scope: Scope::new(policy, kubernetes), kubernetes, errors: Vec::new() }
     }
-    let path = spec("matchConstraints");
-    match constraints {
-        None => errors.push(FieldError::required(path, "")),
-        Some(constraints) => {
-            errors.extend(constraints.validate(&path));
-            if constraints.resource_rules.is_empty() {
-                errors.push(FieldError::required(path.name("resourceRules"), ""));
+
+    /// `failurePolicy`, `paramKind` and `matchConstraints`.
+    pub(super) fn head(&mut self, policy: PolicyParts<'_>) {
+        let failure_policies = &["Fail", "Ignore"];
+        one_of(spec("failurePolicy"), policy.failure_policy, failure_policies, &mut self.errors);
+        if let Some(param_kind) = policy.param_kind {
+            validate_param_kind(param_kind, &mut self.errors);
+        }
+        let path = spec("matchConstraints");
+        match policy.constraints {
+            None => self.errors.push(FieldError::required(path, "")),
+            Some(constraints) => {
+                self.errors.extend(constraints.validate(&path));
+                if constraints.resource_rules.is_empty() {
+                    self.errors.push(FieldError::required(path.name("resourceRules"), ""));
+                }
             }
         }
     }
-    errors
+
+    /// `matchConditions`, unless a stored policy had them for the same parameters, and `variables`.
+    pub(super) fn names(&mut self, policy: PolicyParts<'_>, stored: Option<PolicyParts<'_>>) {
+        let is_same = stored.is_some_and(|stored| {
+            stored.conditions == policy.conditions && stored.param_kind == policy.param_kind
+        });
+        if !is_same {
+            let check = |written: &str, trimmed: &str| {
+                let libraries = self.stored.libraries(None, written);
+                let has_params = policy.param_kind.is_some();
+                MatchCondition::check_for_policy(trimmed, self.kubernetes, libraries, has_params)
+            };
+            let (path, list) = (spec("matchConditions"), policy.conditions);
+            self.errors.extend(validate_conditions(list, &path, self.kubernetes, &check));
+        }
+        for (index, variable) in policy.variables.iter().enumerate() {
+            self.variable(variable, &spec("variables").index(index));
+        }
+    }
+
+    fn variable(&mut self, Variable { name, expression }: &Variable, path: &FieldPath) {
+        let at = |field: &str| path.clone().name(field);
+        if name.trim().is_empty() {
+            self.errors.push(FieldError::required(at("name"), "name is not specified"));
+        } else if !is_identifier(name) {
+            let detail = "must be a valid CEL identifier";
+            self.errors.push(FieldError::invalid(at("name"), name.as_str(), detail));
+        }
+        if expression.trim().is_empty() {
+            let detail = "expression is not specified";
+            self.errors.push(FieldError::required(at("expression"), detail));
+        } else if let Err(detail) = self.scope.add(name, Libraries::Compatible, expression) {
+            let path = at("expression");
+            self.errors.push(FieldError::invalid(path, expression.as_str(), &detail));
+        }
+    }
+
+    /// Compiles what is `read` of an expression as it is written.
+    pub(super) fn compile(&mut self, role: Role, written: &str, read: &str, path: FieldPath) {
+        let libraries = self.stored.libraries(Some(role), written);
+        if let Err(detail) = self.scope.compile(role, libraries, read) {
+            self.errors.push(FieldError::invalid(path, read, &detail));
+        }
+    }
 }
 
 fn validate_param_kind(param_kind: &ParamKind, errors: &mut Vec<FieldError>) {
@@ -102,49 +159,4 @@ fn validate_param_kind(param_kind: &ParamKind, errors: &mut Vec<FieldError>) {
     } else if let Some(text) = kind(name) {
         errors.push(FieldError::invalid(path, name.as_str(), &text));
     }
-}
-
-/// `matchConditions` of a policy.
-pub(super) fn conditions(
-    conditions: &[MatchCondition],
-    setting: Setting,
-    stored: &Stored<'_>,
-) -> Vec<FieldError> {
-    let check = |written: &str, trimmed: &str| {
-        let Setting { has_params, kubernetes } = setting;
-        let libraries = stored.libraries(None, written);
-        MatchCondition::check_for_policy(trimmed, kubernetes, libraries, has_params)
-    };
-    let path = spec("matchConditions");
-    validate_conditions(conditions, &path, setting.kubernetes, &check)
-}
-
-/// `variables` of a policy; also returns them.
-pub(super) fn variables(
-    list: &[Variable],
-    role: Role,
-    setting: Setting,
-) -> (Variables, Vec<FieldError>) {
-    let (mut variables, mut errors) = (Variables::default(), Vec::new());
-    for (index, Variable { name, expression }) in list.iter().enumerate() {
-        let at = |field: &str| spec("variables").index(index).name(field);
-        if name.trim().is_empty() {
-            errors.push(FieldError::required(at("name"), "name is not specified"));
-        } else if !is_identifier(name) {
-            let detail = "must be a valid CEL identifier";
-            errors.push(FieldError::invalid(at("name"), name.as_str(), detail));
-        }
-        if expression.trim().is_empty() {
-            let detail = "expression is not specified";
-            errors.push(FieldError::required(at("expression"), detail));
-            continue;
-        }
-        let environment = environment(role, setting, Libraries::Compatible);
-        let program = compile(&variables.declare(environment), role, expression);
-        if let Err(detail) = &program {
-            errors.push(FieldError::invalid(at("expression"), expression.as_str(), detail));
-        }
-        variables.add(name, program);
-    }
-    (variables, errors)
 }

@@ -8,6 +8,7 @@ mod validating;
 
 use billhook::webhook::validate_configuration_metadata;
 use billhook_apimachinery::metadata::validate_applied;
+use billhook_apimachinery::record::TypedRecord as _;
 use billhook_apimachinery::{FieldError, KubernetesVersion, Status};
 
 use crate::document::{GROUP, PolicyDocument};
@@ -34,30 +35,29 @@ impl PolicyDocument {
         stored: Option<&PolicyDocument>,
     ) -> Vec<FieldError> {
         let wording = kubernetes.wording();
-        let mut errors = validate_configuration_metadata(self.metadata(), kubernetes);
+        let metadata = self.metadata().to_document();
+        let mut errors = validate_configuration_metadata(&metadata, kubernetes);
         if let Some(stored) = stored {
-            errors.extend(validate_applied(self.metadata(), stored.metadata(), wording));
+            errors.extend(validate_applied(&metadata, &stored.metadata().to_document(), wording));
         }
-        match (self, stored) {
-            (PolicyDocument::Validating(policy), Some(PolicyDocument::Validating(stored))) => {
-                errors.extend(validating::validate(policy, Some(stored), kubernetes));
+        errors.extend(match self {
+            PolicyDocument::Validating(policy) => {
+                let stored = stored.and_then(|stored| match stored {
+                    PolicyDocument::Validating(stored) => Some(&stored.spec),
+                    _ => None,
+                });
+                validating::validate(self.name(), &policy.spec, stored, kubernetes)
             }
-            (PolicyDocument::Validating(policy), _) => {
-                errors.extend(validating::validate(policy, None, kubernetes));
+            PolicyDocument::Mutating(policy) => {
+                let stored = stored.and_then(|stored| match stored {
+                    PolicyDocument::Mutating(stored) => Some(&stored.spec),
+                    _ => None,
+                });
+                mutating::validate(&policy.spec, stored, kubernetes)
             }
-            (PolicyDocument::Mutating(policy), Some(PolicyDocument::Mutating(stored))) => {
-                errors.extend(mutating::validate(policy, Some(stored), kubernetes));
-            }
-            (PolicyDocument::Mutating(policy), _) => {
-                errors.extend(mutating::validate(policy, None, kubernetes));
-            }
-            (PolicyDocument::ValidatingBinding(binding), _) => {
-                errors.extend(bindings::validating(&binding.spec));
-            }
-            (PolicyDocument::MutatingBinding(binding), _) => {
-                errors.extend(bindings::mutating(&binding.spec));
-            }
-        }
+            PolicyDocument::ValidatingBinding(binding) => bindings::validating(&binding.spec),
+            PolicyDocument::MutatingBinding(binding) => bindings::mutating(&binding.spec),
+        });
         errors.into_iter().map(|error| error.worded(wording)).collect()
     }
 

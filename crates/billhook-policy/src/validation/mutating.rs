@@ -2,54 +2,38 @@
 
 use billhook::webhook::not_supported;
 use billhook_apimachinery::{FieldError, FieldPath, KubernetesVersion};
-use billhook_cel::Libraries;
 
-use super::common::{Stored, conditions, head, spec, variables};
-use crate::document::{MutatingAdmissionPolicy, Mutation, MutationExpression};
-use crate::program::{Role, Setting, Variables, compile, environment};
+use super::common::{Checks, Stored, one_of, spec};
+use crate::document::{MutatingPolicySpec, Mutation, MutationExpression};
+use crate::program::Role;
 
 /// The operations that have an object.
 const OPERATIONS: [&str; 4] = ["*", "CONNECT", "CREATE", "UPDATE"];
 const PATCH_TYPES: [&str; 2] = ["ApplyConfiguration", "JSONPatch"];
 
 pub(super) fn validate(
-    policy: &MutatingAdmissionPolicy,
-    stored: Option<&MutatingAdmissionPolicy>,
+    policy: &MutatingPolicySpec,
+    stored: Option<&MutatingPolicySpec>,
     kubernetes: KubernetesVersion,
 ) -> Vec<FieldError> {
-    let spec_of = &policy.spec;
-    let setting = Setting { has_params: spec_of.param_kind.is_some(), kubernetes };
-    let known = stored.map(stored_expressions).unwrap_or_default();
-    let constraints = spec_of.match_constraints.as_ref();
-    let mut errors =
-        head(spec_of.failure_policy.as_deref(), spec_of.param_kind.as_ref(), constraints);
-    let rules = constraints.map(|constraints| constraints.resource_rules.as_slice());
-    operations(rules.unwrap_or_default(), spec("matchConstraints"), &mut errors);
-    let is_same = stored.is_some_and(|stored| {
-        stored.spec.match_conditions == spec_of.match_conditions
-            && stored.spec.param_kind == spec_of.param_kind
-    });
-    if !is_same {
-        errors.extend(conditions(&spec_of.match_conditions, setting, &known));
-    }
-    let (variables, found) = variables(&spec_of.variables, Role::MutationVariable, setting);
-    errors.extend(found);
+    let (parts, known) = (policy.parts(), stored.map(stored_expressions));
+    let mut checks = Checks::new(parts, known.unwrap_or_default(), kubernetes);
+    checks.head(parts);
+    let rules = parts.constraints.map(|constraints| constraints.resource_rules.as_slice());
+    operations(rules.unwrap_or_default(), spec("matchConstraints"), &mut checks.errors);
+    checks.names(parts, stored.map(MutatingPolicySpec::parts));
     let path = spec("mutations");
-    if spec_of.mutations.is_empty() {
+    if policy.mutations.is_empty() {
         let detail = "mutations must contain at least one item";
-        errors.push(FieldError::required(path.clone(), detail));
+        checks.errors.push(FieldError::required(path.clone(), detail));
     }
-    let mut checks = Checks { setting, known, variables, errors: &mut errors };
-    for (index, mutation) in spec_of.mutations.iter().enumerate() {
+    for (index, mutation) in policy.mutations.iter().enumerate() {
         checks.mutation(mutation, &path.clone().index(index));
     }
+    let reinvocation = Some(policy.reinvocation_policy.as_str()).filter(|it| !it.is_empty());
     let path = spec("reinvocationPolicy");
-    match spec_of.reinvocation_policy.as_str() {
-        "" => errors.push(FieldError::required(path, "")),
-        "IfNeeded" | "Never" => {}
-        other => errors.push(not_supported(path, other, &["IfNeeded", "Never"])),
-    }
-    errors
+    one_of(path, reinvocation, &["IfNeeded", "Never"], &mut checks.errors);
+    checks.errors
 }
 
 /// The operations of rules, all at one path.
@@ -65,19 +49,12 @@ pub(super) fn operations(
 }
 
 /// The expressions that may use all libraries: those of JSON patches are always new (PO-13).
-fn stored_expressions(policy: &MutatingAdmissionPolicy) -> Stored<'_> {
-    let mut stored = Stored::of_conditions(&policy.spec.match_conditions);
-    for applied in policy.spec.mutations.iter().filter_map(|it| it.apply_configuration.as_ref()) {
+fn stored_expressions(policy: &MutatingPolicySpec) -> Stored<'_> {
+    let mut stored = Stored::of_conditions(&policy.match_conditions);
+    for applied in policy.mutations.iter().filter_map(|it| it.apply_configuration.as_ref()) {
         stored.add(Role::ApplyConfiguration, &applied.expression);
     }
     stored
-}
-
-struct Checks<'c> {
-    setting: Setting,
-    known: Stored<'c>,
-    variables: Variables,
-    errors: &'c mut Vec<FieldError>,
 }
 
 impl Checks<'_> {
@@ -129,13 +106,6 @@ impl Checks<'_> {
             self.errors.push(FieldError::required(path, ""));
             return;
         }
-        let libraries = match role {
-            Role::ApplyConfiguration => self.known.libraries(Some(role), expression),
-            _ => Libraries::Compatible,
-        };
-        let environment = self.variables.declare(environment(role, self.setting, libraries));
-        if let Err(detail) = compile(&environment, role, trimmed) {
-            self.errors.push(FieldError::invalid(path, trimmed, &detail));
-        }
+        self.compile(role, expression, trimmed, path);
     }
 }

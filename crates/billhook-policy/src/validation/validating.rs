@@ -8,9 +8,9 @@ use billhook_apimachinery::print::compact_json;
 use billhook_apimachinery::{FieldError, FieldPath, KubernetesVersion};
 use serde_json::{Value, json};
 
-use super::common::{Stored, conditions, head, spec, variables};
-use crate::document::{AuditAnnotationExpression, ValidatingAdmissionPolicy, Validation};
-use crate::program::{Role, Setting, Variables, compile, environment};
+use super::common::{Checks, Stored, spec};
+use crate::document::{AuditAnnotationExpression, ValidatingPolicySpec, Validation};
+use crate::program::Role;
 
 /// How many annotations a policy may have.
 const MAX_ANNOTATIONS: usize = 20;
@@ -19,74 +19,41 @@ const MAX_VALUE_EXPRESSION: usize = 5 * 1024;
 const REASONS: [&str; 3] = ["Forbidden", "Invalid", "RequestEntityTooLarge"];
 
 pub(super) fn validate(
-    policy: &ValidatingAdmissionPolicy,
-    stored: Option<&ValidatingAdmissionPolicy>,
+    name: &str,
+    policy: &ValidatingPolicySpec,
+    stored: Option<&ValidatingPolicySpec>,
     kubernetes: KubernetesVersion,
 ) -> Vec<FieldError> {
-    let spec_of = &policy.spec;
-    let setting = Setting { has_params: spec_of.param_kind.is_some(), kubernetes };
-    let known = stored.map(stored_expressions).unwrap_or_default();
-    let mut errors = head(
-        spec_of.failure_policy.as_deref(),
-        spec_of.param_kind.as_ref(),
-        spec_of.match_constraints.as_ref(),
-    );
-    let is_same = stored.is_some_and(|stored| {
-        stored.spec.match_conditions == spec_of.match_conditions
-            && stored.spec.param_kind == spec_of.param_kind
-    });
-    if !is_same {
-        errors.extend(conditions(&spec_of.match_conditions, setting, &known));
-    }
-    let (variables, found) = variables(&spec_of.variables, Role::Variable, setting);
-    errors.extend(found);
-    let variables = (!spec_of.variables.is_empty()).then_some(variables);
-    if spec_of.validations.is_empty() && spec_of.audit_annotations.is_empty() {
+    let (parts, known) = (policy.parts(), stored.map(stored_expressions));
+    let mut checks = Checks::new(parts, known.unwrap_or_default(), kubernetes);
+    checks.head(parts);
+    checks.names(parts, stored.map(ValidatingPolicySpec::parts));
+    if policy.validations.is_empty() && policy.audit_annotations.is_empty() {
         let detail = "validations or auditAnnotations must contain at least one item";
         for name in ["validations", "auditAnnotations"] {
-            errors.push(FieldError::required(spec(name), detail));
+            checks.errors.push(FieldError::required(spec(name), detail));
         }
     }
-    let mut checks = Checks { setting, known, variables, errors: &mut errors };
-    for (index, validation) in spec_of.validations.iter().enumerate() {
+    for (index, validation) in policy.validations.iter().enumerate() {
         checks.validation(validation, &spec("validations").index(index));
     }
-    checks.annotations(&spec_of.audit_annotations, policy.name());
-    errors
+    checks.annotations(&policy.audit_annotations, name);
+    checks.errors
 }
 
-fn stored_expressions(policy: &ValidatingAdmissionPolicy) -> Stored<'_> {
-    let mut stored = Stored::of_conditions(&policy.spec.match_conditions);
-    for validation in &policy.spec.validations {
+fn stored_expressions(policy: &ValidatingPolicySpec) -> Stored<'_> {
+    let mut stored = Stored::of_conditions(&policy.match_conditions);
+    for validation in &policy.validations {
         stored.add(Role::Validation, &validation.expression);
         stored.add(Role::Message, &validation.message_expression);
     }
-    for annotation in &policy.spec.audit_annotations {
+    for annotation in &policy.audit_annotations {
         stored.add(Role::Annotation, &annotation.value_expression);
     }
     stored
 }
 
-struct Checks<'c> {
-    setting: Setting,
-    known: Stored<'c>,
-    variables: Option<Variables>,
-    errors: &'c mut Vec<FieldError>,
-}
-
 impl Checks<'_> {
-    fn expression(&mut self, role: Role, expression: &str, path: FieldPath) {
-        let environment =
-            environment(role, self.setting, self.known.libraries(Some(role), expression));
-        let environment = match &self.variables {
-            Some(variables) => variables.declare(environment),
-            None => environment,
-        };
-        if let Err(detail) = compile(&environment, role, expression) {
-            self.errors.push(FieldError::invalid(path, expression, &detail));
-        }
-    }
-
     fn validation(&mut self, validation: &Validation, path: &FieldPath) {
         let Validation { expression, message, reason, message_expression } = validation;
         let at = |name: &str| path.clone().name(name);
@@ -94,7 +61,7 @@ impl Checks<'_> {
             let detail = "expression is not specified";
             self.errors.push(FieldError::required(at("expression"), detail));
         } else {
-            self.expression(Role::Validation, expression, at("expression"));
+            self.compile(Role::Validation, expression, expression, at("expression"));
         }
         let blank = "must be non-empty if specified";
         if !message_expression.is_empty() {
@@ -104,7 +71,7 @@ impl Checks<'_> {
                     let error = FieldError::invalid(path, message_expression.as_str(), blank);
                     self.errors.push(error);
                 }
-                _ => self.expression(Role::Message, message_expression, path),
+                _ => self.compile(Role::Message, message_expression, message_expression, path),
             }
         }
         let problem = match message.trim() {
@@ -149,7 +116,7 @@ impl Checks<'_> {
             self.errors.push(FieldError::invalid(at("key"), key.as_str(), detail));
         } else {
             let whole = format!("{policy}/{key}");
-            for text in qualified_name(&whole, self.setting.kubernetes.wording()) {
+            for text in qualified_name(&whole, self.kubernetes.wording()) {
                 self.errors.push(FieldError::invalid(at("key"), whole.as_str(), &text));
             }
         }
@@ -161,7 +128,7 @@ impl Checks<'_> {
             let detail = "must not exceed 5120 bytes in length";
             self.errors.push(FieldError::required(path, detail));
         } else {
-            self.expression(Role::Annotation, expression, path);
+            self.compile(Role::Annotation, expression, expression, path);
         }
     }
 }
