@@ -222,6 +222,13 @@ impl Url {
 }
 
 /// The URL put together again.
+/// URLs are equal if they print alike.
+impl PartialEq for Url {
+    fn eq(&self, other: &Self) -> bool {
+        self.to_string() == other.to_string()
+    }
+}
+
 impl fmt::Display for Url {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if !self.scheme.is_empty() {

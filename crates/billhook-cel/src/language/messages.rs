@@ -3,7 +3,6 @@
 //! Only well-known messages exist, and each becomes the value that it represents: a wrapper the
 //! wrapped value, `Struct`, `ListValue` and `Value` their JSON.
 
-use std::any::Any;
 use std::sync::Arc;
 
 use billhook_apimachinery::base64;
@@ -11,7 +10,7 @@ use billhook_apimachinery::value::grow;
 
 use crate::language::types::Type;
 use crate::language::value::{
-    EvaluationError, FIRST_SECOND, LAST_SECOND, Map, Opaque, Outcome, Timestamp, Value,
+    EvaluationError, FIRST_SECOND, LAST_SECOND, LibraryValue, Map, Outcome, Timestamp, Value,
     duration_text, timestamp_text,
 };
 
@@ -253,19 +252,11 @@ fn json<'a>(value: &Value<'a>) -> Outcome<'a> {
 }
 
 /// The message without fields.
-#[derive(Debug)]
+#[derive(Debug, PartialEq)]
 struct Empty;
 
-impl Opaque for Empty {
+impl LibraryValue for Empty {
     fn type_name(&self) -> &'static str {
         "google.protobuf.Empty"
-    }
-
-    fn equals(&self, other: &dyn Opaque) -> bool {
-        other.as_any().is::<Empty>()
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
     }
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::language::ast::Expr;
 use crate::language::edition::Edition;
+use crate::language::functions::{self, Overload};
 use crate::language::types::Type;
 
 /// A checked expression. Calls of functions in a namespace (`math.greatest(…)`, `optional.of(…)`)
@@ -23,6 +24,16 @@ impl Checked {
     /// The type of the result.
     pub(crate) fn result_type(&self) -> &Type {
         self.types.get(self.expr.id).unwrap_or(&Type::Dyn)
+    }
+
+    /// Returns the overloads that a call may mean.
+    pub(crate) fn overloads(&self, call: &Expr) -> Vec<&'static Overload> {
+        match self.references.get(call.id) {
+            Some(Reference::Overloads(positions)) => {
+                positions.iter().copied().filter_map(functions::overload).collect()
+            }
+            _ => Vec::new(),
+        }
     }
 
     /// Returns whether anything refers to a variable of this name, even a variable of a macro.

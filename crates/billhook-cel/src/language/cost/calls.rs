@@ -4,14 +4,9 @@ use super::estimator::Estimator;
 use super::size::{Entries, Size, scale};
 use crate::language::ast::{Expr, Kind, Literal};
 use crate::language::functions::Overload;
+use crate::language::functions::price::{NEW_LIST, PATTERN, TRAVERSAL};
 use crate::language::types::Type;
 
-/// Going through a character or a byte.
-const TRAVERSAL: f64 = 0.1;
-/// Matching against a character of a pattern.
-const PATTERN: f64 = 0.25;
-/// A call that makes a list.
-const NEW_LIST: u64 = 11;
 /// The longest pattern of a format with a name, and the longest such name.
 const FORMAT_PATTERN: u64 = 128;
 const FORMAT_NAME: u64 = 64;

@@ -13,20 +13,13 @@ use billhook_apimachinery::value::grow;
 
 use crate::language::ast::{Comprehension, Expr, Kind, Literal};
 use crate::language::check::{Checked, Reference};
-use crate::language::functions::{self, Overload};
+use crate::language::functions::price::{LIST, MAP, STRUCT};
 use crate::language::schema::SchemaType;
 use crate::language::types::Type;
 
 use calls::Call;
 use estimator::{Estimator, Facts, Local, Place, Step};
 use size::{Entries, Size};
-
-/// The cost of a list that an expression makes.
-const LIST: u64 = 10;
-/// The cost of a map.
-const MAP: u64 = 30;
-/// The cost of an object.
-const STRUCT: u64 = 40;
 
 /// The highest cost of an expression whose variables have values of a type.
 pub(crate) fn estimate(checked: &Checked, root: &SchemaType) -> u64 {
@@ -147,7 +140,7 @@ impl<'e> Estimator<'e> {
             return cost.saturating_add(1);
         }
         let costs: Vec<u64> = arguments.iter().map(|argument| self.cost(argument)).collect();
-        let overloads = self.overloads(expr);
+        let overloads = self.checked.overloads(expr);
         if overloads.is_empty() {
             return 0;
         }
@@ -180,15 +173,6 @@ impl<'e> Estimator<'e> {
     fn is_name(&self, expr: &Expr) -> bool {
         let reference = self.checked.references.get(expr.id);
         !matches!(reference, None | Some(Reference::None | Reference::Overloads(_)))
-    }
-
-    fn overloads(&self, expr: &Expr) -> Vec<&'static Overload> {
-        match self.checked.references.get(expr.id) {
-            Some(Reference::Overloads(positions)) => {
-                positions.iter().copied().filter_map(functions::overload).collect()
-            }
-            _ => Vec::new(),
-        }
     }
 
     fn comprehension(&mut self, expr: &Expr, comprehension: &'e Comprehension) -> u64 {

@@ -12,17 +12,11 @@ use super::node::{Base, Call, Chain, Fold, Key, Made, MapEntry, Matching, Node, 
 use super::overloads::choose;
 use super::recorder::Recorder;
 use super::select::find;
+use crate::language::functions::price::{LIST, MAP, STRUCT};
 use crate::language::functions::{Overload, arithmetic, regex};
 use crate::language::messages::FieldValue;
 use crate::language::meter::Meter;
 use crate::language::value::{Deferred, EvaluationError, List, Map, Outcome, Value, excerpt};
-
-/// The cost of making a list.
-const LIST: u64 = 10;
-/// The cost of making a map.
-const MAP: u64 = 30;
-/// The cost of making a message.
-const STRUCT: u64 = 40;
 
 /// The result of an evaluation and its cost.
 #[derive(Clone, Debug)]
@@ -340,7 +334,7 @@ impl<'a> Machine<'a, '_, '_> {
     /// A value that is evaluated when it is first selected (PO-47).
     fn resolved(&mut self, value: Value<'a>) -> Outcome<'a> {
         let Value::Opaque(opaque) = &value else { return Ok(value) };
-        match (opaque.as_any().downcast_ref::<Deferred>(), self.resolve) {
+        match (opaque.downcast_ref::<Deferred>(), self.resolve) {
             (Some(Deferred(name)), Some(resolve)) => resolve(name, &mut self.meter),
             _ => Ok(value),
         }

@@ -12,7 +12,7 @@ use super::overloads::fits;
 use super::watch::Watches;
 use crate::language::ast::{Comprehension, Expr, Kind, Literal};
 use crate::language::check::{Checked, Reference};
-use crate::language::functions::{self, Overload};
+use crate::language::functions::Overload;
 use crate::language::messages::Message;
 use crate::language::objects;
 use crate::language::schema::ListType;
@@ -242,7 +242,7 @@ impl Planner<'_> {
                 | "uint"
         );
         if is_conversion && let Node::Constant(value) = &value {
-            let overloads = self.overloads(expr);
+            let overloads = self.checked.overloads(expr);
             let found = overloads.iter().find(|overload| {
                 overload.parameters.first().is_some_and(|parameter| fits(parameter, value))
             });
@@ -310,19 +310,10 @@ impl Planner<'_> {
     }
 
     fn call_of(&self, expr: &Expr, arguments: Vec<Node>, stops_early: bool) -> Call {
-        let overloads = self.overloads(expr);
+        let overloads = self.checked.overloads(expr);
         let is_search = overloads.first().is_some_and(|overload| overload.function == "findAll");
         let pattern = is_search.then_some(Matching::Computed);
         Call { overloads, arguments, stops_early, pattern }
-    }
-
-    fn overloads(&self, expr: &Expr) -> Vec<&'static Overload> {
-        match self.checked.references.get(expr.id) {
-            Some(Reference::Overloads(positions)) => {
-                positions.iter().copied().filter_map(functions::overload).collect()
-            }
-            _ => Vec::new(),
-        }
     }
 
     fn fold(&mut self, comprehension: &Comprehension) -> Planned {

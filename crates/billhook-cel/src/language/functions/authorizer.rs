@@ -1,6 +1,5 @@
 //! Asking an authorizer (CE-10): `authorizer.group('apps').resource('deployments').check('get')`.
 
-use std::any::Any;
 use std::sync::Arc;
 
 use billhook_apimachinery::names;
@@ -12,7 +11,7 @@ use crate::authorization::{
     ServiceAccount, SharedAuthorizer,
 };
 use crate::language::types::Type;
-use crate::language::value::{EvaluationError, Opaque, Value};
+use crate::language::value::{EvaluationError, LibraryValue, Value};
 
 const AUTHORIZER: &str = "kubernetes.authorization.Authorizer";
 const PATH_CHECK: &str = "kubernetes.authorization.PathCheck";
@@ -37,31 +36,15 @@ struct Question {
 #[derive(Clone, Debug, PartialEq)]
 struct Decision(AuthorizationDecision);
 
-impl Opaque for Question {
+impl LibraryValue for Question {
     fn type_name(&self) -> &'static str {
         self.kind
     }
-
-    fn equals(&self, other: &dyn Opaque) -> bool {
-        other.as_any().downcast_ref::<Question>() == Some(self)
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
-    }
 }
 
-impl Opaque for Decision {
+impl LibraryValue for Decision {
     fn type_name(&self) -> &'static str {
         DECISION
-    }
-
-    fn equals(&self, other: &dyn Opaque) -> bool {
-        other.as_any().downcast_ref::<Decision>() == Some(self)
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
     }
 }
 

@@ -8,12 +8,12 @@ use crate::language::value::{
     timestamp_text,
 };
 
-fn unreadable<'a>(to: &str) -> Outcome<'a> {
-    Err(EvaluationError::new(format!("type conversion error from 'string' to '{to}'")))
+fn unreadable(to: &str) -> EvaluationError {
+    EvaluationError::new(format!("type conversion error from 'string' to '{to}'"))
 }
 
-fn fail<'a>(text: &str) -> Outcome<'a> {
-    Err(EvaluationError::new(text))
+fn overflow<T>(of: &str) -> Result<T, EvaluationError> {
+    Err(EvaluationError::new(format!("{of} overflow")))
 }
 
 pub(super) fn to_bool<'a>(arguments: &[Value<'a>]) -> Outcome<'a> {
@@ -22,7 +22,7 @@ pub(super) fn to_bool<'a>(arguments: &[Value<'a>]) -> Outcome<'a> {
         [Value::String(text)] => match text.as_str() {
             "1" | "t" | "T" | "true" | "TRUE" | "True" => Ok(Value::Bool(true)),
             "0" | "f" | "F" | "false" | "FALSE" | "False" => Ok(Value::Bool(false)),
-            _ => unreadable("bool"),
+            _ => Err(unreadable("bool")),
         },
         _ => Err(EvaluationError::NoSuchOverload),
     }
@@ -41,10 +41,7 @@ pub(super) fn to_double<'a>(arguments: &[Value<'a>]) -> Outcome<'a> {
         [Value::Double(double)] => *double,
         [Value::Int(int)] => *int as f64,
         [Value::Uint(uint)] => *uint as f64,
-        [Value::String(text)] => match float::parse(text.as_str()) {
-            Some(double) => double,
-            None => return unreadable("double"),
-        },
+        [Value::String(text)] => float::parse(text.as_str()).ok_or_else(|| unreadable("double"))?,
         _ => return Err(EvaluationError::NoSuchOverload),
     }))
 }
@@ -53,21 +50,12 @@ pub(super) fn to_int<'a>(arguments: &[Value<'a>]) -> Outcome<'a> {
     Ok(Value::Int(match arguments {
         [Value::Int(int)] | [Value::Duration(int)] => *int,
         [Value::Timestamp(time)] => time.seconds,
-        [Value::Uint(uint)] => match i64::try_from(*uint) {
-            Ok(int) => int,
-            Err(_) => return fail("integer overflow"),
-        },
-        [Value::Double(double)] => {
-            let is_inside = *double > i64::MIN as f64 && *double < i64::MAX as f64;
-            if !is_inside {
-                return fail("integer overflow");
-            }
+        [Value::Uint(uint)] => i64::try_from(*uint).or_else(|_| overflow("integer"))?,
+        [Value::Double(double)] if *double > i64::MIN as f64 && *double < i64::MAX as f64 => {
             *double as i64
         }
-        [Value::String(text)] => match text.as_str().parse() {
-            Ok(int) => int,
-            Err(_) => return unreadable("int"),
-        },
+        [Value::Double(_)] => overflow("integer")?,
+        [Value::String(text)] => text.as_str().parse().map_err(|_| unreadable("int"))?,
         _ => return Err(EvaluationError::NoSuchOverload),
     }))
 }
@@ -75,20 +63,12 @@ pub(super) fn to_int<'a>(arguments: &[Value<'a>]) -> Outcome<'a> {
 pub(super) fn to_uint<'a>(arguments: &[Value<'a>]) -> Outcome<'a> {
     Ok(Value::Uint(match arguments {
         [Value::Uint(uint)] => *uint,
-        [Value::Int(int)] => match u64::try_from(*int) {
-            Ok(uint) => uint,
-            Err(_) => return fail("unsigned integer overflow"),
-        },
-        [Value::Double(double)] => {
-            let is_inside = *double >= 0.0 && *double < u64::MAX as f64;
-            if !is_inside {
-                return fail("unsigned integer overflow");
-            }
-            *double as u64
-        }
+        [Value::Int(int)] => u64::try_from(*int).or_else(|_| overflow("unsigned integer"))?,
+        [Value::Double(double)] if *double >= 0.0 && *double < u64::MAX as f64 => *double as u64,
+        [Value::Double(_)] => overflow("unsigned integer")?,
         [Value::String(text)] => match text.as_str().parse() {
             Ok(uint) if !text.as_str().starts_with('+') => uint,
-            _ => return unreadable("uint"),
+            _ => return Err(unreadable("uint")),
         },
         _ => return Err(EvaluationError::NoSuchOverload),
     }))
@@ -103,10 +83,11 @@ pub(super) fn to_string<'a>(arguments: &[Value<'a>]) -> Outcome<'a> {
         [Value::Double(double)] => double_text(*double),
         [Value::Duration(duration)] => duration_text(*duration),
         [Value::Timestamp(time)] => timestamp_text(*time),
-        [Value::Bytes(bytes)] => match std::str::from_utf8(bytes) {
-            Ok(text) => text.to_owned(),
-            Err(_) => return fail("invalid UTF-8 in bytes, cannot convert to string"),
-        },
+        [Value::Bytes(bytes)] => {
+            let invalid = "invalid UTF-8 in bytes, cannot convert to string";
+            let text = std::str::from_utf8(bytes).map_err(|_| EvaluationError::new(invalid))?;
+            text.to_owned()
+        }
         _ => return Err(EvaluationError::NoSuchOverload),
     }))
 }
@@ -122,10 +103,8 @@ pub(crate) fn double_text(double: f64) -> String {
 pub(super) fn to_duration<'a>(arguments: &[Value<'a>]) -> Outcome<'a> {
     Ok(Value::Duration(match arguments {
         [Value::Duration(duration)] | [Value::Int(duration)] => *duration,
-        [Value::String(text)] => match billhook_validation::parse_go_duration(text.as_str()) {
-            Some(duration) => duration,
-            None => return unreadable("google.protobuf.Duration"),
-        },
+        [Value::String(text)] => billhook_validation::parse_go_duration(text.as_str())
+            .ok_or_else(|| unreadable("google.protobuf.Duration"))?,
         _ => return Err(EvaluationError::NoSuchOverload),
     }))
 }
@@ -133,16 +112,13 @@ pub(super) fn to_duration<'a>(arguments: &[Value<'a>]) -> Outcome<'a> {
 pub(super) fn to_timestamp<'a>(arguments: &[Value<'a>]) -> Outcome<'a> {
     Ok(Value::Timestamp(match arguments {
         [Value::Timestamp(time)] => *time,
-        [Value::Int(seconds)] => {
-            if !(FIRST_SECOND..=LAST_SECOND).contains(seconds) {
-                return fail("timestamp overflow");
-            }
+        [Value::Int(seconds)] if (FIRST_SECOND..=LAST_SECOND).contains(seconds) => {
             Timestamp { seconds: *seconds, nanos: 0, offset: 0 }
         }
-        [Value::String(text)] => match rfc3339(text.as_str()) {
-            Some(time) => time,
-            None => return unreadable("google.protobuf.Timestamp"),
-        },
+        [Value::Int(_)] => overflow("timestamp")?,
+        [Value::String(text)] => {
+            rfc3339(text.as_str()).ok_or_else(|| unreadable("google.protobuf.Timestamp"))?
+        }
         _ => return Err(EvaluationError::NoSuchOverload),
     }))
 }

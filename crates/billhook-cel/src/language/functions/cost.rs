@@ -2,12 +2,8 @@
 
 use billhook_apimachinery::value::grow;
 
+use super::price::{PATTERN, TRAVERSAL};
 use crate::language::value::{EvaluationError, Value};
-
-/// The cost of reading a character.
-const CHARACTER: f64 = 0.1;
-/// The cost of a character of a pattern.
-const PATTERN_CHARACTER: f64 = 0.25;
 
 /// Returns the length of a value, or of the value in an optional; one if it has none.
 pub(crate) fn size(value: &Value<'_>) -> u64 {
@@ -24,7 +20,7 @@ pub(super) fn size_at(arguments: &[Value<'_>], index: usize) -> u64 {
 
 /// The cost of reading so many characters once.
 pub(crate) fn traversal(characters: u64) -> u64 {
-    (characters as f64 * CHARACTER).ceil() as u64
+    (characters as f64 * TRAVERSAL).ceil() as u64
 }
 
 /// One traversal of the first argument.
@@ -34,7 +30,7 @@ pub(super) fn first(arguments: &[Value<'_>], _: &Value<'_>) -> u64 {
 
 /// Two traversals of the first argument.
 pub(super) fn first_twice(arguments: &[Value<'_>], _: &Value<'_>) -> u64 {
-    (size_at(arguments, 0) as f64 * 2.0 * CHARACTER).ceil() as u64
+    (size_at(arguments, 0) as f64 * 2.0 * TRAVERSAL).ceil() as u64
 }
 
 /// One traversal of the shorter argument.
@@ -64,8 +60,8 @@ pub(super) fn pattern(arguments: &[Value<'_>], _: &Value<'_>) -> u64 {
 
 /// A text of a length for each expression of a pattern of a length: four characters on average.
 pub(crate) fn matching(text: u64, pattern: u64) -> u64 {
-    let text = ((1 + text) as f64 * CHARACTER).ceil() as u64;
-    text.saturating_mul((pattern as f64 * PATTERN_CHARACTER).ceil() as u64)
+    let text = ((1 + text) as f64 * TRAVERSAL).ceil() as u64;
+    text.saturating_mul((pattern as f64 * PATTERN).ceil() as u64)
 }
 
 /// One traversal of the second argument.
@@ -125,5 +121,5 @@ impl Parts {
 }
 
 fn read(bytes: usize) -> u64 {
-    (bytes as f64 * CHARACTER) as u64
+    (bytes as f64 * TRAVERSAL) as u64
 }

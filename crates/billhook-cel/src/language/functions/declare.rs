@@ -119,19 +119,14 @@ pub(super) fn int(arguments: &[Value<'_>], index: usize) -> Result<i64> {
 }
 
 /// An argument that is of a library's type.
-pub(super) fn opaque<'v, T: Opaque + 'static>(
-    arguments: &'v [Value<'_>],
-    index: usize,
-) -> Result<&'v T> {
+pub(super) fn opaque<'v, T: Opaque>(arguments: &'v [Value<'_>], index: usize) -> Result<&'v T> {
     match argument(arguments, index)? {
-        Value::Opaque(opaque) => {
-            opaque.as_any().downcast_ref().ok_or(EvaluationError::NoSuchOverload)
-        }
+        Value::Opaque(opaque) => opaque.downcast_ref().ok_or(EvaluationError::NoSuchOverload),
         _ => Err(EvaluationError::NoSuchOverload),
     }
 }
 
 /// A value of a library's type.
-pub(super) fn wrap<'a>(opaque: impl Opaque + 'static) -> Value<'a> {
+pub(super) fn wrap<'a>(opaque: impl Opaque) -> Value<'a> {
     Value::Opaque(Arc::new(opaque))
 }

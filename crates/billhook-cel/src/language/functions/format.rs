@@ -1,6 +1,5 @@
 //! Named formats of strings (CE-10).
 
-use std::any::Any;
 use std::sync::Arc;
 
 use billhook_apimachinery::net::Url;
@@ -11,7 +10,7 @@ use super::cost;
 use super::declare::{Call, Cost, Overload, Result, opaque, text, wrap};
 use crate::language::edition::Availability;
 use crate::language::types::Type;
-use crate::language::value::{EvaluationError, Opaque, Value};
+use crate::language::value::{EvaluationError, LibraryValue, Value};
 
 const NAME: &str = "kubernetes.NamedFormat";
 const FORMAT: Type = Type::Opaque(NAME);
@@ -38,17 +37,15 @@ struct NamedFormat {
 #[derive(Debug)]
 struct Named(&'static NamedFormat);
 
-impl Opaque for Named {
+impl PartialEq for Named {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.name == other.0.name
+    }
+}
+
+impl LibraryValue for Named {
     fn type_name(&self) -> &'static str {
         NAME
-    }
-
-    fn equals(&self, other: &dyn Opaque) -> bool {
-        other.as_any().downcast_ref::<Named>().is_some_and(|other| self.0.name == other.0.name)
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
     }
 }
 

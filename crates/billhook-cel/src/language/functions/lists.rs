@@ -6,13 +6,11 @@ use std::cmp::Ordering;
 use billhook_apimachinery::KubernetesVersion;
 
 use super::declare::{Call, Cost, Overload, Result, argument, int};
+use super::price::NEW_LIST;
 use super::{arithmetic, cost, work};
 use crate::language::edition::Availability;
 use crate::language::types::Type;
 use crate::language::value::{EvaluationError, List, Value, compare, equal};
-
-/// The cost of a call that makes a list, besides its elements.
-const NEW_LIST: u64 = 11;
 
 /// More elements than the limit of cost for one evaluation lets a list have (CE-35).
 const MAX_ELEMENTS: u64 = 1_000_000;
@@ -97,7 +95,7 @@ fn extension(overloads: &mut Vec<Overload>) {
 }
 
 /// The elements of an argument, all of which must fit their schema.
-fn elements<'a>(arguments: &[Value<'a>], index: usize) -> Result<Vec<Value<'a>>> {
+pub(super) fn elements<'a>(arguments: &[Value<'a>], index: usize) -> Result<Vec<Value<'a>>> {
     let list = list(arguments, index)?;
     if list.len() > MAX_COPIED {
         return Err(EvaluationError::MemoryLimit);

@@ -16,13 +16,13 @@ mod net;
 mod operators;
 mod optional;
 mod percent;
+pub(crate) mod price;
 mod quantity;
 pub(crate) mod regex;
 mod semver;
 mod sets;
 mod standard;
 mod strings;
-mod text;
 mod url;
 mod work;
 

@@ -1,5 +1,6 @@
 //! Parts of points and lengths of time.
 
+use super::declare::Call;
 use crate::language::value::{Civil, EvaluationError, Outcome, Timestamp, Value, offset_of};
 
 /// A part of a time in UTC or in the zone of the second argument.
@@ -10,30 +11,6 @@ fn part<'a>(arguments: &[Value<'a>], of: fn(Civil, Timestamp) -> i64) -> Outcome
         _ => return Err(EvaluationError::NoSuchOverload),
     };
     Ok(Value::Int(of(Civil::of(time.seconds + i64::from(offset)), time)))
-}
-
-pub(super) fn full_year<'a>(arguments: &[Value<'a>]) -> Outcome<'a> {
-    part(arguments, |civil, _| civil.date.year)
-}
-
-pub(super) fn month<'a>(arguments: &[Value<'a>]) -> Outcome<'a> {
-    part(arguments, |civil, _| civil.date.month - 1)
-}
-
-pub(super) fn day_of_year<'a>(arguments: &[Value<'a>]) -> Outcome<'a> {
-    part(arguments, |civil, _| civil.day_of_year)
-}
-
-pub(super) fn day_of_month<'a>(arguments: &[Value<'a>]) -> Outcome<'a> {
-    part(arguments, |civil, _| civil.date.day - 1)
-}
-
-pub(super) fn date<'a>(arguments: &[Value<'a>]) -> Outcome<'a> {
-    part(arguments, |civil, _| civil.date.day)
-}
-
-pub(super) fn day_of_week<'a>(arguments: &[Value<'a>]) -> Outcome<'a> {
-    part(arguments, |civil, _| civil.weekday)
 }
 
 /// A length in whole units, or a part of a time.
@@ -48,18 +25,18 @@ fn unit<'a>(
     }
 }
 
-pub(super) fn hours<'a>(arguments: &[Value<'a>]) -> Outcome<'a> {
-    unit(arguments, 3_600_000_000_000, |civil, _| civil.hour)
-}
-
-pub(super) fn minutes<'a>(arguments: &[Value<'a>]) -> Outcome<'a> {
-    unit(arguments, 60_000_000_000, |civil, _| civil.minute)
-}
-
-pub(super) fn seconds<'a>(arguments: &[Value<'a>]) -> Outcome<'a> {
-    unit(arguments, 1_000_000_000, |civil, _| civil.second)
-}
-
-pub(super) fn milliseconds<'a>(arguments: &[Value<'a>]) -> Outcome<'a> {
-    unit(arguments, 1_000_000, |_, time| i64::from(time.nanos / 1_000_000))
-}
+/// The parts of a time; from hours on they are also those of a length.
+pub(super) const PARTS: [(&str, Call); 10] = [
+    ("getFullYear", |arguments| part(arguments, |civil, _| civil.date.year)),
+    ("getMonth", |arguments| part(arguments, |civil, _| civil.date.month - 1)),
+    ("getDayOfYear", |arguments| part(arguments, |civil, _| civil.day_of_year)),
+    ("getDayOfMonth", |arguments| part(arguments, |civil, _| civil.date.day - 1)),
+    ("getDate", |arguments| part(arguments, |civil, _| civil.date.day)),
+    ("getDayOfWeek", |arguments| part(arguments, |civil, _| civil.weekday)),
+    ("getHours", |arguments| unit(arguments, 3_600_000_000_000, |civil, _| civil.hour)),
+    ("getMinutes", |arguments| unit(arguments, 60_000_000_000, |civil, _| civil.minute)),
+    ("getSeconds", |arguments| unit(arguments, 1_000_000_000, |civil, _| civil.second)),
+    ("getMilliseconds", |arguments| {
+        unit(arguments, 1_000_000, |_, time| i64::from(time.nanos / 1_000_000))
+    }),
+];

@@ -3,6 +3,7 @@
 
 use std::cmp::Ordering;
 
+use super::declare::Call;
 use crate::language::value::{EvaluationError, Outcome, Value, compare, equal};
 
 pub(super) fn equals<'a>(arguments: &[Value<'a>]) -> Outcome<'a> {
@@ -27,21 +28,13 @@ fn ordered<'a>(arguments: &[Value<'a>], is: fn(Ordering) -> bool) -> Outcome<'a>
     }
 }
 
-pub(super) fn less<'a>(arguments: &[Value<'a>]) -> Outcome<'a> {
-    ordered(arguments, Ordering::is_lt)
-}
-
-pub(super) fn less_or_equal<'a>(arguments: &[Value<'a>]) -> Outcome<'a> {
-    ordered(arguments, Ordering::is_le)
-}
-
-pub(super) fn greater<'a>(arguments: &[Value<'a>]) -> Outcome<'a> {
-    ordered(arguments, Ordering::is_gt)
-}
-
-pub(super) fn greater_or_equal<'a>(arguments: &[Value<'a>]) -> Outcome<'a> {
-    ordered(arguments, Ordering::is_ge)
-}
+/// The operators that ask for an order.
+pub(super) const RELATIONS: [(&str, Call); 4] = [
+    ("_<_", |arguments| ordered(arguments, Ordering::is_lt)),
+    ("_<=_", |arguments| ordered(arguments, Ordering::is_le)),
+    ("_>_", |arguments| ordered(arguments, Ordering::is_gt)),
+    ("_>=_", |arguments| ordered(arguments, Ordering::is_ge)),
+];
 
 pub(super) fn is_in<'a>(arguments: &[Value<'a>]) -> Outcome<'a> {
     match arguments {

@@ -1,6 +1,5 @@
 //! Semantic versions (CE-10).
 
-use std::any::Any;
 use std::cmp::Ordering;
 
 use billhook_apimachinery::KubernetesVersion;
@@ -10,7 +9,7 @@ use super::cost;
 use super::declare::{Call, Cost, Overload, Result, argument, opaque, text, wrap};
 use crate::language::edition::Availability;
 use crate::language::types::Type;
-use crate::language::value::{EvaluationError, Opaque, Value};
+use crate::language::value::{EvaluationError, LibraryValue, Value};
 
 const NAME: &str = "kubernetes.Semver";
 const SEMVER: Type = Type::Opaque(NAME);
@@ -38,17 +37,9 @@ enum Identifier {
     Name(String),
 }
 
-impl Opaque for Version {
+impl LibraryValue for Version {
     fn type_name(&self) -> &'static str {
         NAME
-    }
-
-    fn equals(&self, other: &dyn Opaque) -> bool {
-        other.as_any().downcast_ref::<Version>() == Some(self)
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
     }
 }
 

@@ -1,9 +1,10 @@
 //! Lists as sets (CE-10).
 
-use super::declare::{Call, Cost, Overload, Result, argument};
+use super::declare::{Call, Cost, Overload, Result};
+use super::lists::elements;
 use super::{cost, work};
 use crate::language::types::Type;
-use crate::language::value::{EvaluationError, List, Value, equal};
+use crate::language::value::{EvaluationError, Value, equal};
 
 /// More comparisons than the limit of cost for one evaluation allows (CE-35).
 const MAX_COMPARISONS: u64 = 1_000_000;
@@ -45,14 +46,10 @@ fn with<'a>(
     arguments: &[Value<'a>],
     is: fn(&[Value<'a>], &[Value<'a>]) -> Result<bool>,
 ) -> Result<Value<'a>> {
-    let elements = |index| match argument(arguments, index)? {
-        Value::List(list) => List::iter(list).collect::<Result<Vec<_>>>(),
-        _ => Err(EvaluationError::NoSuchOverload),
-    };
     if comparisons(arguments) > MAX_COMPARISONS {
         return Err(EvaluationError::CostLimit);
     }
-    let (left, right) = (elements(0)?, elements(1)?);
+    let (left, right) = (elements(arguments, 0)?, elements(arguments, 1)?);
     is(&left, &right).map(Value::Bool)
 }
 

@@ -3,9 +3,10 @@
 use billhook_apimachinery::KubernetesVersion;
 
 use super::declare::{Call, Cost, Overload, Work};
-use super::{arithmetic, conversion, cost, moment, operators, optional, percent, text, work};
+use super::{arithmetic, conversion, cost, moment, operators, optional, percent, work};
 use crate::language::edition::Availability;
 use crate::language::types::Type;
+use crate::language::value::{EvaluationError, Outcome, Value};
 
 /// Collects overloads.
 struct Table(Vec<Overload>);
@@ -115,13 +116,7 @@ fn comparison(table: &mut Table) {
     table.works(work::once);
     table.add("_!=_", false, vec![a(), a()], Bool, operators::differs, shorter);
     table.works(work::once);
-    let relations: [(_, Call); 4] = [
-        ("_<_", operators::less),
-        ("_<=_", operators::less_or_equal),
-        ("_>_", operators::greater),
-        ("_>=_", operators::greater_or_equal),
-    ];
-    for (name, call) in relations {
+    for (name, call) in operators::RELATIONS {
         table.function(name, vec![Bool, Bool], Bool, call);
         for left in [Int, Uint, Double] {
             for right in [Int, Uint, Double] {
@@ -204,12 +199,23 @@ fn conversions(table: &mut Table) {
     }
 }
 
+/// Compares a text with another one.
+fn two<'a>(arguments: &[Value<'a>], is: fn(&str, &str) -> bool) -> Outcome<'a> {
+    match arguments {
+        [Value::String(text), Value::String(other)] => {
+            Ok(Value::Bool(is(text.as_str(), other.as_str())))
+        }
+        _ => Err(EvaluationError::NoSuchOverload),
+    }
+}
+
 fn texts(table: &mut Table) {
     use Type::{Bool, String};
+    let first = Cost::Resolved(cost::first);
     let methods: [(_, Call, Cost); 4] = [
-        ("contains", text::contains, Cost::Resolved(cost::search)),
-        ("startsWith", text::starts_with, Cost::Resolved(cost::first)),
-        ("endsWith", text::ends_with, Cost::Resolved(cost::first)),
+        ("contains", |of| two(of, |text, part| text.contains(part)), Cost::Resolved(cost::search)),
+        ("startsWith", |of| two(of, |text, part| text.starts_with(part)), first),
+        ("endsWith", |of| two(of, |text, part| text.ends_with(part)), first),
         ("matches", operators::not_called, Cost::Resolved(cost::pattern)),
     ];
     for (name, call, cost) in methods {
@@ -220,28 +226,15 @@ fn texts(table: &mut Table) {
 
 fn time(table: &mut Table) {
     use Type::{Duration, Int, String, Timestamp};
-    let parts: [(_, Call); 10] = [
-        ("getFullYear", moment::full_year),
-        ("getMonth", moment::month),
-        ("getDayOfYear", moment::day_of_year),
-        ("getDayOfMonth", moment::day_of_month),
-        ("getDate", moment::date),
-        ("getDayOfWeek", moment::day_of_week),
-        ("getHours", moment::hours),
-        ("getMinutes", moment::minutes),
-        ("getSeconds", moment::seconds),
-        ("getMilliseconds", moment::milliseconds),
-    ];
     let (before, since) = (KubernetesVersion::V1_32, KubernetesVersion::V1_33);
-    for (name, call) in parts {
+    for (name, call) in moment::PARTS {
         table.method(name, vec![Timestamp], Int, call);
         let in_zone = || Overload::method(name, vec![Timestamp, String], Int, call);
         let old = in_zone().available(Availability::Until(before)).on_error(percent::reformatted);
         table.0.extend([in_zone().available(Availability::Since(since)), old]);
     }
-    let units = parts.iter().skip(6);
-    for (name, call) in units {
-        table.method(name, vec![Duration], Int, *call);
+    for (name, call) in moment::PARTS.into_iter().skip(6) {
+        table.method(name, vec![Duration], Int, call);
     }
 }
 

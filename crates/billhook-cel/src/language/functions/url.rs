@@ -1,6 +1,5 @@
 //! URLs (CE-10).
 
-use std::any::Any;
 use std::sync::Arc;
 
 use billhook_apimachinery::net::{Url, UrlPart, unescape_text};
@@ -9,23 +8,14 @@ use indexmap::IndexMap;
 use super::cost;
 use super::declare::{Call, Cost, Overload, Result, opaque, text, wrap};
 use crate::language::types::Type;
-use crate::language::value::{EvaluationError, Map, Opaque, Value};
+use crate::language::value::{EvaluationError, LibraryValue, Map, Value};
 
 const NAME: &str = "kubernetes.URL";
 const URL: Type = Type::Opaque(NAME);
 
-impl Opaque for Url {
+impl LibraryValue for Url {
     fn type_name(&self) -> &'static str {
         NAME
-    }
-
-    fn equals(&self, other: &dyn Opaque) -> bool {
-        let other = other.as_any().downcast_ref::<Url>();
-        other.is_some_and(|other| self.to_string() == other.to_string())
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
     }
 }
 

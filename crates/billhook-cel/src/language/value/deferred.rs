@@ -1,25 +1,16 @@
 //! Values that are evaluated when they are first selected (PO-47).
 
-use std::any::Any;
 use std::sync::Arc;
 
-use super::{Map, Opaque, Text, Value};
+use super::{LibraryValue, Map, Text, Value};
 
 /// Stands for a value until it is selected.
-#[derive(Debug)]
+#[derive(Debug, PartialEq)]
 pub(crate) struct Deferred(pub(crate) Arc<str>);
 
-impl Opaque for Deferred {
+impl LibraryValue for Deferred {
     fn type_name(&self) -> &'static str {
         "dyn"
-    }
-
-    fn equals(&self, other: &dyn Opaque) -> bool {
-        other.as_any().downcast_ref::<Deferred>().is_some_and(|other| other.0 == self.0)
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
     }
 }
 

@@ -118,15 +118,44 @@ pub enum Map<'a> {
 }
 
 /// A value that only its library knows.
-pub trait Opaque: fmt::Debug + Send + Sync {
+pub trait Opaque: Any + fmt::Debug + Send + Sync {
     /// The name of its type, e.g. `kubernetes.Quantity`.
     fn type_name(&self) -> &'static str;
     /// Whether another value is equal.
     fn equals(&self, other: &dyn Opaque) -> bool;
-    /// For downcasts.
-    fn as_any(&self) -> &dyn Any;
     /// Returns the number of bytes by which it is compared, for costs.
     fn size(&self) -> usize {
         1
+    }
+}
+
+impl dyn Opaque {
+    /// Returns the value as one of a type, if it is one.
+    pub(crate) fn downcast_ref<T: Opaque>(&self) -> Option<&T> {
+        (self as &dyn Any).downcast_ref()
+    }
+}
+
+/// A type of a library here, whose values equal others of it alone.
+pub(crate) trait LibraryValue: PartialEq + fmt::Debug + Send + Sync + 'static {
+    /// See [`Opaque::type_name`].
+    fn type_name(&self) -> &'static str;
+    /// See [`Opaque::size`].
+    fn size(&self) -> usize {
+        1
+    }
+}
+
+impl<T: LibraryValue> Opaque for T {
+    fn type_name(&self) -> &'static str {
+        LibraryValue::type_name(self)
+    }
+
+    fn equals(&self, other: &dyn Opaque) -> bool {
+        other.downcast_ref::<T>() == Some(self)
+    }
+
+    fn size(&self) -> usize {
+        LibraryValue::size(self)
     }
 }

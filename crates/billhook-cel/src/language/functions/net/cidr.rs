@@ -1,6 +1,5 @@
 //! CIDR blocks.
 
-use std::any::Any;
 use std::net::IpAddr;
 
 use billhook_apimachinery::net::parse_prefix;
@@ -9,7 +8,7 @@ use super::ip::{self, IP, Ip, no_mapped};
 use crate::language::functions::cost;
 use crate::language::functions::declare::{Cost, Overload, Result, argument, opaque, text, wrap};
 use crate::language::types::Type;
-use crate::language::value::{EvaluationError, Opaque, Value};
+use crate::language::value::{EvaluationError, LibraryValue, Value};
 
 const NAME: &str = "net.CIDR";
 const CIDR: Type = Type::Opaque(NAME);
@@ -21,17 +20,9 @@ struct Cidr {
     bits: u8,
 }
 
-impl Opaque for Cidr {
+impl LibraryValue for Cidr {
     fn type_name(&self) -> &'static str {
         NAME
-    }
-
-    fn equals(&self, other: &dyn Opaque) -> bool {
-        other.as_any().downcast_ref::<Cidr>() == Some(self)
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
     }
 
     fn size(&self) -> usize {

@@ -1,6 +1,5 @@
 //! IP addresses.
 
-use std::any::Any;
 use std::net::{IpAddr, Ipv4Addr};
 
 use billhook_apimachinery::net::Address;
@@ -9,7 +8,7 @@ use billhook_apimachinery::print::quote;
 use crate::language::functions::cost;
 use crate::language::functions::declare::{Call, Cost, Overload, Result, opaque, text, wrap};
 use crate::language::types::Type;
-use crate::language::value::{EvaluationError, Opaque, Value};
+use crate::language::value::{EvaluationError, LibraryValue, Value};
 
 const NAME: &str = "net.IP";
 pub(super) const IP: Type = Type::Opaque(NAME);
@@ -18,17 +17,9 @@ pub(super) const IP: Type = Type::Opaque(NAME);
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Ip(pub(super) IpAddr);
 
-impl Opaque for Ip {
+impl LibraryValue for Ip {
     fn type_name(&self) -> &'static str {
         NAME
-    }
-
-    fn equals(&self, other: &dyn Opaque) -> bool {
-        other.as_any().downcast_ref::<Ip>() == Some(self)
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
     }
 
     fn size(&self) -> usize {

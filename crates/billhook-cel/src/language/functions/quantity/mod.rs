@@ -4,7 +4,6 @@ mod amount;
 mod decimal;
 mod parse;
 
-use std::any::Any;
 use std::cmp::Ordering;
 
 use amount::Amount;
@@ -12,7 +11,7 @@ use amount::Amount;
 use super::cost;
 use super::declare::{Call, Cost, Overload, Result, int, opaque, text, wrap};
 use crate::language::types::Type;
-use crate::language::value::{EvaluationError, Opaque, Value};
+use crate::language::value::{EvaluationError, LibraryValue, Value};
 
 const NAME: &str = "kubernetes.Quantity";
 const QUANTITY: Type = Type::Opaque(NAME);
@@ -21,18 +20,15 @@ const QUANTITY: Type = Type::Opaque(NAME);
 #[derive(Clone, Debug)]
 struct Quantity(Amount);
 
-impl Opaque for Quantity {
+impl PartialEq for Quantity {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.compare(&other.0).is_eq()
+    }
+}
+
+impl LibraryValue for Quantity {
     fn type_name(&self) -> &'static str {
         NAME
-    }
-
-    fn equals(&self, other: &dyn Opaque) -> bool {
-        let other = other.as_any().downcast_ref::<Quantity>();
-        other.is_some_and(|other| self.0.compare(&other.0) == Ordering::Equal)
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
     }
 }
 
