@@ -112,8 +112,9 @@ fn write_go(value: &Value, out: &mut String) {
     }
 }
 
-/// Prints a float outside JSON: shortest digits, an exponent below 1e-4 and from 1e6 on.
-pub fn plain_float(float: f64) -> String {
+/// Prints a float, single or double, outside JSON: shortest digits, an exponent below 1e-4 and from
+/// 1e6 on.
+pub fn plain_float(float: impl fmt::Display + fmt::LowerExp) -> String {
     float_text(float, -4..6, 2)
 }
 
@@ -124,11 +125,15 @@ pub fn json_float(float: f64) -> String {
 
 /// Shortest digits; `plain` are the decimal exponents written without exponent notation,
 /// `exponent_width` is the least number of exponent digits.
-fn float_text(float: f64, plain: Range<i32>, exponent_width: usize) -> String {
+fn float_text(
+    float: impl fmt::Display + fmt::LowerExp,
+    plain: Range<i32>,
+    exponent_width: usize,
+) -> String {
     let scientific = format!("{float:e}");
     let Some((mantissa, exponent)) = scientific.split_once('e') else { return scientific };
     let Ok(exponent) = exponent.parse::<i32>() else { return scientific };
-    if float == 0.0 || plain.contains(&exponent) {
+    if plain.contains(&exponent) {
         return format!("{float}");
     }
     let sign = if exponent < 0 { '-' } else { '+' };

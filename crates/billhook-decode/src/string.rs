@@ -1,5 +1,7 @@
 //! The content of JSON strings.
 
+use billhook_apimachinery::print::lossy;
+
 use crate::scanner::end_of_plain;
 
 /// The position where reading failed, and the server's text for it; boxed, because results are
@@ -23,7 +25,7 @@ pub(crate) fn string(
         let end = end_of_plain(bytes, at);
         match unicode.and_then(|unicode| unicode.get(at..end)) {
             Some(plain) => text.push_str(plain),
-            None => push_lossy(bytes.get(at..end).unwrap_or_default(), &mut text),
+            None => text.push_str(&lossy(bytes.get(at..end).unwrap_or_default())),
         }
         at = match bytes.get(end) {
             Some(b'"') => return Ok((text, end + 1)),
@@ -50,14 +52,6 @@ pub(crate) fn unescaped(written: &[u8]) -> String {
 
 pub(crate) fn end_of_input(bytes: &[u8]) -> Failure {
     failure(bytes.len(), "unexpected end of JSON input".to_owned())
-}
-
-/// Invalid UTF-8 becomes one U+FFFD a byte.
-fn push_lossy(bytes: &[u8], text: &mut String) {
-    for chunk in bytes.utf8_chunks() {
-        text.push_str(chunk.valid());
-        text.extend(chunk.invalid().iter().map(|_| char::REPLACEMENT_CHARACTER));
-    }
 }
 
 /// Reads the escape sequence at `at`; returns the position after it.

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use billhook_apimachinery::base64;
 use billhook_apimachinery::calendar::Date;
-use billhook_apimachinery::print::{lossy, quote};
+use billhook_apimachinery::print::{lossy, plain_float, quote};
 use serde_json::{Number, Value};
 
 /// The explicit tag of a node, as far as it matters.
@@ -141,7 +141,7 @@ impl Resolved<'_> {
                 single if single.is_nan() => ".nan".to_owned(),
                 f32::INFINITY => ".inf".to_owned(),
                 f32::NEG_INFINITY => "-.inf".to_owned(),
-                single => general(&format!("{single:e}")),
+                single => plain_float(single),
             }),
             Resolved::Text(text) => Ok(text.clone().into_owned()),
         }
@@ -157,7 +157,7 @@ impl Resolved<'_> {
             Resolved::Float(float) if float.is_nan() => "NaN".to_owned(),
             Resolved::Float(f64::INFINITY) => "+Inf".to_owned(),
             Resolved::Float(f64::NEG_INFINITY) => "-Inf".to_owned(),
-            Resolved::Float(float) => general(&format!("{float:e}")),
+            Resolved::Float(float) => plain_float(*float),
             Resolved::Text(text) => quote(text),
         }
     }
@@ -179,34 +179,6 @@ fn float_value(float: f64) -> Result<Value, String> {
     number.ok_or_else(|| format!("json: unsupported value: {name}"))
 }
 
-/// Returns the shortest digits, given in scientific notation, with an exponent below 1e-4 and from
-/// 1e6 on.
-fn general(scientific: &str) -> String {
-    let (mantissa, exponent) = scientific.split_once('e').unwrap_or((scientific, "0"));
-    let exponent: i32 = exponent.parse().unwrap_or_default();
-    let (sign, digits) = match mantissa.strip_prefix('-') {
-        Some(rest) => ("-", rest.replace('.', "")),
-        None => ("", mantissa.replace('.', "")),
-    };
-    let length = i32::try_from(digits.len()).unwrap_or(i32::MAX);
-    if !(-4..6).contains(&exponent) {
-        let direction = if exponent < 0 { '-' } else { '+' };
-        return format!("{mantissa}e{direction}{:02}", exponent.abs());
-    }
-    if exponent < 0 {
-        let zeros = "0".repeat(usize::try_from(-exponent - 1).unwrap_or_default());
-        return format!("{sign}0.{zeros}{digits}");
-    }
-    if exponent + 1 >= length {
-        let zeros = "0".repeat(usize::try_from(exponent + 1 - length).unwrap_or_default());
-        return format!("{sign}{digits}{zeros}");
-    }
-    let (whole, fraction) = digits
-        .split_at_checked(usize::try_from(exponent + 1).unwrap_or_default())
-        .unwrap_or_default();
-    format!("{sign}{whole}.{fraction}")
-}
-
 /// Whether a text without quotes is a string to every reader of YAML 1.1; `1:30` is a number to some.
 pub(crate) fn is_plain_string(text: &str) -> bool {
     let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
@@ -221,7 +193,7 @@ pub(crate) fn float_text(number: &Number) -> String {
     match number.as_f64() {
         Some(float) if number.is_f64() => match float_value(float) {
             Ok(Value::Number(whole)) if !whole.is_f64() => whole.to_string(),
-            _ => general(&format!("{float:e}")),
+            _ => plain_float(float),
         },
         _ => number.to_string(),
     }

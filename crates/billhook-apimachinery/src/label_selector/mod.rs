@@ -234,11 +234,6 @@ impl Selector {
         self.requirements.as_ref().is_some_and(Vec::is_empty)
     }
 
-    /// Returns whether it matches nothing because it comes from null.
-    pub fn is_nothing(&self) -> bool {
-        self.requirements.is_none()
-    }
-
     /// Returns its requirements, sorted by key; those of one key are in the order they were
     /// written.
     pub fn requirements(&self) -> &[Requirement] {
@@ -249,11 +244,6 @@ impl Selector {
     pub fn matches<L: Labels + ?Sized>(&self, labels: &L) -> bool {
         let requirements = self.requirements.as_ref();
         requirements.is_some_and(|list| list.iter().all(|each| each.matches(labels)))
-    }
-
-    /// Returns the first requirement that labels do not satisfy.
-    pub fn first_mismatch<L: Labels + ?Sized>(&self, labels: &L) -> Option<&Requirement> {
-        self.requirements().iter().find(|requirement| !requirement.matches(labels))
     }
 }
 

@@ -221,7 +221,6 @@ impl Url {
     }
 }
 
-/// The URL put together again.
 /// URLs are equal if they print alike.
 impl PartialEq for Url {
     fn eq(&self, other: &Self) -> bool {
@@ -229,6 +228,7 @@ impl PartialEq for Url {
     }
 }
 
+/// The URL put together again.
 impl fmt::Display for Url {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if !self.scheme.is_empty() {

@@ -65,63 +65,16 @@ impl Expr {
             }
         }
     }
+}
 
-    /// A copy, made on a stack that is large enough for it.
-    pub(crate) fn deep_clone(&self) -> Expr {
-        let copy = |expr: &Expr| grow(|| expr.deep_clone());
-        let kind = match &self.kind {
-            Kind::Literal(value) => Kind::Literal(value.clone()),
-            Kind::Ident(name) => Kind::Ident(Arc::clone(name)),
-            Kind::Select { operand, field, test } => Kind::Select {
-                operand: copy(operand).into(),
-                field: Arc::clone(field),
-                test: *test,
-            },
-            Kind::Call { function, target, arguments } => Kind::Call {
-                function: Arc::clone(function),
-                target: target.as_deref().map(|target| copy(target).into()),
-                arguments: arguments.iter().map(copy).collect(),
-            },
-            Kind::List(elements) => Kind::List(
-                elements.iter().map(|(element, optional)| (copy(element), *optional)).collect(),
-            ),
-            Kind::Map(entries) => Kind::Map(
-                entries
-                    .iter()
-                    .map(|entry| Entry {
-                        key: copy(&entry.key),
-                        value: copy(&entry.value),
-                        optional: entry.optional,
-                    })
-                    .collect(),
-            ),
-            Kind::Struct { name, fields } => Kind::Struct {
-                name: Arc::clone(name),
-                fields: fields
-                    .iter()
-                    .map(|field| Field {
-                        name: Arc::clone(&field.name),
-                        value: copy(&field.value),
-                        ..*field
-                    })
-                    .collect(),
-            },
-            Kind::Comprehension(folded) => Kind::Comprehension(Box::new(Comprehension {
-                range: copy(&folded.range),
-                variable: Arc::clone(&folded.variable),
-                second: folded.second.clone(),
-                accumulator: Arc::clone(&folded.accumulator),
-                start: copy(&folded.start),
-                condition: copy(&folded.condition),
-                step: copy(&folded.step),
-                result: copy(&folded.result),
-            })),
-        };
-        Expr { id: self.id, at: self.at, span: self.span, kind }
+/// On a stack that is large enough for it.
+impl Clone for Expr {
+    fn clone(&self) -> Self {
+        Expr { kind: grow(|| self.kind.clone()), ..*self }
     }
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) enum Kind {
     Literal(Literal),
     /// A name, perhaps with a leading dot.
@@ -151,7 +104,7 @@ pub(crate) enum Kind {
     Comprehension(Box<Comprehension>),
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Entry {
     pub(crate) key: Expr,
     pub(crate) value: Expr,
@@ -159,7 +112,7 @@ pub(crate) struct Entry {
 }
 
 /// A field of a struct, and where its colon is.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Field {
     pub(crate) name: Arc<str>,
     pub(crate) at: usize,
@@ -179,7 +132,7 @@ pub(crate) enum Literal {
 }
 
 /// The expansion of `all`, `exists`, `map` … and `cel.bind`: folds a range.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Comprehension {
     pub(crate) range: Expr,
     /// The element of a list or the key of a map; with a second variable the index or the key.

@@ -9,9 +9,9 @@ mod encoded_word;
 mod names;
 mod net;
 mod time;
-mod uri;
 
 use billhook_apimachinery::KubernetesVersion;
+use billhook_apimachinery::net::Url;
 
 pub use time::{parse_duration, parse_go_duration};
 
@@ -182,7 +182,7 @@ impl Checker {
         Checker::Rule(match format {
             Format::Hostname => return Checker::Hostname(names::Hostnames::new()),
             Format::BsonObjectId => digits::is_object_id,
-            Format::Uri => uri::is_request_uri,
+            Format::Uri => |text| Url::parse_request_uri(text).is_ok(),
             Format::Email => email::is_address,
             Format::Ipv4 => net::is_ipv4,
             Format::Ipv6 => net::is_ipv6,

@@ -1,5 +1,6 @@
 //! Names of hosts and of Kubernetes objects (VV-71).
 
+use billhook_apimachinery::names::{dns1123_label, dns1123_subdomain};
 use billhook_regex::Pattern;
 
 /// Host names: one label, or several with a last one of letters. Besides ASCII letters and digits,
@@ -67,18 +68,9 @@ fn matches(pattern: &Option<Pattern>, c: char) -> bool {
 }
 
 pub(super) fn is_short_name(text: &str) -> bool {
-    text.len() <= 63 && is_label(text)
+    dns1123_label(text).is_empty()
 }
 
 pub(super) fn is_long_name(text: &str) -> bool {
-    text.len() <= 253 && text.split('.').all(is_label)
-}
-
-/// Lower-case letters, digits and hyphens, none of these at the ends; of any length.
-fn is_label(text: &str) -> bool {
-    let bytes = text.as_bytes();
-    let is_inner = |byte: &u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || *byte == b'-';
-    bytes.first().is_some_and(|first| *first != b'-')
-        && bytes.last().is_some_and(|last| *last != b'-')
-        && bytes.iter().all(is_inner)
+    dns1123_subdomain(text).is_empty()
 }

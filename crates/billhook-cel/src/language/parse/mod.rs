@@ -219,28 +219,28 @@ impl Parser<'_> {
     }
 
     fn or(&mut self) -> Parsed {
-        let start = self.peek().at;
-        let mut chain = Chain::new(self.and()?);
-        let mut depth = self.depth;
-        while let Some(at) = self.accept("||") {
-            chain.push(at, self.and()?);
-            depth = depth.max(self.depth);
-        }
-        self.depth = depth;
-        let whole = chain.balanced("_||_", &mut self.nodes);
-        Ok(self.spanned(start, whole))
+        self.chain("||", "_||_", Self::and)
     }
 
     fn and(&mut self) -> Parsed {
+        self.chain("&&", "_&&_", Self::relation)
+    }
+
+    fn chain(
+        &mut self,
+        symbol: &'static str,
+        function: &str,
+        operand: fn(&mut Self) -> Parsed,
+    ) -> Parsed {
         let start = self.peek().at;
-        let mut chain = Chain::new(self.relation()?);
+        let mut chain = Chain::new(operand(self)?);
         let mut depth = self.depth;
-        while let Some(at) = self.accept("&&") {
-            chain.push(at, self.relation()?);
+        while let Some(at) = self.accept(symbol) {
+            chain.push(at, operand(self)?);
             depth = depth.max(self.depth);
         }
         self.depth = depth;
-        let whole = chain.balanced("_&&_", &mut self.nodes);
+        let whole = chain.balanced(function, &mut self.nodes);
         Ok(self.spanned(start, whole))
     }
 

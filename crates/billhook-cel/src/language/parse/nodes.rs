@@ -30,7 +30,7 @@ impl Nodes {
         if self.made > LARGEST {
             return Err(format!("expression node limit exceeded: {LARGEST}"));
         }
-        Ok(expr.deep_clone())
+        Ok(expr.clone())
     }
 }
 
