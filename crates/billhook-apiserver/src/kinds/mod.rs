@@ -14,12 +14,12 @@ use billhook_admission::{Chain, Strategy, Unreachable};
 use billhook_policy::PolicyKind;
 
 use self::policies::PolicyStrategy;
-use self::records::record_of;
 use self::strategy::KindStrategy;
 use crate::catalog::Resource;
 
 pub(crate) use self::namespaces::{INITIAL, create_initial, settle_namespace, settle_namespaces};
 pub(crate) use self::policies::check_types;
+pub(crate) use self::records::record_of;
 
 /// The definitions of the resources.
 const KINDS: &str = include_str!("kinds.yaml");

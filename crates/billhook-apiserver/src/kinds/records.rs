@@ -11,11 +11,7 @@ use billhook_apimachinery::record::{Record, TypedRecord as _};
 use billhook_policy::PolicyKind;
 
 /// Returns the type of the objects of a kind.
-pub(super) fn record_of(api_version: &str, kind: &str) -> Option<&'static Record> {
-    let policies = PolicyKind::ALL.into_iter().find(|policy| policy.name() == kind);
-    if let Some(policy) = policies {
-        return Some(policy.record());
-    }
+pub(crate) fn record_of(api_version: &str, kind: &str) -> Option<&'static Record> {
     Some(match (api_version, kind) {
         ("v1", "Namespace") => Namespace::record(),
         ("v1", "ConfigMap") => ConfigMap::record(),
@@ -24,8 +20,10 @@ pub(super) fn record_of(api_version: &str, kind: &str) -> Option<&'static Record
         ("v1", "Event") => CoreEvent::record(),
         ("events.k8s.io/v1", "Event") => Event::record(),
         ("coordination.k8s.io/v1", "Lease") => Lease::record(),
-        (_, "MutatingWebhookConfiguration") => ConfigurationKind::Mutating.record(),
-        (_, "ValidatingWebhookConfiguration") => ConfigurationKind::Validating.record(),
+        ("admissionregistration.k8s.io/v1", kind) => {
+            let webhooks = ConfigurationKind::of(kind).map(ConfigurationKind::record);
+            return webhooks.or_else(|| PolicyKind::of(kind).map(PolicyKind::record));
+        }
         _ => return None,
     })
 }

@@ -3,11 +3,13 @@
 use std::borrow::Cow;
 
 use billhook::{BodyFormat, FieldValidation};
-use billhook_admission::ObjectRequest;
+use billhook_admission::{DeleteOptions, ObjectRequest};
 use billhook_apimachinery::metadata::validate_manager;
+use billhook_apimachinery::record::{Record, TypedRecord as _};
 use billhook_apimachinery::{FieldError, FieldPath, Location, Status};
 use serde_json::Value;
 
+use crate::kinds;
 use crate::protobuf::{self, PROTOBUF};
 use crate::request::{Query, Request};
 
@@ -116,7 +118,7 @@ impl<'r> Body<'r> {
             () if is("application/json") => Ok(Body { text: sent()?, format }),
             () if is("application/yaml") => Ok(Body { text: sent()?, format: BodyFormat::Yaml }),
             () if is_typed && is(PROTOBUF) => {
-                let read = protobuf::read(&sent()?).ok_or_else(|| {
+                let read = protobuf::read(&sent()?, record_of).ok_or_else(|| {
                     Status::bad_request("the body cannot be read as an object in protobuf")
                 })?;
                 Ok(Body { text: billhook::to_json(&read).into_bytes().into(), format })
@@ -127,6 +129,14 @@ impl<'r> Body<'r> {
                 Err(unsupported(types))
             }
         }
+    }
+}
+
+/// Returns the fields of a type of the server.
+fn record_of(api_version: &str, kind: &str) -> Option<&'static Record> {
+    match kind {
+        "DeleteOptions" => Some(DeleteOptions::record()),
+        kind => kinds::record_of(api_version, kind),
     }
 }
 

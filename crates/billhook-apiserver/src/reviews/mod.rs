@@ -8,7 +8,7 @@ use billhook::webhook::{
 };
 use billhook::{BodyFormat, read_body};
 use billhook_apimachinery::metadata::ObjectMeta;
-use billhook_apimachinery::record::{TypedRecord, declared_json, to_value};
+use billhook_apimachinery::record::{Record, TypedRecord, declared_json, to_value};
 use billhook_apimachinery::value::DeepValue;
 use billhook_apimachinery::{FieldError, FieldPath, Status, UserInfo};
 use http::{Method, StatusCode};
@@ -120,7 +120,7 @@ fn review(server: &Shared, request: &Request, group: &str, kind: &str) -> Result
 fn body(request: &Request, kind: &str) -> Result<DeepValue, Status> {
     let format = match request.content_type().trim() {
         PROTOBUF => {
-            let read = protobuf::read(request.body()?);
+            let read = protobuf::read(request.body()?, record_of);
             let text = "the body cannot be read as a review in protobuf";
             return read.ok_or_else(|| Status::bad_request(text));
         }
@@ -135,6 +135,14 @@ fn body(request: &Request, kind: &str) -> Result<DeepValue, Status> {
     };
     let read = read_body(request.body()?, format, kind);
     read.map_err(|error| Status::bad_request(error.to_string()))
+}
+
+fn record_of(_: &str, kind: &str) -> Option<&'static Record> {
+    REVIEW_KINDS.iter().any(|review| review.kind == kind).then(|| match kind {
+        "SelfSubjectReview" => SelfReview::record(),
+        "SelfSubjectRulesReview" => RulesReview::record(),
+        _ => AccessReview::record(),
+    })
 }
 
 fn read<T: TypedRecord>(body: &Value) -> Result<T, Status> {
@@ -214,4 +222,37 @@ fn rules(server: &Shared) -> RulesStatus {
     let evaluation_error = "the authorizer of this server answers questions and lists no rules";
     let evaluation_error = evaluation_error.to_owned();
     RulesStatus { incomplete: true, evaluation_error, ..RulesStatus::default() }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// The body of `kubectl auth can-i get configmaps`, as recorded.
+    const CAN_I: &[u8] = b"k8s\x00\n2\n\x17authorization.k8s.io/v1\x12\x17SelfSubjectAccessReview\
+        \x12B\n\x10\n\x00\x12\x00\x1a\x00\"\x00*\x002\x008\x00B\x00\x12$\n\"\n\x07default\x12\
+        \x03get\x1a\x00\"\x00*\nconfigmaps2\x00:\x00\x1a\x08\x08\x00\x12\x00\x1a\x00 \x00\x1a\
+        \x00\"\x00";
+
+    #[test]
+    fn reviews_are_read_from_protobuf() {
+        assert_eq!(
+            *protobuf::read(CAN_I, record_of).unwrap(),
+            json!({"apiVersion": "authorization.k8s.io/v1", "kind": "SelfSubjectAccessReview",
+                "metadata": {}, "spec": {"resourceAttributes": {
+                    "namespace": "default", "verb": "get", "resource": "configmaps"}}}),
+        );
+    }
+
+    #[test]
+    fn no_part_of_an_object_is_read_as_one() {
+        for length in 0..CAN_I.len() {
+            let review = protobuf::read(CAN_I.get(..length).unwrap(), record_of);
+            let attributes =
+                review.and_then(|review| review.pointer("/spec/resourceAttributes").cloned());
+            assert!(attributes.is_none() || length > 60);
+        }
+    }
 }
