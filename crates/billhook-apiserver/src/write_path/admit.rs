@@ -8,7 +8,7 @@ use billhook_admission::{Admission, AdmissionOutcome, ObjectRequest, StoreWrite}
 
 use super::binding::Binding;
 use super::cluster::StoredObjects;
-use super::namespaces::{KeptNamespaces, NamespaceLifecycle};
+use super::namespaces::NamespaceLifecycle;
 use super::permissions::PolicyPermissions;
 use crate::catalog::{NAMESPACES, Resource};
 use crate::configured::{Configures, NAME_LABEL, namespace_labels};
@@ -28,11 +28,10 @@ pub(crate) async fn admit(
     };
     let cluster = StoredObjects(Arc::clone(server));
     let mut chain = server.chain_of(resource).namespaces(labels).policy_cluster(cluster);
-    if server.settings.has_namespaces && resource.definition.scope() == Scope::Namespaced {
-        chain = chain.plugin(NamespaceLifecycle(Arc::clone(server)));
-    }
-    if resource.definition.name() == NAMESPACES {
-        chain = chain.plugin(KeptNamespaces);
+    let is_of_namespaces = resource.definition.name() == NAMESPACES;
+    let is_in_namespace = resource.definition.scope() == Scope::Namespaced;
+    if is_of_namespaces || is_in_namespace && server.settings.has_namespaces {
+        chain = chain.plugin(NamespaceLifecycle { server: Arc::clone(server), is_of_namespaces });
     }
     if resource.configures == Some(Configures::Policies) {
         chain = chain.plugin(PolicyPermissions(Arc::clone(server)));

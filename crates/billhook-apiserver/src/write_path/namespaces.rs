@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use billhook::webhook::Operation;
+use billhook::webhook::{AdmissionAttributes, Operation};
 use billhook_admission::{Plugin, PluginRequest, Stage};
 use billhook_apimachinery::{GroupVersionResource, Status, StatusCause};
 use billhook_decode::read_json;
@@ -12,8 +12,12 @@ use crate::state::Shared;
 use crate::storage::{Object, Storage as _};
 
 /// Refuses new objects in namespaces that do not exist or are being deleted, before policies and
-/// webhooks are asked.
-pub(super) struct NamespaceLifecycle(pub(super) Arc<Shared>);
+/// webhooks are asked; of namespaces themselves, the deletion of those that no server is without.
+pub(super) struct NamespaceLifecycle {
+    pub(super) server: Arc<Shared>,
+    /// Whether the requests are for namespaces themselves.
+    pub(super) is_of_namespaces: bool,
+}
 
 impl Plugin for NamespaceLifecycle {
     fn name(&self) -> &str {
@@ -25,57 +29,47 @@ impl Plugin for NamespaceLifecycle {
     }
 
     fn handles(&self, operation: Operation) -> bool {
-        operation == Operation::Create
+        let checked = if self.is_of_namespaces { Operation::Delete } else { Operation::Create };
+        operation == checked
     }
 
     fn mutate(&self, request: &mut PluginRequest<'_>) -> Result<(), Status> {
         let attributes = request.attributes();
-        let namespace = &attributes.namespace;
-        let Some(found) = find_namespace(&self.0, namespace) else {
-            let namespaces = GroupVersionResource::new("", "v1", "namespaces");
-            return Err(Status::not_found(&namespaces, namespace));
-        };
-        if !is_being_deleted(&found) {
-            return Ok(());
+        match self.is_of_namespaces {
+            true => check_deletion(attributes),
+            false => check_creation(&self.server, attributes),
         }
-        let why = format!(
-            "unable to create new content in namespace {namespace} because it is being terminated"
-        );
-        let mut status = Status::forbidden(&attributes.resource, &attributes.name, &why);
-        let mut cause = StatusCause::default();
-        "NamespaceTerminating".clone_into(&mut cause.reason);
-        cause.message = format!("namespace {namespace} is being terminated");
-        "metadata.namespace".clone_into(&mut cause.field);
-        status.details.get_or_insert_default().causes.push(cause);
-        Err(status)
     }
 }
 
-/// Refuses to delete the namespaces that no server is without.
-pub(super) struct KeptNamespaces;
-
-impl Plugin for KeptNamespaces {
-    fn name(&self) -> &str {
-        "NamespaceLifecycle"
+fn check_creation(server: &Shared, attributes: &AdmissionAttributes) -> Result<(), Status> {
+    let namespace = &attributes.namespace;
+    let Some(found) = find_namespace(server, namespace) else {
+        let namespaces = GroupVersionResource::new("", "v1", "namespaces");
+        return Err(Status::not_found(&namespaces, namespace));
+    };
+    if !is_being_deleted(&found) {
+        return Ok(());
     }
+    let why = format!(
+        "unable to create new content in namespace {namespace} because it is being terminated"
+    );
+    let mut status = Status::forbidden(&attributes.resource, &attributes.name, &why);
+    let mut cause = StatusCause::default();
+    "NamespaceTerminating".clone_into(&mut cause.reason);
+    cause.message = format!("namespace {namespace} is being terminated");
+    "metadata.namespace".clone_into(&mut cause.field);
+    status.details.get_or_insert_default().causes.push(cause);
+    Err(status)
+}
 
-    fn has_stage(&self, stage: Stage) -> bool {
-        stage == Stage::Mutating
-    }
-
-    fn handles(&self, operation: Operation) -> bool {
-        operation == Operation::Delete
-    }
-
-    fn mutate(&self, request: &mut PluginRequest<'_>) -> Result<(), Status> {
-        let attributes = request.attributes();
-        match attributes.name.as_str() {
-            name @ ("default" | "kube-public" | "kube-system") => {
-                let why = "this namespace may not be deleted";
-                Err(Status::forbidden(&attributes.resource, name, why))
-            }
-            _ => Ok(()),
+fn check_deletion(attributes: &AdmissionAttributes) -> Result<(), Status> {
+    match attributes.name.as_str() {
+        name @ ("default" | "kube-public" | "kube-system") => {
+            let why = "this namespace may not be deleted";
+            Err(Status::forbidden(&attributes.resource, name, why))
         }
+        _ => Ok(()),
     }
 }
 
