@@ -1,5 +1,7 @@
 //! The built-in resources of Kubernetes 1.36, as a table.
 
+use super::configuration::GROUP;
+
 /// A built-in resource.
 #[derive(Debug)]
 pub(super) struct BuiltIn {
@@ -40,7 +42,7 @@ const fn cluster(
 }
 
 const CORE: (&str, &str) = ("", "v1");
-const ADMISSION: (&str, &str) = ("admissionregistration.k8s.io", "v1");
+const ADMISSION: (&str, &str) = (GROUP, "v1");
 const APIEXTENSIONS: (&str, &str) = ("apiextensions.k8s.io", "v1");
 const APIREGISTRATION: (&str, &str) = ("apiregistration.k8s.io", "v1");
 const APPS: (&str, &str) = ("apps", "v1");
@@ -168,3 +170,8 @@ pub(super) const BUILT_IN: &[BuiltIn] = &[
     cluster(STORAGE, "volumeattachments", "VolumeAttachment", STATUS),
     cluster(STORAGE, "volumeattributesclasses", "VolumeAttributesClass", NONE),
 ];
+
+/// The kinds of admission configuration, which no webhook sees (WM-03).
+pub(super) fn exempt() -> impl Iterator<Item = &'static BuiltIn> {
+    BUILT_IN.iter().filter(|known| known.group == GROUP)
+}

@@ -127,11 +127,12 @@ struct ValidatingWebhook(Webhook);
 
 impl ValidatingWebhook {
     fn record() -> &'static Record {
-        static RECORD: LazyLock<Record> = LazyLock::new(|| {
+        static FIELDS: LazyLock<Vec<Field>> = LazyLock::new(|| {
             let is_common = |field: &&Field| field.name != "reinvocationPolicy";
-            let fields = Webhook::FIELDS.iter().filter(is_common).copied().collect::<Vec<_>>();
-            Record { name: "ValidatingWebhook", fields: fields.leak() }
+            Webhook::FIELDS.iter().filter(is_common).copied().collect()
         });
+        static RECORD: LazyLock<Record> =
+            LazyLock::new(|| Record { name: "ValidatingWebhook", fields: &FIELDS });
         &RECORD
     }
 }

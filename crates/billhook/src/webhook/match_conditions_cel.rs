@@ -104,14 +104,7 @@ impl CelConditions {
         conditions: &[MatchCondition],
         input: &ConditionInput<'_>,
     ) -> Result<Vec<Option<ExpressionTrace>>, ConditionsError> {
-        let known = RequestVariables::of_conditions(input);
-        let variables = self.activation(&known, input)?;
-        let dialect = (Libraries::Full, input.params.is_some());
-        let trace = |condition: &MatchCondition| {
-            let program = self.program(&condition.expression, dialect);
-            program.as_ref().as_ref().ok().map(|program| program.trace(&variables, CALL_LIMIT))
-        };
-        Ok(conditions.iter().map(trace).collect())
+        self.inspect(conditions, input, |program, variables| program.trace(variables, CALL_LIMIT))
     }
 
     /// Evaluates conditions like [`MatchConditions::evaluate`] and tells how often their branches
@@ -125,15 +118,26 @@ impl CelConditions {
         conditions: &[MatchCondition],
         input: &ConditionInput<'_>,
     ) -> Result<Vec<Option<Vec<Branch>>>, ConditionsError> {
+        self.inspect(conditions, input, |program, variables| {
+            program.branches(variables, CALL_LIMIT)
+        })
+    }
+
+    /// Looks at each condition that compiles, with the values of its variables.
+    fn inspect<R>(
+        &self,
+        conditions: &[MatchCondition],
+        input: &ConditionInput<'_>,
+        look: impl Fn(&Program, &[(&'static str, Value<'_>)]) -> R,
+    ) -> Result<Vec<Option<R>>, ConditionsError> {
         let known = RequestVariables::of_conditions(input);
         let variables = self.activation(&known, input)?;
         let dialect = (Libraries::Full, input.params.is_some());
-        let count = |condition: &MatchCondition| {
+        let looked_at = |condition: &MatchCondition| {
             let program = self.program(&condition.expression, dialect);
-            let program = program.as_ref().as_ref().ok()?;
-            Some(program.branches(&variables, CALL_LIMIT))
+            program.as_ref().as_ref().ok().map(|program| look(program, &variables))
         };
-        Ok(conditions.iter().map(count).collect())
+        Ok(conditions.iter().map(looked_at).collect())
     }
 
     /// The variables of conditions (WM-73).

@@ -61,34 +61,37 @@ enum Blocked {
 
 impl RequestMatcher {
     pub(super) fn of_webhook(webhook: &Webhook, options: &SelectorOptions) -> Self {
-        let parse = |selector: &Option<LabelSelector>| match selector {
-            None => Ok(Selector::nothing()),
-            Some(selector) => selector.parse_with(options),
-        };
         RequestMatcher {
-            namespace_selector: parse(&webhook.namespace_selector),
-            object_selector: parse(&webhook.object_selector),
             rules: webhook.rules.iter().map(CompiledRule::new).collect(),
-            excluded: Vec::new(),
             matches_equivalents: webhook.matches_equivalents(),
             selects_without_rules: false,
-            reads_null_labels: options.kubernetes >= KubernetesVersion::V1_33,
+            ..Self::of_selectors([&webhook.namespace_selector, &webhook.object_selector], options)
         }
     }
 
     /// Returns what selects the requests of a policy or a binding (PO-26).
     pub fn new(resources: &MatchResources) -> Self {
-        let options = SelectorOptions::default();
-        let parse = |selector: &Option<LabelSelector>| match selector {
-            None => Ok(Selector::nothing()),
-            Some(selector) => selector.parse_with(&options),
-        };
+        let selectors = [&resources.namespace_selector, &resources.object_selector];
         RequestMatcher {
-            namespace_selector: parse(&resources.namespace_selector),
-            object_selector: parse(&resources.object_selector),
             rules: resources.resource_rules.iter().map(CompiledRule::named).collect(),
             excluded: resources.exclude_resource_rules.iter().map(CompiledRule::named).collect(),
             matches_equivalents: resources.match_policy.as_deref() == Some("Equivalent"),
+            ..Self::of_selectors(selectors, &SelectorOptions::default())
+        }
+    }
+
+    /// Returns what selects requests by the selectors of namespace and object alone.
+    fn of_selectors(selectors: [&Option<LabelSelector>; 2], options: &SelectorOptions) -> Self {
+        let [namespace_selector, object_selector] = selectors.map(|selector| match selector {
+            None => Ok(Selector::nothing()),
+            Some(selector) => selector.parse_with(options),
+        });
+        RequestMatcher {
+            namespace_selector,
+            object_selector,
+            rules: Vec::new(),
+            excluded: Vec::new(),
+            matches_equivalents: false,
             selects_without_rules: true,
             reads_null_labels: options.kubernetes >= KubernetesVersion::V1_33,
         }

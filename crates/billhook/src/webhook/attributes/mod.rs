@@ -11,6 +11,7 @@ use billhook_apimachinery::value::DeepValue;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::webhook::built_in::exempt;
 use crate::webhook::configuration::GROUP;
 use billhook_apimachinery::UserInfo;
 use billhook_apimachinery::{GroupVersionKind, GroupVersionResource};
@@ -244,16 +245,6 @@ impl AdmissionAttributes {
     /// Whether the request is for a kind of admission configuration, which no webhook sees
     /// (WM-03).
     pub fn is_exempt(&self) -> bool {
-        self.kind.group == GROUP && EXEMPT_KINDS.contains(&self.kind.kind.as_str())
+        self.kind.group == GROUP && exempt().any(|known| known.kind == self.kind.kind)
     }
 }
-
-/// The kinds that no webhook sees (WM-03).
-const EXEMPT_KINDS: [&str; 6] = [
-    "ValidatingWebhookConfiguration",
-    "MutatingWebhookConfiguration",
-    "ValidatingAdmissionPolicy",
-    "ValidatingAdmissionPolicyBinding",
-    "MutatingAdmissionPolicy",
-    "MutatingAdmissionPolicyBinding",
-];

@@ -8,6 +8,7 @@ use billhook_definition::ca_bundle::certificates;
 
 use super::{Lint, LintCode};
 use crate::webhook::attributes::{AdmissionAttributes, Operation};
+use crate::webhook::built_in::exempt;
 use crate::webhook::configuration::{
     ConfigurationKind, GROUP, Rule, Webhook, WebhookConfiguration,
 };
@@ -224,23 +225,13 @@ fn check_rule(
             let message = format!("`{resource}` matches `{name}` too");
             push(LintCode::SubresourceWildcard, field, message);
         } else if rule.api_groups.iter().all(|group| group == GROUP)
-            && EXEMPT_RESOURCES.contains(&resource.split('/').next().unwrap_or_default())
+            && exempt().any(|known| resource.split('/').next() == Some(known.resource))
         {
             let message = format!("no webhook is called for `{resource}`");
             push(LintCode::ExemptKind, field, message);
         }
     }
 }
-
-/// The resources of the exempt kinds (WM-03).
-const EXEMPT_RESOURCES: [&str; 6] = [
-    "validatingwebhookconfigurations",
-    "mutatingwebhookconfigurations",
-    "validatingadmissionpolicies",
-    "validatingadmissionpolicybindings",
-    "mutatingadmissionpolicies",
-    "mutatingadmissionpolicybindings",
-];
 
 /// Whether a version is an alpha or a beta.
 fn is_unstable(version: &str) -> bool {
