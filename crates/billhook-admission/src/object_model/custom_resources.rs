@@ -56,6 +56,10 @@ impl CustomResources {
         self
     }
 
+    pub(crate) fn definition(&self) -> &CustomResourceDefinition {
+        &self.definition
+    }
+
     /// Returns a list of objects in another version. A webhook gets all objects that it has to
     /// convert in one review (CX-22, CX-44).
     ///

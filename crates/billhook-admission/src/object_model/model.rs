@@ -46,6 +46,12 @@ pub trait ObjectModel: Send + Sync {
         None
     }
 
+    /// Whether webhooks see null where an object has no creation time, as they do in the types of
+    /// older servers themselves (AR-17, KV-01).
+    fn shows_unset_time(&self) -> bool {
+        false
+    }
+
     /// Checks that an object that a policy changed can be read as one of a kind (PO-75).
     ///
     /// # Errors

@@ -36,7 +36,7 @@ impl Versioned {
 }
 
 /// The object in a version, with `apiVersion` and `kind` even if it is an in-process object that
-/// goes without, and without a creation time that is not set (AR-17).
+/// goes without, and without a creation time that is not set, unless the model shows it (AR-17).
 async fn share(
     object: Option<&DeepValue>,
     from: &GroupVersionKind,
@@ -52,9 +52,12 @@ async fn share(
         members.entry("apiVersion").or_insert_with(|| to.api_version().into());
         members.entry("kind").or_insert_with(|| to.kind.as_str().into());
         if let Some(Value::Object(metadata)) = members.get_mut("metadata")
-            && metadata.get("creationTimestamp").is_some_and(Value::is_null)
+            && metadata.get("creationTimestamp").is_none_or(Value::is_null)
         {
-            metadata.remove("creationTimestamp");
+            match model.shows_unset_time() {
+                true => metadata.insert("creationTimestamp".to_owned(), Value::Null),
+                false => metadata.remove("creationTimestamp"),
+            };
         }
     }
     Ok(Some(object))

@@ -51,6 +51,10 @@ impl ObjectModel for OwnObjects {
         self.model.merge_schema(kind)
     }
 
+    fn shows_unset_time(&self) -> bool {
+        self.model.definition().kubernetes().writes_unset_time()
+    }
+
     fn check_readable(
         &self,
         object: &Value,

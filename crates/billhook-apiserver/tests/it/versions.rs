@@ -385,6 +385,47 @@ async fn patches_that_cannot_be_read_are_failed_calls_since_1_34() {
     }
 }
 
+/// KV-01: a new object has no time before the server sets it.
+#[tokio::test]
+async fn reviews_show_that_a_kind_of_the_server_has_no_time_until_1_34() {
+    for version in KubernetesVersion::ALL {
+        let handler = |request: &AdmissionRequest| {
+            let object = request.object.as_ref().unwrap();
+            let time = object.pointer("/metadata/creationTimestamp");
+            let shown = match time {
+                None => "none",
+                Some(time) => time.as_str().unwrap_or("null"),
+            };
+            AdmissionResponse::allow(request).warning(shown)
+        };
+        let builder =
+            Server::builder().kubernetes(version).admission_service("default", "m", handler);
+        let server = builder.definition(&definition()).unwrap().build();
+        let mut configuration = mutating("Fail");
+        configuration["webhooks"][0]["rules"][0] = json!({
+            "operations": ["*"], "apiGroups": ["*"], "apiVersions": ["*"], "resources": ["*"]});
+        let path = format!("{ADMISSION}/mutatingwebhookconfigurations");
+        assert_eq!(post(&server, &path, &configuration).await.code, 201);
+
+        let unset = if version < V1_34 { "null" } else { "none" };
+        let shown = |answer: &Answer| {
+            answer.warnings.concat().trim_start_matches("299 - ").trim_matches('"').to_owned()
+        };
+        let map = |name: &str| json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}});
+        let maps = "/api/v1/namespaces/default/configmaps";
+        let created = post(&server, maps, &map("a")).await;
+        assert_eq!((created.code, &*shown(&created)), (201, unset), "{version}");
+        let time = text(&created.json(), "/metadata/creationTimestamp");
+        let path = format!("{maps}/b?fieldManager=m");
+        let applied = call(&server, Method::PATCH, &path, &APPLY, &map("b").to_string()).await;
+        assert_eq!((applied.code, &*shown(&applied)), (201, unset), "{version}");
+        let changed = call(&server, Method::PATCH, &format!("{maps}/a"), &MERGE, "{}").await;
+        assert_eq!(shown(&changed), time, "{version}");
+        let custom = post(&server, FOOS, &foo(&json!({}))).await;
+        assert_eq!((custom.code, &*shown(&custom)), (201, "none"), "{version}");
+    }
+}
+
 /// KV-30, KV-70, KV-91: configurations of admission are validated by the version.
 #[tokio::test]
 async fn admission_is_configured_by_the_version() {
