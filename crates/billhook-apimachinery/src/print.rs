@@ -296,6 +296,22 @@ enum Escapes {
     Yaml,
 }
 
+/// For each byte, the bits of those [`Escapes`] that may have a character that begins with it.
+static MAY_HAVE: [u8; 256] = {
+    let mut table = [0; 256];
+    let mut rest = table.as_mut_slice();
+    let mut byte = 0_u8;
+    while let [bits, behind @ ..] = rest {
+        *bits = Escapes::Required.bit_for(byte)
+            | Escapes::Html.bit_for(byte)
+            | Escapes::Unprintable.bit_for(byte)
+            | Escapes::Yaml.bit_for(byte);
+        byte = byte.wrapping_add(1);
+        rest = behind;
+    }
+    table
+};
+
 impl Escapes {
     /// Whether a character is escaped although JSON does not require it.
     fn has(self, c: char) -> bool {
@@ -307,7 +323,7 @@ impl Escapes {
     }
 
     /// Whether a character that begins with a byte may be escaped.
-    fn may_have(self, first: u8) -> bool {
+    const fn may_have(self, first: u8) -> bool {
         let is_required = first < 0x20 || first == b'"' || first == b'\\';
         is_required
             || match self {
@@ -315,6 +331,20 @@ impl Escapes {
                 Escapes::Html => matches!(first, b'<' | b'>' | b'&' | 0xe2),
                 Escapes::Unprintable | Escapes::Yaml => first >= 0x7f,
             }
+    }
+
+    /// Whether a string may have characters that are escaped.
+    fn may_be_in(self, text: &str) -> bool {
+        let bits = |byte| MAY_HAVE.get(usize::from(byte)).copied().unwrap_or_default();
+        text.bytes().fold(0, |found, byte| found | bits(byte)) & self.bit() != 0
+    }
+
+    const fn bit(self) -> u8 {
+        1 << self as u8
+    }
+
+    const fn bit_for(self, first: u8) -> u8 {
+        if self.may_have(first) { self.bit() } else { 0 }
     }
 
     fn push_code(self, c: char, out: &mut String) {
@@ -442,8 +472,8 @@ impl Printer {
 fn write_string(text: &str, escapes: Escapes, out: &mut String) {
     out.reserve(text.len() + 2);
     out.push('"');
-    // Nearly every string is plain; this finds out many bytes at a time.
-    if text.bytes().fold(false, |found, byte| found | escapes.may_have(byte)) {
+    // Nearly every string is plain.
+    if escapes.may_be_in(text) {
         write_escaped(text, escapes, out);
     } else {
         out.push_str(text);

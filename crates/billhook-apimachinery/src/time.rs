@@ -47,7 +47,7 @@ impl Time {
         ] {
             let digits = digits.format(number);
             text.push_str(before);
-            text.extend(std::iter::repeat_n('0', width.saturating_sub(digits.len())));
+            (digits.len()..width).for_each(|_| text.push('0'));
             text.push_str(digits);
         }
         text.push('Z');

@@ -276,11 +276,13 @@ impl Server {
 
     /// Answers a request about the server or the user; `None` if the path is that of objects.
     fn documents(&self, request: &Request) -> Option<Response> {
+        if let Some(path) = &request.objects {
+            return reviews::serve(&self.shared, request, path);
+        }
         let parts = request.parts()?;
         about::serve(&self.shared, request, &parts)
             .or_else(|| discovery::serve(&self.shared, request, &parts))
             .or_else(|| openapi::serve(&self.shared, request, &parts))
-            .or_else(|| reviews::serve(&self.shared, request, &parts))
     }
 }
 

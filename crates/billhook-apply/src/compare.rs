@@ -12,6 +12,7 @@ use crate::join::join;
 use crate::order::equal;
 use crate::path_element::PathElement;
 use crate::shape::{List, Map, Shape, Type};
+use crate::value_set::{ValueFields, one_sided_fields};
 
 /// The differences between an old and a new object (SA-27).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -74,35 +75,42 @@ enum Difference {
     Added,
 }
 
-/// The differences at one place, and those below it.
+/// The differences at one place: what was removed, modified and added.
 #[derive(Default)]
-struct Walk {
-    is_member: [bool; 3],
-    below: [Vec<Node>; 3],
+struct Walk([Found; 3]);
+
+/// Whether a place is a member of a set, and the members below it.
+#[derive(Default)]
+struct Found {
+    is_member: bool,
+    below: Vec<Node>,
 }
 
 impl Walk {
     fn into_comparison(self) -> Comparison {
-        let [removed, modified, added] = self.below.map(FieldSet::from_unsorted);
+        let [removed, modified, added] = self.0.map(|found| FieldSet::from_unsorted(found.below));
         Comparison { removed, modified, added }
     }
 
-    fn note(&mut self, difference: Difference) {
-        let [removed, modified, added] = &mut self.is_member;
+    fn of(&mut self, difference: Difference) -> &mut Found {
+        let [removed, modified, added] = &mut self.0;
         match difference {
-            Difference::Removed => *removed = true,
-            Difference::Modified => *modified = true,
-            Difference::Added => *added = true,
+            Difference::Removed => removed,
+            Difference::Modified => modified,
+            Difference::Added => added,
         }
     }
 
+    fn note(&mut self, difference: Difference) {
+        self.of(difference).is_member = true;
+    }
+
     /// Adds what was found one step below.
-    fn add(&mut self, element: impl Fn() -> PathElement, found: Walk) {
-        let found = found.is_member.into_iter().zip(found.below);
-        for (nodes, (is_member, below)) in self.below.iter_mut().zip(found) {
+    fn add(&mut self, element: impl Fn() -> PathElement, walk: Walk) {
+        for (above, Found { is_member, below }) in self.0.iter_mut().zip(walk.0) {
             if is_member || !below.is_empty() {
                 let below = FieldSet::from_unsorted(below);
-                nodes.push(Node::new(element(), is_member, below));
+                above.below.push(Node::new(element(), is_member, below));
             }
         }
     }
@@ -116,7 +124,8 @@ impl Walk {
             Edit::Parts(edits) => grow(|| self.edited_parts(type_, old, edits.iter())),
             Edit::List(elements) => {
                 let Some(list) = type_.list() else { return };
-                grow(|| self.edited_list(list, items(old), elements.iter()));
+                let old = old.map(items).unwrap_or_default();
+                grow(|| self.edited_list(list, old, elements.iter()));
             }
         }
     }
@@ -166,8 +175,26 @@ impl Walk {
     }
 
     fn values(&mut self, type_: Type<'_>, old: Option<&Value>, new: Option<&Value>) {
-        let shape = |value: Option<&Value>| value.and_then(|value| type_.shape(value));
-        match (shape(old), shape(new)) {
+        match (old, new) {
+            (Some(old), Some(new)) => self.both(type_, old, new),
+            (Some(old), None) => self.one_sided(Difference::Removed, type_, old),
+            (None, Some(new)) => self.one_sided(Difference::Added, type_, new),
+            (None, None) => {}
+        }
+    }
+
+    fn one_sided(&mut self, difference: Difference, type_: Type<'_>, value: &Value) {
+        let ValueFields { is_member, below } = one_sided_fields(type_, value);
+        let found = self.of(difference);
+        found.is_member |= is_member;
+        match found.below.is_empty() {
+            true => found.below = below.into_nodes(),
+            false => found.below.append(&mut below.into_nodes()),
+        }
+    }
+
+    fn both(&mut self, type_: Type<'_>, old: &Value, new: &Value) {
+        match (type_.shape(old), type_.shape(new)) {
             (Some(left), Some(right)) if left.is_like(&right) => self.alternative(left, old, new),
             (left, right) => {
                 for shape in left.into_iter().chain(right) {
@@ -177,30 +204,20 @@ impl Walk {
         }
     }
 
-    fn alternative(&mut self, shape: Shape<'_>, old: Option<&Value>, new: Option<&Value>) {
-        let is_leaf = match shape {
-            Shape::Map(map) if !map.is_atomic => !has_members(old) && !has_members(new),
-            Shape::List(list) if !list.is_atomic() => {
-                items(old).is_empty() && items(new).is_empty()
-            }
-            _ => true,
-        };
-        match (old, new) {
-            (Some(_), None) => self.note(Difference::Removed),
-            (None, Some(_)) => self.note(Difference::Added),
-            (Some(old), Some(new)) if is_leaf && !equal(old, new) => {
-                self.note(Difference::Modified);
-            }
-            _ => {}
-        }
+    fn alternative(&mut self, shape: Shape<'_>, old: &Value, new: &Value) {
         match shape {
-            Shape::Map(map) if !is_leaf => grow(|| self.members(map, old, new)),
-            Shape::List(list) if !is_leaf => grow(|| self.items(list, old, new)),
+            Shape::Map(map) if !map.is_atomic && (has_members(old) || has_members(new)) => {
+                grow(|| self.members(map, old, new));
+            }
+            Shape::List(list) if !list.is_atomic() && (has_items(old) || has_items(new)) => {
+                grow(|| self.items(list, old, new));
+            }
+            _ if !equal(old, new) => self.note(Difference::Modified),
             _ => {}
         }
     }
 
-    fn members(&mut self, map: Map<'_>, old: Option<&Value>, new: Option<&Value>) {
+    fn members(&mut self, map: Map<'_>, old: &Value, new: &Value) {
         let mut types = map.members();
         for pair in join(members(old), members(new), |l, r| l.0.cmp(r.0)) {
             let (old, new) = pair.into_sides();
@@ -212,7 +229,7 @@ impl Walk {
         }
     }
 
-    fn items(&mut self, list: List<'_>, old: Option<&Value>, new: Option<&Value>) {
+    fn items(&mut self, list: List<'_>, old: &Value, new: &Value) {
         let new = list.identified(items(new)).into_iter();
         let new = new.map(|item| NewItem { item, is_kept: false, edit: None });
         self.groups(list, items(old), new.collect());
@@ -282,15 +299,19 @@ struct NewItem<'v> {
 }
 
 /// The members of an object; nothing else has any.
-fn members(value: Option<&Value>) -> impl Iterator<Item = (&String, &Value)> {
-    value.and_then(Value::as_object).map(in_order).into_iter().flatten()
+fn members(value: &Value) -> impl Iterator<Item = (&String, &Value)> {
+    value.as_object().map(in_order).into_iter().flatten()
 }
 
-fn has_members(value: Option<&Value>) -> bool {
-    value.and_then(Value::as_object).is_some_and(|members| !members.is_empty())
+fn has_members(value: &Value) -> bool {
+    value.as_object().is_some_and(|members| !members.is_empty())
+}
+
+fn has_items(value: &Value) -> bool {
+    !items(value).is_empty()
 }
 
 /// The elements of a list; nothing else has any.
-fn items(value: Option<&Value>) -> &[Value] {
-    value.and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
+fn items(value: &Value) -> &[Value] {
+    value.as_array().map(Vec::as_slice).unwrap_or_default()
 }

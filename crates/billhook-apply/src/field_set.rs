@@ -82,6 +82,10 @@ impl FieldSet {
         self.nodes.as_deref().map(Vec::as_slice).unwrap_or_default()
     }
 
+    pub(crate) fn into_nodes(mut self) -> Vec<Node> {
+        self.nodes.take().map(Arc::unwrap_or_clone).unwrap_or_default()
+    }
+
     /// Returns whether nothing is in the set.
     pub fn is_empty(&self) -> bool {
         self.nodes.is_none()
@@ -182,7 +186,7 @@ impl FieldSet {
     /// those below it (SA-25).
     #[must_use]
     pub fn difference(&self, other: &FieldSet) -> FieldSet {
-        if other.is_empty() {
+        if self.is_empty() || other.is_empty() {
             return self.clone();
         }
         self.pick(other, |own, other| {
@@ -199,7 +203,7 @@ impl FieldSet {
     /// (SA-25).
     #[must_use]
     pub fn recursive_difference(&self, other: &FieldSet) -> FieldSet {
-        if other.is_empty() {
+        if self.is_empty() || other.is_empty() {
             return self.clone();
         }
         self.pick(other, |own, other| match other {
@@ -286,14 +290,20 @@ struct Finder<'n> {
 
 impl<'n> Finder<'n> {
     fn find(&mut self, element: &PathElement) -> Option<&'n Node> {
-        let is_before = |node: &Node| node.element < *element;
+        let compare = |node: &Node| node.element.cmp(element);
         let mut bound = 1;
-        while self.rest.get(bound - 1).is_some_and(is_before) {
-            bound *= 2;
+        loop {
+            match self.rest.get(bound - 1).map(compare) {
+                Some(Ordering::Less) => bound *= 2,
+                Some(Ordering::Greater) if bound == 1 => return None,
+                _ => break,
+            }
         }
         let near = self.rest.get(..bound).unwrap_or(self.rest);
-        self.rest = self.rest.get(near.partition_point(is_before)..).unwrap_or_default();
-        self.rest.first().filter(|node| node.element == *element)
+        let found = near.binary_search_by(compare);
+        let (Ok(position) | Err(position)) = found;
+        self.rest = self.rest.get(position..).unwrap_or_default();
+        self.rest.first().filter(|_| found.is_ok())
     }
 }
 

@@ -101,12 +101,17 @@ impl<'c> Check<'c> {
         self.errors.push(TypeError::new(at.text(), message));
     }
 
+    #[inline]
     fn value(&mut self, type_: Type<'_>, value: &Value, at: &At<'_>) {
+        if self.foreign.is_some() || !is_admitted_scalar(type_, value) {
+            self.other_value(type_, value, at);
+        }
+    }
+
+    /// A value that is not a scalar as it should be.
+    fn other_value(&mut self, type_: Type<'_>, value: &Value, at: &At<'_>) {
         if let Some(foreign) = self.foreign(at) {
             return self.report(at, foreign.unfit_for(type_.first_shape()));
-        }
-        if is_admitted_scalar(type_, value) {
-            return;
         }
         match (type_.shape(value), value) {
             (_, Value::Null) => {}

@@ -1,4 +1,4 @@
-//! The set of all fields of a value (SA-26), and the parents that go with a set (SA-28).
+//! The set of all fields of a value (SA-26, SA-27), and the parents that go with a set (SA-28).
 
 use billhook_apimachinery::value::{grow, in_order};
 use serde_json::{Map as Object, Value};
@@ -14,6 +14,15 @@ pub(crate) struct ValueFields {
     pub(crate) below: FieldSet,
 }
 
+/// Which steps on the way to a value are members themselves.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Ways {
+    /// Those that are not declared fields (SA-26).
+    Undeclared,
+    /// All of them (SA-27).
+    All,
+}
+
 /// Returns the set of a value, which was checked.
 pub(crate) fn set_of(type_: Type<'_>, value: &Value) -> FieldSet {
     fields(type_, value).below
@@ -21,39 +30,51 @@ pub(crate) fn set_of(type_: Type<'_>, value: &Value) -> FieldSet {
 
 /// Returns the fields of a value, which was checked.
 pub(crate) fn fields(type_: Type<'_>, value: &Value) -> ValueFields {
-    match (type_.shape(value), value) {
-        (Some(Shape::Map(map)), Value::Object(members)) if !map.is_atomic => {
-            let below = grow(|| map_fields(map, members));
-            ValueFields { is_member: members.is_empty(), below }
+    Ways::Undeclared.fields(type_, value)
+}
+
+/// Returns the fields that differ where only one of two objects has a value, which was checked.
+pub(crate) fn one_sided_fields(type_: Type<'_>, value: &Value) -> ValueFields {
+    Ways::All.fields(type_, value)
+}
+
+impl Ways {
+    fn fields(self, type_: Type<'_>, value: &Value) -> ValueFields {
+        let is_all = self == Ways::All;
+        match (type_.shape(value), value) {
+            (Some(Shape::Map(map)), Value::Object(members)) if !map.is_atomic => {
+                let below = grow(|| self.map_fields(map, members));
+                ValueFields { is_member: is_all || members.is_empty(), below }
+            }
+            (Some(Shape::List(list)), Value::Array(items)) if !list.is_atomic() => {
+                ValueFields { is_member: is_all, below: grow(|| self.list_fields(list, items)) }
+            }
+            _ => ValueFields { is_member: true, below: FieldSet::default() },
         }
-        (Some(Shape::List(list)), Value::Array(items)) if !list.is_atomic() => {
-            ValueFields { is_member: false, below: grow(|| list_fields(list, items)) }
-        }
-        _ => ValueFields { is_member: true, below: FieldSet::default() },
     }
-}
 
-fn map_fields(map: Map<'_>, members: &Object<String, Value>) -> FieldSet {
-    let mut types = map.members();
-    let node = |(name, value): (&String, &Value)| {
-        let member = types.find(name)?;
-        let ValueFields { is_member, below } = fields(member.type_, value);
-        let element = PathElement::field(name.as_str());
-        Some(Node::new(element, is_member || !member.is_declared, below))
-    };
-    FieldSet::from_sorted(in_order(members).filter_map(node).collect())
-}
-
-fn list_fields(list: List<'_>, items: &[Value]) -> FieldSet {
-    let items = list.in_order(items);
-    let node = |group: &[Item<'_>]| {
-        let below = match group {
-            [only] => fields(list.items, only.value).below,
-            _ => FieldSet::default(),
+    fn map_fields(self, map: Map<'_>, members: &Object<String, Value>) -> FieldSet {
+        let mut types = map.members();
+        let node = |(name, value): (&String, &Value)| {
+            let member = types.find(name)?;
+            let ValueFields { is_member, below } = self.fields(member.type_, value);
+            let element = PathElement::field(name.as_str());
+            Some(Node::new(element, is_member || !member.is_declared, below))
         };
-        Some(Node::new(group.first()?.identity.element(), true, below))
-    };
-    FieldSet::from_sorted(items.chunk_by(Item::is_like).filter_map(node).collect())
+        FieldSet::from_sorted(in_order(members).filter_map(node).collect())
+    }
+
+    fn list_fields(self, list: List<'_>, items: &[Value]) -> FieldSet {
+        let items = list.in_order(items);
+        let node = |group: &[Item<'_>]| {
+            let below = match group {
+                [only] => self.fields(list.items, only.value).below,
+                _ => FieldSet::default(),
+            };
+            Some(Node::new(group.first()?.identity.element(), true, below))
+        };
+        FieldSet::from_sorted(items.chunk_by(Item::is_like).filter_map(node).collect())
+    }
 }
 
 /// Whether the set of a value that is a declared field has anything, the field included.

@@ -13,6 +13,7 @@ use crate::fields::Fields;
 use crate::normalize::rewrite;
 use crate::prepared::PreparedDefaults;
 use crate::reader::{read_checked, read_json};
+use crate::report::Reported;
 use crate::rewriter::{Done, Expected, Pass};
 use crate::scanner::{Step, Stop};
 
@@ -80,7 +81,7 @@ impl Decoder {
     /// When the text is refused, or of another kind or version, or so unusual that only the path
     /// over a tree supports it.
     pub fn clean<'t>(&self, text: &'t [u8]) -> Result<Cow<'t, [u8]>, Stop> {
-        match self.pass(text, false, Vec::new(), false) {
+        match self.pass(text, false, Vec::new(), None) {
             Ok(done) => Ok(done.cleaned(text)),
             Err(Stop::Duplicate) => self.clean_anew(text).map(Cow::Owned),
             Err(stop) => Err(stop),
@@ -90,17 +91,21 @@ impl Decoder {
     /// Cleans a text that has to be written anew first.
     fn clean_anew(&self, text: &[u8]) -> Result<Vec<u8>, Stop> {
         let rewritten = rewrite(text).map_err(|_| Stop::Invalid)?;
-        let done = self.pass(&rewritten, true, Vec::new(), false)?;
+        let done = self.pass(&rewritten, true, Vec::new(), None)?;
         Ok(if done.changed { done.buffer } else { rewritten })
     }
 
-    /// Like [`Decoder::clean`], with findings and changes.
+    /// Like [`Decoder::clean`], with findings.
     ///
     /// # Errors
     ///
     /// As for [`Decoder::clean`]; also for a text with repeated keys.
-    pub fn clean_reporting<'t>(&self, text: &'t [u8]) -> Result<(Cow<'t, [u8]>, Findings), Stop> {
-        let mut done = self.pass_reporting(text, Vec::new())?;
+    pub fn clean_reporting<'t>(
+        &self,
+        text: &'t [u8],
+        reported: Reported,
+    ) -> Result<(Cow<'t, [u8]>, Findings), Stop> {
+        let mut done = self.pass_reporting(text, Vec::new(), reported)?;
         let findings = std::mem::take(&mut done.findings);
         Ok((done.cleaned(text), findings))
     }
@@ -111,7 +116,7 @@ impl Decoder {
     ///
     /// As for [`Decoder::clean`].
     pub fn read(&self, text: &[u8]) -> Result<DeepValue, Stop> {
-        match self.pass(text, false, self.0.spare.take(), false) {
+        match self.pass(text, false, self.0.spare.take(), None) {
             Ok(done) => self.read_done(text, done),
             Err(Stop::Duplicate) => {
                 let read = read_json(&self.clean_anew(text)?).map_err(|_| Stop::Invalid)?;
@@ -126,14 +131,18 @@ impl Decoder {
     /// # Errors
     ///
     /// As for [`Decoder::clean_reporting`].
-    pub fn read_reporting(&self, text: &[u8]) -> Result<(DeepValue, Findings), Stop> {
-        let mut done = self.pass_reporting(text, self.0.spare.take())?;
+    pub fn read_reporting(
+        &self,
+        text: &[u8],
+        reported: Reported,
+    ) -> Result<(DeepValue, Findings), Stop> {
+        let mut done = self.pass_reporting(text, self.0.spare.take(), reported)?;
         let findings = std::mem::take(&mut done.findings);
         Ok((self.read_done(text, done)?, findings))
     }
 
-    fn pass_reporting(&self, text: &[u8], buffer: Vec<u8>) -> Step<Done> {
-        let done = self.pass(text, false, buffer, true)?;
+    fn pass_reporting(&self, text: &[u8], buffer: Vec<u8>, reported: Reported) -> Step<Done> {
+        let done = self.pass(text, false, buffer, Some(reported))?;
         if done.changed && !self.0.maps_are_sorted { Err(Stop::MapOrder) } else { Ok(done) }
     }
 
@@ -144,7 +153,13 @@ impl Decoder {
         value.ok_or(Stop::Invalid)
     }
 
-    fn pass(&self, text: &[u8], trusted: bool, buffer: Vec<u8>, report: bool) -> Step<Done> {
+    fn pass(
+        &self,
+        text: &[u8],
+        trusted: bool,
+        buffer: Vec<u8>,
+        reported: Option<Reported>,
+    ) -> Step<Done> {
         if !self.0.is_supported {
             return Err(Stop::Schema);
         }
@@ -153,7 +168,7 @@ impl Decoder {
         }
         let Inner { schema, defaults, expected, fields, .. } = &*self.0;
         let pass = Pass::new(text, buffer, defaults, expected, fields, trusted);
-        pass.report(report).run(schema.root())
+        pass.report(reported).run(schema.root())
     }
 }
 

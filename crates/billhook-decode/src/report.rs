@@ -103,9 +103,19 @@ struct Way<'s> {
     before: Option<usize>,
 }
 
+/// What is reported of a text, beside what becomes of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Reported {
+    /// The unknown fields, as field validation reports them (RP-20).
+    UnknownFields,
+    /// These, and all changes.
+    Changes,
+}
+
 /// The notes of a pass.
 pub(crate) struct Notes<'s> {
-    are_wanted: bool,
+    reported: Option<Reported>,
     list: Vec<Note<'s>>,
     ways: Vec<Way<'s>>,
     /// The steps in containers that are still read, and their levels, as in [`Place::left`].
@@ -115,9 +125,9 @@ pub(crate) struct Notes<'s> {
 }
 
 impl<'s> Notes<'s> {
-    pub(crate) fn new(are_wanted: bool) -> Self {
+    pub(crate) fn new(reported: Option<Reported>) -> Self {
         Notes {
-            are_wanted,
+            reported,
             list: Vec::new(),
             ways: Vec::new(),
             open: Vec::new(),
@@ -126,7 +136,12 @@ impl<'s> Notes<'s> {
     }
 
     pub(crate) fn are_wanted(&self) -> bool {
-        self.are_wanted
+        self.reported.is_some()
+    }
+
+    /// Whether nulls and defaults are noted, which are no unknown fields.
+    fn has_changes(&self) -> bool {
+        self.reported == Some(Reported::Changes)
     }
 
     /// Something at `place`, which is at a level, was read: the notes since then were in it.
@@ -198,7 +213,7 @@ impl<'s> Notes<'s> {
     }
 
     pub(crate) fn null_removed(&mut self, edge: Edge<'s>, place: Place<'_, 's>) {
-        if self.are_wanted {
+        if self.has_changes() {
             self.push(What::NullRemoved(edge), place);
         }
     }
@@ -209,7 +224,7 @@ impl<'s> Notes<'s> {
         cause: Cause,
         place: Place<'_, 's>,
     ) -> scanner::Step<()> {
-        let Some(default) = edge.default().filter(|_| self.are_wanted) else { return Ok(()) };
+        let Some(default) = edge.default().filter(|_| self.has_changes()) else { return Ok(()) };
         let mut completed = Vec::new();
         if edge.node().can_default() {
             let mut value = DeepValue::from(deep_clone(default));
@@ -227,7 +242,7 @@ impl<'s> Notes<'s> {
         normal: Normal,
         place: Place<'_, 's>,
     ) -> scanner::Step<()> {
-        if !self.are_wanted {
+        if !self.are_wanted() {
             return Ok(());
         }
         // Nulls and defaults of listed fields would be changes of their own.

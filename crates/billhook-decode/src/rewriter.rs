@@ -20,7 +20,7 @@ use crate::metadata::{self, Fast};
 use crate::output::Output;
 use crate::prepared::{Prepared, PreparedDefaults};
 use crate::reader::MAX_DEPTH;
-use crate::report::{Notes, Place, Within};
+use crate::report::{Notes, Place, Reported, Within};
 use crate::scanner::{AnyKeys, Keys, Part, Scan, Step, Stop};
 use crate::string;
 
@@ -99,7 +99,7 @@ impl<'t, 's> Pass<'t, 's> {
             scan: Scan::new(text),
             out: Output::new(text, buffer),
             keys: OpenKeys::new(trusted),
-            notes: Notes::new(false),
+            notes: Notes::new(None),
             defaults,
             expected,
             fields,
@@ -107,9 +107,9 @@ impl<'t, 's> Pass<'t, 's> {
         }
     }
 
-    /// Whether changes are noted.
-    pub(crate) fn report(mut self, report: bool) -> Self {
-        self.notes = Notes::new(report);
+    /// What is noted; nothing by default.
+    pub(crate) fn report(mut self, reported: Option<Reported>) -> Self {
+        self.notes = Notes::new(reported);
         self
     }
 

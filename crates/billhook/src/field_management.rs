@@ -3,6 +3,7 @@
 use std::fmt;
 
 use billhook_apimachinery::metadata::Time;
+use billhook_apimachinery::split_api_version;
 use billhook_apimachinery::value::{DeepValue, deep_clone, deep_eq};
 use billhook_apply::{
     ConversionError, Duplicates, FieldManager, FieldSet, ManagedFields, ManagedFieldsError,
@@ -240,7 +241,9 @@ impl<'a> FieldManagement<'a> {
     }
 
     fn version_of(&self, api_version: &str) -> Option<&CrdVersion> {
-        self.versions.iter().find(|version| version.api_version() == api_version)
+        let (group, name) = split_api_version(api_version);
+        let is_of_group = group == self.version.definition().group();
+        self.versions.iter().find(|version| is_of_group && version.name() == name)
     }
 }
 

@@ -2,7 +2,7 @@
 //! path over a tree, which decodes everything and words all other refusals.
 
 use billhook_apimachinery::Change;
-use billhook_decode::{Decoder, Stop};
+use billhook_decode::{Decoder, Reported, Stop};
 use billhook_schema::walk::Findings;
 
 use crate::coerce_object::unknown_field;
@@ -35,7 +35,7 @@ pub(crate) fn one_pass<'t, T>(
     body: &'t [u8],
     options: &DecodeOptions,
     silently: impl FnOnce(&Decoder, &'t [u8]) -> Result<T, Stop>,
-    reporting: impl FnOnce(&Decoder, &'t [u8]) -> Result<(T, Findings), Stop>,
+    reporting: impl FnOnce(&Decoder, &'t [u8], Reported) -> Result<(T, Findings), Stop>,
 ) -> Result<Passed<T>, NeedsTree> {
     if options.format == BodyFormat::Yaml {
         return Err(NeedsTree::Yaml);
@@ -45,7 +45,8 @@ pub(crate) fn one_pass<'t, T>(
     if !options.report && !validates {
         return Ok(Ok((silently(decoder, body)?, Vec::new(), Vec::new())));
     }
-    let (decoded, Findings { unknown, changes, .. }) = reporting(decoder, body)?;
+    let reported = if options.report { Reported::Changes } else { Reported::UnknownFields };
+    let (decoded, Findings { unknown, changes, .. }) = reporting(decoder, body, reported)?;
     let unknown = unknown.iter().filter(|_| validates).map(|path| unknown_field(path));
     let unknown: Vec<_> = unknown.collect();
     if options.field_validation == FieldValidation::Strict && !unknown.is_empty() {

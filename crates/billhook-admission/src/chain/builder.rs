@@ -70,8 +70,7 @@ use crate::stage::Stage;
 pub struct Chain {
     pub(super) caller: Arc<dyn WebhookCaller>,
     pub(super) model: Arc<dyn ObjectModel>,
-    pub(super) observer: Arc<dyn Observer>,
-    pub(super) is_observed: bool,
+    observer: Option<Arc<dyn Observer>>,
     pub(super) uids: Arc<dyn Fn() -> String + Send + Sync>,
     pub(super) results_in_hook_order: bool,
     pub(super) reads_yaml: bool,
@@ -110,8 +109,7 @@ impl Chain {
         Chain {
             caller: Arc::new(caller),
             model: Arc::new(UnknownObjects),
-            observer: Arc::new(Unobserved),
-            is_observed: false,
+            observer: None,
             uids: Arc::new(|| uuid::Uuid::new_v4().to_string()),
             results_in_hook_order: false,
             reads_yaml: true,
@@ -240,8 +238,7 @@ impl Chain {
     /// Registers an observer.
     #[must_use]
     pub fn observer(mut self, observer: Arc<dyn Observer>) -> Self {
-        self.observer = observer;
-        self.is_observed = true;
+        self.observer = Some(observer);
         self
     }
 
@@ -275,9 +272,14 @@ impl Chain {
         self
     }
 
-    /// Who watches the chain.
-    pub(crate) fn watcher(&self) -> Arc<dyn Observer> {
-        Arc::clone(&self.observer)
+    /// Who watches the chain, if somebody does.
+    pub(crate) fn watcher(&self) -> Option<&Arc<dyn Observer>> {
+        self.observer.as_ref()
+    }
+
+    /// Who is told what happens.
+    pub(super) fn watch(&self) -> &dyn Observer {
+        self.observer.as_deref().unwrap_or(&Unobserved)
     }
 
     /// The way to webhooks.

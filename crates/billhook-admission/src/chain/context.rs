@@ -30,7 +30,7 @@ impl<'c> Context<'c> {
         let log = RequestLog { is_tracing: options.trace, ..RequestLog::default() };
         let conditions = chain.match_conditions().for_request();
         let deadline = chain.deadline(options);
-        let is_timed = options.trace || chain.is_observed;
+        let is_timed = options.trace || chain.watcher().is_some();
         Context { chain, options, deadline, log, replaced: None, is_timed, conditions }
     }
 

@@ -72,6 +72,6 @@ impl Failure {
         let Failure { outcome, code, is_cancelled, .. } = *self;
         let end = CallEnd { call, took, outcome, code, is_cancelled };
         call_ended(&end, &self.result);
-        chain.observer.call_finished(&end);
+        chain.watch().call_finished(&end);
     }
 }

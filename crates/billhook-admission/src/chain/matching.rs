@@ -71,7 +71,7 @@ pub(super) async fn decide(
                 reason,
                 DecisionReason::MatchConditionFalse | DecisionReason::MatchConditionErrorIgnored
             ) {
-                chain.observer.excluded_by_conditions(&start);
+                chain.watch().excluded_by_conditions(&start);
             }
             Ok(Err(reason))
         }
@@ -92,7 +92,7 @@ fn decide_conditions(
         let results = results.map_err(|error| error.to_string());
         let results = results.as_deref().map_err(String::as_str);
         let end = ConditionsEnd { call, took, results };
-        context.chain.observer.conditions_evaluated(&end);
+        context.chain.watch().conditions_evaluated(&end);
     }
     decision
 }

@@ -140,7 +140,7 @@ impl Round<'_, '_> {
         let before = objects.object.clone();
         let request = &*self.state.request;
         let start = CallStart::new(hook, STAGE, request.operation);
-        chain.observer.call_started(&start);
+        chain.watch().call_started(&start);
         let began = deadline.now();
         let call = Call {
             stage: STAGE,

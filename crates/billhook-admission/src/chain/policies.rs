@@ -126,11 +126,11 @@ impl PolicyObserver for Watch<'_> {
     }
 
     fn checked(&self, check: &PolicyCheck<'_>) {
-        self.chain.observer.policy_checked(self.stage, check);
+        self.chain.watch().policy_checked(self.stage, check);
     }
 
     fn conditions_evaluated(&self, end: &PolicyConditions<'_>) {
-        self.chain.observer.policy_conditions_evaluated(self.operation, end);
+        self.chain.watch().policy_conditions_evaluated(self.operation, end);
     }
 
     fn wants_expressions(&self) -> bool {

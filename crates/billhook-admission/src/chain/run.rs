@@ -166,7 +166,7 @@ impl<'c> Run<'c> {
         result: Result<(), Status>,
     ) -> Result<(), Status> {
         let end = self.step_end(begun.stage, operation, begun.at, result.is_err());
-        self.context.chain.observer.stage_finished(&end);
+        self.context.chain.watch().stage_finished(&end);
         self.context.log.continue_annotations(begun.earlier);
         result
     }
@@ -191,7 +191,7 @@ impl<'c> Run<'c> {
     ) {
         if self.context.chain.webhooks_of(stage).is_some() {
             let end = self.step_end(stage, operation, began, rejected);
-            self.context.chain.observer.plugin_finished(stage.plugin_name(), &end);
+            self.context.chain.watch().plugin_finished(stage.plugin_name(), &end);
         }
     }
 
@@ -232,7 +232,7 @@ impl<'c> Run<'c> {
         };
         let changed = seen.changed.filter(|_| stage == Stage::Mutating);
         let end = self.step_end(stage, request.operation, began, result.is_err());
-        self.context.chain.observer.plugin_finished(plugin.name(), &end);
+        self.context.chain.watch().plugin_finished(plugin.name(), &end);
         let error = result.as_ref().err().map(|status| status.message.clone());
         let action = Action::Plugin { name: plugin.name().to_owned(), stage, round, error };
         let before = request.object.as_ref().filter(|_| changed.is_some());

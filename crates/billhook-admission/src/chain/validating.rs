@@ -131,7 +131,7 @@ fn start_calls<'c>(
             remaining: deadline.remaining(),
             cancellation: deadline.cancellation,
         };
-        chain.observer.call_started(&each.start(request));
+        chain.watch().call_started(&each.start(request));
         let uid = (chain.uids)();
         Box::pin(async move {
             let began = deadline.now();

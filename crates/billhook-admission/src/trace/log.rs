@@ -1,7 +1,7 @@
 //! Everything that a request leaves for others: warnings, audit annotations, steps and findings.
 
 use std::fmt;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use billhook_apimachinery::value::DeepValue;
 use billhook_apimachinery::{FieldError, Status};
@@ -106,6 +106,11 @@ impl RequestLog {
         if self.findings.iter().all(|known| known.mutator != finding.mutator) {
             self.findings.push(finding);
         }
+    }
+
+    /// Returns when a step begins, if steps are wanted.
+    pub(crate) fn begin(&self) -> Option<Instant> {
+        self.is_tracing.then(Instant::now)
     }
 
     pub(crate) fn step(&mut self, action: Action, took: Duration) {

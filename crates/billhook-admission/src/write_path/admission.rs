@@ -88,8 +88,10 @@ impl Admission {
     pub fn new(definition: CustomResourceDefinition, chain: Chain) -> Self {
         let mut equivalents = EquivalentResources::new();
         equivalents.register_definition(&definition);
-        let model = CustomResources::new(definition.clone());
-        let model = model.caller(chain.caller()).observer(chain.watcher());
+        let mut model = CustomResources::new(definition.clone()).caller(chain.caller());
+        if let Some(watcher) = chain.watcher() {
+            model = model.observer(Arc::clone(watcher));
+        }
         let chain = chain.equivalents(equivalents).model(model.clone());
         Admission {
             definition,

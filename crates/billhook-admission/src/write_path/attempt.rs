@@ -1,8 +1,6 @@
 //! One attempt to take a request from its body to storage: decoding, both stages with the
 //! preparation between them, and the write (RP-40 to RP-53, AR-30 to AR-32).
 
-use std::time::Instant;
-
 use billhook::Time;
 use billhook::webhook::{AdmissionAttributes, Operation};
 use billhook_apimachinery::Status;
@@ -72,7 +70,7 @@ impl Attempt<'_> {
 
     async fn arrive(&self, run: &mut Run<'_>) -> Result<Arrived, Status> {
         let log = &mut run.context.log;
-        let began = log.is_tracing.then(Instant::now);
+        let began = log.begin();
         let mut changes = Vec::new();
         let warnings = &mut log.warnings;
         let arrived = self.incoming.arrive(self.stored, self.now, warnings, &mut changes).await;

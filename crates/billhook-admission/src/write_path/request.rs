@@ -5,7 +5,7 @@ use billhook::{BodyFormat, CrdVersion, FieldValidation};
 use billhook_apimachinery::UserInfo;
 use billhook_apimachinery::record::TypedRecord;
 use billhook_apimachinery::value::DeepValue;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::deletion::DeleteOptions;
 use super::store::StoredObject;
@@ -306,32 +306,27 @@ impl ObjectRequest {
     /// The options object of the operation that the request turns out to be, which webhooks see
     /// (AR-19).
     pub(crate) fn options_object(&self, operation: Operation) -> DeepValue {
-        let mut options = match operation {
-            Operation::Delete => self.delete_options.to_document(),
-            _ => self.write_options(),
-        };
-        if let Value::Object(members) = &mut *options {
-            members.extend(operation.empty_options().unwrap_or_default());
-            if self.dry_run {
-                members.insert("dryRun".to_owned(), json!(["All"]));
+        let mut options = operation.empty_options().unwrap_or_default();
+        if operation == Operation::Delete {
+            if let Value::Object(mut given) = self.delete_options.to_document().into_inner() {
+                options.append(&mut given);
+            }
+        } else {
+            let field_validation = match self.field_validation {
+                FieldValidation::Strict => "Strict",
+                FieldValidation::Ignore => "Ignore",
+                FieldValidation::Warn => "",
+            };
+            for (name, value) in
+                [("fieldManager", &*self.field_manager), ("fieldValidation", field_validation)]
+            {
+                if !value.is_empty() {
+                    options.insert(name.to_owned(), value.into());
+                }
             }
         }
-        options
-    }
-
-    fn write_options(&self) -> DeepValue {
-        let field_validation = match self.field_validation {
-            FieldValidation::Strict => "Strict",
-            FieldValidation::Ignore => "Ignore",
-            FieldValidation::Warn => "",
-        };
-        let mut options = Map::new();
-        for (name, value) in
-            [("fieldManager", &*self.field_manager), ("fieldValidation", field_validation)]
-        {
-            if !value.is_empty() {
-                options.insert(name.to_owned(), value.into());
-            }
+        if self.dry_run {
+            options.insert("dryRun".to_owned(), json!(["All"]));
         }
         DeepValue::from(Value::Object(options))
     }

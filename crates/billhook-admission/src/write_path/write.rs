@@ -1,6 +1,6 @@
 //! The write of an accepted object: encoded, stored and read back (RP-53).
 
-use std::time::Instant;
+use std::time::Duration;
 
 use billhook::scale;
 use billhook_apimachinery::Status;
@@ -62,7 +62,8 @@ impl Write<'_> {
         mut object: Option<DeepValue>,
         log: &mut RequestLog,
     ) -> Result<Written, Status> {
-        let began = Instant::now();
+        let began = log.begin();
+        let took = || began.map_or(Duration::ZERO, |began| began.elapsed());
         let given = object.as_deref().map_or("", |object| metadata_text(object, "resourceVersion"));
         let given = if self.before.old.is_none() { given.to_owned() } else { String::new() };
         let is_number =
@@ -92,7 +93,7 @@ impl Write<'_> {
             Err(StoreError::Mismatch(found)) => {
                 let subject = object.as_deref().or(self.before.old.as_deref());
                 let name = subject.map_or("", |it| metadata_text(it, "name")).to_owned();
-                log.step(Action::WriteRefused { name: name.clone() }, began.elapsed());
+                log.step(Action::WriteRefused { name: name.clone() }, took());
                 return Ok(Written::Mismatch { name, found });
             }
         };
@@ -101,7 +102,7 @@ impl Write<'_> {
         let written = if log.is_tracing { object.clone() } else { None };
         let (returned, place) = self.read_back(object, encoded.as_ref(), shown).await?;
         if let Some(written) = written.as_deref() {
-            let step = Step::changing(Action::Store, began.elapsed(), written, Some(&returned));
+            let step = Step::changing(Action::Store, took(), written, Some(&returned));
             log.steps.push(step);
         }
         let (returned, revision_place) = match self.incoming.scale() {
@@ -196,11 +197,11 @@ impl Write<'_> {
         revision: &str,
     ) -> Result<(DeepValue, Option<usize>), Status> {
         let Incoming { model, version, request, .. } = self.incoming;
-        let mut place = None;
         let mut returned = match (object, encoded, &self.before.old) {
-            (Some(object), Some(encoded), _) if self.reads_back(&object, encoded) => {
-                place = encoded.revision_place.filter(|_| !revision.is_empty());
-                object
+            (Some(mut object), Some(encoded), _) if self.reads_back(&object, encoded) => {
+                let place = encoded.revision_place.filter(|_| !revision.is_empty());
+                storage::set_revision(&mut object, revision);
+                return Ok((object, place));
             }
             (_, Some(encoded), _) => storage::decode(model, version, &encoded.text).await?,
             (_, None, Some(old)) if request.dry_run => old.clone(),
@@ -211,6 +212,6 @@ impl Write<'_> {
             storage::remove_revision(&mut returned);
         }
         storage::set_revision(&mut returned, revision);
-        Ok((returned, place))
+        Ok((returned, None))
     }
 }

@@ -92,6 +92,10 @@ pub fn unescape(text: &str, part: UrlPart) -> Result<Vec<u8>, String> {
 ///
 /// Returns the server's text for an invalid escape.
 pub fn unescape_text(text: &str, part: UrlPart) -> Result<String, String> {
+    // Most paths have no escapes, and nothing else is special in them.
+    if part == UrlPart::Path && !text.contains('%') {
+        return Ok(text.to_owned());
+    }
     unescape(text, part).map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
 }
 

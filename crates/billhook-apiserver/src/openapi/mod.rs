@@ -53,12 +53,12 @@ fn common(kubernetes: KubernetesVersion) -> &'static Value {
 
 /// Answers a request for a document; `None` if the path is another one.
 pub(crate) fn serve(server: &Shared, request: &Request, parts: &[&str]) -> Option<Response> {
-    let catalog = server.catalog();
     let path = match parts {
-        ["openapi", "v2"] => return Some(everything(request, &catalog)),
+        ["openapi", "v2"] => return Some(everything(request, &server.catalog())),
         ["openapi", "v3", path @ ..] => path,
         _ => return None,
     };
+    let catalog = server.catalog();
     if path.is_empty() {
         return Some(index(&catalog));
     }

@@ -112,8 +112,6 @@ async fn verbs(
 
 /// Refuses what the resource does not have.
 fn check_offered(context: &Context<'_>, verb: Verb) -> Result<(), Status> {
-    let name = context.path.name.as_deref().unwrap_or_default();
-    let resource = context.resource_name();
     let has_subresource = match context.path.subresource.as_str() {
         "" => true,
         "status" => context.version.has_status_subresource(),
@@ -123,7 +121,10 @@ fn check_offered(context: &Context<'_>, verb: Verb) -> Result<(), Status> {
     if !has_subresource {
         return Err(match context.resource.is_native() {
             true => not_served(),
-            false => Status::not_found(&resource, name),
+            false => {
+                let name = context.path.name.as_deref().unwrap_or_default();
+                Status::not_found(&context.resource_name(), name)
+            }
         });
     }
     let is_main = context.path.subresource.is_empty();
@@ -141,6 +142,7 @@ fn check_offered(context: &Context<'_>, verb: Verb) -> Result<(), Status> {
     if context.resource.is_native() {
         return Err(not_allowed());
     }
+    let resource = context.resource_name();
     let (verb, subject) = (verb.name(), resource.qualified());
     let message = format!("{verb} is not supported on resources of kind \"{subject}\"");
     let mut status = Status::failure(405, "MethodNotAllowed", message);

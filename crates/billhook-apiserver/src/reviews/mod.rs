@@ -19,7 +19,7 @@ use self::documents::{
     Selector, SelfReview, SelfStatus,
 };
 use crate::protobuf::{self, PROTOBUF};
-use crate::request::{NOT_ACCEPTABLE, Request, negotiate_plain};
+use crate::request::{NOT_ACCEPTABLE, Request, ResourcePath, negotiate_plain};
 use crate::response::{Form, Response, not_allowed};
 use crate::state::Shared;
 use crate::users::user_of;
@@ -56,21 +56,23 @@ impl ReviewKind {
     }
 
     /// The kind of reviews that a path is for.
-    fn of_path(parts: &[&str]) -> Option<&'static Self> {
-        let (group, plural, is_namespaced) = match parts {
-            ["apis", group, REVIEW_VERSION, plural] => (group, plural, false),
-            ["apis", group, REVIEW_VERSION, "namespaces", _, plural] => (group, plural, true),
-            _ => return None,
-        };
+    fn of_path(path: &ResourcePath) -> Option<&'static Self> {
+        let has_old_form = path.is_watch || path.is_proxy;
+        if has_old_form || path.version != REVIEW_VERSION || path.name.is_some() {
+            return None;
+        }
         REVIEW_KINDS.iter().find(|review| {
-            (review.group, review.plural, review.is_namespaced) == (*group, *plural, is_namespaced)
+            path.group == review.group
+                && path.resource == review.plural
+                && path.namespace.is_some() == review.is_namespaced
+                && path.subresource.is_empty()
         })
     }
 }
 
 /// Answers a review; `None` if the path is not that of one.
-pub(crate) fn serve(server: &Shared, request: &Request, parts: &[&str]) -> Option<Response> {
-    let ReviewKind { group, kind, .. } = ReviewKind::of_path(parts)?;
+pub(crate) fn serve(server: &Shared, request: &Request, path: &ResourcePath) -> Option<Response> {
+    let ReviewKind { group, kind, .. } = ReviewKind::of_path(path)?;
     let Some(accepted) = negotiate_plain(request.header("accept")) else {
         let status = Status::failure(406, "NotAcceptable", NOT_ACCEPTABLE);
         return Some(Form::fallback().status(&status));

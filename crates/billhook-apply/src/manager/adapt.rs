@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use billhook_apimachinery::value::grow;
 
-use super::managed_fields::ManagedFields;
+use super::managed_fields::{ManagedFields, ManagerEntry};
 use super::versions::{ConversionError, Versioned, Versions};
 use crate::field_set::{FieldSet, Node};
 use crate::fields::Fields;
@@ -17,16 +17,16 @@ pub(super) fn adapt(
     live: &Versioned<'_>,
     versions: &dyn Versions,
 ) -> Result<(), ConversionError> {
-    let mut checked = BTreeSet::from([live.api_version.to_owned()]);
-    for entry in managed.0.values_mut() {
-        if checked.insert(entry.api_version.clone()) {
-            live.convert(versions, &entry.api_version)?;
+    let mut checked = BTreeSet::new();
+    for ManagerEntry { api_version, fields, .. } in managed.0.values_mut() {
+        if *api_version != live.api_version && checked.insert(&*api_version) {
+            live.convert(versions, api_version)?;
         }
-        if let Some(schema) = versions.merge_schema(&entry.api_version)
-            && let Fields::Read(fields) = &entry.fields
-            && needs_adapting(schema.root(), fields)
+        if let Some(schema) = versions.merge_schema(api_version)
+            && let Fields::Read(read) = fields
+            && needs_adapting(schema.root(), read)
         {
-            entry.fields = Fields::Read(adapted(schema.root(), fields));
+            *fields = Fields::Read(adapted(schema.root(), read));
         }
     }
     Ok(())

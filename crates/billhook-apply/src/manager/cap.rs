@@ -16,8 +16,11 @@ impl ManagedFields {
     pub(super) fn cap(&mut self) {
         let is_update = |entry: &&ManagerEntry| entry.operation == Operation::Update;
         let updates = self.0.iter().filter(|(_, entry)| is_update(entry));
+        let mut count = updates.clone().count();
+        if count <= MAX_UPDATERS {
+            return;
+        }
         let mut updates: Vec<_> = updates.map(|(id, entry)| (entry.time, id.clone())).collect();
-        let mut count = updates.len();
         updates.sort();
         let mut first_of_version: BTreeMap<String, String> = BTreeMap::new();
         let mut merged: BTreeMap<String, Vec<FieldSet>> = BTreeMap::new();

@@ -1,7 +1,7 @@
 //! The reasons for which the pass over text leaves a text to the path over a tree.
 
 use billhook_apimachinery::Dialect;
-use billhook_decode::{Decoder, Stop};
+use billhook_decode::{Decoder, Reported, Stop};
 use billhook_schema::{CompileOptions, CompiledSchema, JsonSchemaProps, StructuralSchema};
 use serde_json::{Value, json};
 
@@ -24,9 +24,11 @@ fn object(more: &str) -> String {
 fn check(decoder: &Decoder, text: &str, reason: Option<Stop>) {
     let text = text.as_bytes();
     assert_eq!(decoder.clean(text).err(), reason);
-    assert_eq!(decoder.clean_reporting(text).err(), reason);
     assert_eq!(decoder.read(text).err(), reason);
-    assert_eq!(decoder.read_reporting(text).err(), reason);
+    for reported in [Reported::UnknownFields, Reported::Changes] {
+        assert_eq!(decoder.clean_reporting(text, reported).err(), reason);
+        assert_eq!(decoder.read_reporting(text, reported).err(), reason);
+    }
 }
 
 #[test]
@@ -61,12 +63,12 @@ fn texts_to_be_written_anew() {
         let text = text.as_bytes();
         assert!(decoder.clean(text).is_ok());
         assert!(decoder.read(text).is_ok());
-        assert_eq!(decoder.clean_reporting(text).err(), Some(Stop::Duplicate));
-        assert_eq!(decoder.read_reporting(text).err(), Some(Stop::Duplicate));
+        assert_eq!(decoder.clean_reporting(text, Reported::Changes).err(), Some(Stop::Duplicate));
+        assert_eq!(decoder.read_reporting(text, Reported::Changes).err(), Some(Stop::Duplicate));
     }
     let text = b"{\"apiVersion\": \"example.com/v1\", \"kind\": \"Foo\", \"a\": \"\xff\"}";
     assert!(decoder.clean(text).is_ok());
-    assert_eq!(decoder.clean_reporting(text).err(), Some(Stop::Duplicate));
+    assert_eq!(decoder.clean_reporting(text, Reported::Changes).err(), Some(Stop::Duplicate));
 }
 
 /// A key that has one spelling only is as good as one without escapes.
@@ -76,7 +78,7 @@ fn escaped_keys() {
     let labels = |members: &str| object(&format!(r#", "metadata": {{"labels": {{{members}}}}}"#));
     check(&decoder, &labels(r#""a\"\\": "1", "a\"": "2""#), None);
     for members in [r#""a\"": "1", "a\"": "2""#, r#""a\/": "1""#, r#""\u0061": "1""#] {
-        let stop = decoder.clean_reporting(labels(members).as_bytes()).err();
+        let stop = decoder.clean_reporting(labels(members).as_bytes(), Reported::Changes).err();
         assert_eq!(stop, Some(Stop::Duplicate), "{members}");
     }
 }
@@ -87,7 +89,7 @@ fn escaped_keys_in_reports() {
     let map = json!({"type": "object", "additionalProperties": {"type": "object"}});
     let decoder = decoder(&json!({"m": map}), |_| {});
     let text = object(r#", "a\\": 1, "m": {"b\"": {"c\"": 1}, "d": {}}"#);
-    let (_, findings) = decoder.clean_reporting(text.as_bytes()).unwrap();
+    let (_, findings) = decoder.clean_reporting(text.as_bytes(), Reported::Changes).unwrap();
     let paths: Vec<String> =
         findings.changes.iter().map(|change| change.path().to_string()).collect();
     assert_eq!(paths, ["a\\", "m.b\".c\""]);

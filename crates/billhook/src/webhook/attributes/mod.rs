@@ -57,8 +57,11 @@ impl Operation {
             Operation::Delete => "DeleteOptions",
             Operation::Connect => return None,
         };
-        let members = [("apiVersion", "meta.k8s.io/v1"), ("kind", kind)];
-        Some(members.map(|(name, text)| (name.to_owned(), text.into())).into_iter().collect())
+        let mut options = Map::new();
+        for (name, text) in [("apiVersion", "meta.k8s.io/v1"), ("kind", kind)] {
+            options.insert(name.to_owned(), text.into());
+        }
+        Some(options)
     }
 }
 
