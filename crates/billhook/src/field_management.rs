@@ -141,9 +141,12 @@ impl<'a> FieldManagement<'a> {
     }
 
     fn track_entries(&self, object: &mut Value, entries: ManagedFields, live: Option<&Value>) {
-        let old = self.without_managed_fields(live);
         let api_version = self.version.api_version();
-        let tracked = self.manager(&api_version).update(entries, &old, object);
+        let manager = self.manager(&api_version);
+        let tracked = match live {
+            None if entries.is_empty() => manager.creation(object),
+            _ => manager.update(entries, &self.without_managed_fields(live), object),
+        };
         if let Ok(managed) = tracked {
             managed.write_to(object);
         }

@@ -8,8 +8,10 @@ use super::versions::{ComparisonError, ConversionError, Differences, Versioned};
 use super::{FieldManager, NEVER_OWNED};
 use crate::field_set::FieldSet;
 use crate::fields::Fields;
+use crate::schema::MergeSchema;
 use crate::type_check::Duplicates;
 use crate::type_error::TypeErrors;
+use crate::typed_value::TypedValue;
 
 /// An update that cannot be tracked. A server then stores the object without managed fields
 /// (SA-52).
@@ -46,6 +48,21 @@ impl From<ComparisonError> for UpdateError {
 }
 
 impl FieldManager<'_> {
+    /// Returns the entries of a new object that somebody creates otherwise than by an apply. It is
+    /// given without managed fields.
+    ///
+    /// # Errors
+    ///
+    /// If the object does not fit the merge types.
+    pub fn creation(&self, new: &Value) -> Result<ManagedFields, UpdateError> {
+        let schema = self.schema()?;
+        let new = self.check_new(schema, new)?;
+        let reset = self.versions.reset_fields(self.api_version, self.subresource);
+        let mut managed = ManagedFields::default();
+        self.take(&mut managed, &new.added_fields().recursive_difference(&reset));
+        Ok(managed)
+    }
+
     /// Returns the entries after a write that makes a new object of an old one. Both are given
     /// without their managed fields; the old one of a creation has its type only.
     ///
@@ -60,9 +77,7 @@ impl FieldManager<'_> {
         new: &Value,
     ) -> Result<ManagedFields, UpdateError> {
         let schema = self.schema()?;
-        let new = schema
-            .check(new, Duplicates::Allowed)
-            .map_err(|errors| UpdateError::New { subject: self.subject(new), errors })?;
+        let new = self.check_new(schema, new)?;
         let old = schema
             .check(old, Duplicates::Allowed)
             .map_err(|errors| UpdateError::Live { subject: self.subject(old), errors })?;
@@ -79,6 +94,15 @@ impl FieldManager<'_> {
         self.take(&mut managed, &own.changed);
         managed.cap();
         Ok(managed)
+    }
+
+    fn check_new<'v>(
+        &self,
+        schema: &'v MergeSchema,
+        new: &'v Value,
+    ) -> Result<TypedValue<'v>, UpdateError> {
+        let checked = schema.check(new, Duplicates::Allowed);
+        checked.map_err(|errors| UpdateError::New { subject: self.subject(new), errors })
     }
 
     /// Adds the changed fields to the entry of the manager.
