@@ -265,13 +265,9 @@ impl Server {
             return response;
         }
         let response = rest::serve(&self.shared, request);
-        match time {
-            Some(time) => {
-                let answered = tokio::time::timeout(time, response).await;
-                answered.unwrap_or_else(|_| timed_out(request, time))
-            }
-            None => response.await,
-        }
+        let Some(time) = time else { return response.await };
+        let answered = tokio::time::timeout(time, response).await;
+        answered.unwrap_or_else(|_| timed_out(request, time))
     }
 
     /// Answers a request about the server or the user; `None` if the path is that of objects.

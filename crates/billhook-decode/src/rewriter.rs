@@ -107,7 +107,7 @@ impl<'t, 's> Pass<'t, 's> {
         }
     }
 
-    /// What is noted; nothing by default.
+    /// The pass with notes, of which there are none by default.
     pub(crate) fn report(mut self, reported: Option<Reported>) -> Self {
         self.notes = Notes::new(reported);
         self
