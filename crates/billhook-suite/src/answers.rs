@@ -13,7 +13,7 @@ use billhook_admission::{
 };
 
 use crate::conversions::Conversions;
-use crate::object_case::Answer;
+use crate::object_case::{Answer, patch_text};
 use crate::suite::Suite;
 
 /// Makes what calls webhooks, for a suite with its addresses ([`Suite::services`]).
@@ -85,9 +85,7 @@ impl Answer {
             response.status = Some(Status::failure(403, "Forbidden", message));
         }
         if !self.patch.is_empty() {
-            let operations: Vec<String> =
-                self.patch.iter().map(|operation| billhook::to_json(operation)).collect();
-            response.patch = format!("[{}]", operations.join(",")).into_bytes();
+            response.patch = patch_text(&self.patch);
             response.patch_type = Some("JSONPatch".to_owned());
         }
         AdmissionReview::of_response(question.version().unwrap_or(ReviewVersion::V1), response)

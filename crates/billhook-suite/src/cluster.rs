@@ -158,18 +158,10 @@ impl Cluster {
             }
             (Err(failure), None) => return Err(failure),
         };
-        let is_namespaced = served.definition().scope() == Scope::Namespaced;
-        name(&mut object, None, is_namespaced);
-        let mut request = match &case.old {
-            None if case.delete => {
-                stored_fields(&mut object);
-                ObjectRequest::delete(served.name(), &body(&object))
-            }
+        let mut request = match complete(case, &mut object, served.definition().scope()) {
+            None if case.delete => ObjectRequest::delete(served.name(), &body(&object)),
             None => ObjectRequest::create(served.name(), &body(&object)),
             Some(old) => {
-                let mut old = old.clone();
-                name(&mut old, Some(&object), is_namespaced);
-                stored_fields(&mut old);
                 let stored = StoredObject::new(body(&old)).resource_version(REVISION);
                 ObjectRequest::update(served.name(), &body(&object), &[]).stored(stored)
             }
@@ -202,20 +194,10 @@ impl Cluster {
         mut object: DeepValue,
         options: &RequestOptions,
     ) -> Observed {
-        let is_namespaced = resource.scope == Scope::Namespaced;
-        name(&mut object, None, is_namespaced);
-        let mut request = match &case.old {
-            None if case.delete => {
-                stored_fields(&mut object);
-                resource.delete(object)
-            }
+        let mut request = match complete(case, &mut object, resource.scope) {
+            None if case.delete => resource.delete(object),
             None => resource.create(object),
-            Some(old) => {
-                let mut old = old.clone();
-                name(&mut old, Some(&object), is_namespaced);
-                stored_fields(&mut old);
-                resource.update(object, old)
-            }
+            Some(old) => resource.update(object, old),
         };
         request.subresource.clone_from(&case.subresource);
         request.user = user(suite, case);
@@ -348,6 +330,19 @@ fn objects(
 fn annotations(annotations: &AuditAnnotations) -> BTreeMap<String, String> {
     let annotations = annotations.iter();
     annotations.map(|(key, annotation)| (key.to_owned(), annotation.value.clone())).collect()
+}
+
+/// Completes the object of a case; returns the stored one that it is an update of.
+fn complete(case: &ObjectCase, object: &mut DeepValue, scope: Scope) -> Option<DeepValue> {
+    let is_namespaced = scope == Scope::Namespaced;
+    name(object, None, is_namespaced);
+    if case.delete {
+        stored_fields(object);
+    }
+    let mut old = case.old.clone()?;
+    name(&mut old, Some(object), is_namespaced);
+    stored_fields(&mut old);
+    Some(old)
 }
 
 /// Names an object that has no name: as another one, or as all objects are.

@@ -7,7 +7,7 @@ use billhook_apimachinery::value::deep_clone;
 use serde_json::Value;
 
 use crate::files::FoundDefinition;
-use crate::object_case::Conversion;
+use crate::object_case::{Conversion, patch_text};
 use crate::suite::Suite;
 
 /// The conversions of the kinds of a suite.
@@ -67,8 +67,7 @@ impl Conversion {
             members.insert("apiVersion".to_owned(), api_version.as_str().into());
         }
         let Some(operations) = self.patches.get(version) else { return Ok(object) };
-        let operations: Vec<String> = operations.iter().map(|it| billhook::to_json(it)).collect();
-        JsonPatch::from_slice(format!("[{}]", operations.join(",")).as_bytes())
+        JsonPatch::from_slice(&patch_text(operations))
             .and_then(|patch| patch.apply(&object))
             .map_err(|error| format!("the patch to `{version}` in the suite: {error}"))
     }

@@ -30,6 +30,13 @@ impl FoundDefinition {
         self.place.source.name()
     }
 
+    /// The schema of a version.
+    pub(crate) fn schema(&self, version: &str) -> Option<&Value> {
+        let versions = self.value.pointer("/spec/versions")?.as_array()?;
+        let is_it = |known: &&Value| known.get("name").and_then(Value::as_str) == Some(version);
+        versions.iter().find(is_it)?.pointer("/schema/openAPIV3Schema")
+    }
+
     pub(crate) fn name(&self) -> Option<&str> {
         self.value.pointer("/metadata/name").and_then(Value::as_str)
     }

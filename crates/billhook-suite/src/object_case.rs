@@ -123,6 +123,12 @@ record! {
     }
 }
 
+/// The text of a JSON patch with operations.
+pub(crate) fn patch_text(operations: &[DeepValue]) -> Vec<u8> {
+    let operations: Vec<String> = operations.iter().map(|it| billhook::to_json(it)).collect();
+    format!("[{}]", operations.join(",")).into_bytes()
+}
+
 /// A value of a [`Table`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]

@@ -12,6 +12,7 @@ use crate::compare;
 use crate::exercise::Sent;
 use crate::failure::{Failure, Stage};
 use crate::install::{REVISION, accepted_definition, body, fields, set_metadata};
+use crate::object_case::patch_text;
 use crate::runner_error::RunnerError;
 use crate::suite::{CreateCase, UpdateCase};
 
@@ -127,8 +128,7 @@ impl Runner {
         if patches.is_empty() {
             return Ok(None);
         }
-        let texts: Vec<String> = patches.iter().map(|patch| billhook::to_json(patch)).collect();
-        let patched = JsonPatch::from_slice(format!("[{}]", texts.join(",")).as_bytes())
+        let patched = JsonPatch::from_slice(&patch_text(patches))
             .and_then(|patch| patch.apply(&self.document))
             .map_err(RunnerError::from)
             .and_then(|patched| served(&patched, &self.version, self.kubernetes));

@@ -161,13 +161,8 @@ impl Answer {
     /// Checks what types cannot say; the answer is at a path.
     pub(crate) fn check(&self, path: FieldPath) -> Result<(), Mistake> {
         let called = Answer { call: true, ..Answer::default() };
-        match self.call && *self != called {
-            true => {
-                let message = "a webhook that is called has no other answer";
-                Err(Mistake::new(path.name("call"), message))
-            }
-            false => Ok(()),
-        }
+        let message = "a webhook that is called has no other answer";
+        only_call(self.call && *self != called, path, message)
     }
 }
 
@@ -175,14 +170,13 @@ impl Conversion {
     /// Checks what types cannot say; the conversion is at a path.
     pub(crate) fn check(&self, path: FieldPath) -> Result<(), Mistake> {
         let called = Conversion { call: true, ..Conversion::default() };
-        match self.call && *self != called {
-            true => {
-                let message = "a webhook that is called does not convert otherwise";
-                Err(Mistake::new(path.name("call"), message))
-            }
-            false => Ok(()),
-        }
+        let message = "a webhook that is called does not convert otherwise";
+        only_call(self.call && *self != called, path, message)
     }
+}
+
+fn only_call(has_more: bool, path: FieldPath, message: &str) -> Result<(), Mistake> {
+    if has_more { Err(Mistake::new(path.name("call"), message)) } else { Ok(()) }
 }
 
 /// The reasons of statuses that refuse a write.

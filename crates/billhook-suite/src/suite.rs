@@ -55,20 +55,8 @@ record! {
     }
 }
 
-/// The fields that only our own format has.
-const OWN_FIELDS: [&str; 11] = [
-    "crds",
-    "kubernetes",
-    "namespaces",
-    "user",
-    "webhooks",
-    "answers",
-    "services",
-    "conversions",
-    "policies",
-    "allow",
-    "cases",
-];
+/// The fields that OpenShift's format has; all others are only in our own.
+const SHARED_FIELDS: [&str; 5] = ["name", "crdName", "version", "featureGates", "tests"];
 
 record! {
     /// The cases of a suite in OpenShift's format.
@@ -80,9 +68,7 @@ record! {
         /// Updates.
         pub on_update: Vec<UpdateCase> = "onUpdate",
     }
-}
 
-record! {
     /// The creation of an object.
     #[derive(Clone, Debug, Default)]
     #[non_exhaustive]
@@ -96,9 +82,7 @@ record! {
         /// A part of the error; empty if the object is to be accepted.
         pub expected_error: String = "expectedError",
     }
-}
 
-record! {
     /// The update of an object.
     #[derive(Clone, Debug, Default)]
     #[non_exhaustive]
@@ -138,7 +122,8 @@ impl Suite {
             return Err(SuiteError::Count(documents.len()));
         };
         let value = document.value();
-        if OWN_FIELDS.iter().any(|field| value.get(field).is_some()) {
+        let mut own = Suite::FIELDS.iter().filter(|field| !SHARED_FIELDS.contains(&field.name));
+        if own.any(|field| value.get(field.name).is_some()) {
             let repeated = document.duplicates().first().map(|path| Mistake::repeated(path));
             let suite = repeated.map_or_else(|| Self::read_own(value), Err);
             let suite = suite.map_err(|mistake| mistake.in_text(text))?;

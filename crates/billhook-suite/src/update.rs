@@ -83,34 +83,20 @@ fn change(run: &Run, failure: &Failure) -> Option<Change> {
 }
 
 /// The field of a case in our own format, and what it is to hold.
-fn own(
-    run: &Run,
-    case: &ObjectCase,
-    failure: &Failure,
-) -> Option<(&'static [&'static str], Content)> {
+fn own(run: &Run, case: &ObjectCase, failure: &Failure) -> Option<(Vec<&'static str>, Content)> {
     let expected = case.expect.clone().unwrap_or_default();
     let value = |value: &DeepValue| Content::Value(value.clone());
     Some(match failure {
-        Failure::Part { part: "warnings", actual, .. } => (&["expect", "warnings"], value(actual)),
-        Failure::Part { part: "pruned", actual, .. } => (&["expect", "pruned"], value(actual)),
-        Failure::Part { part: "defaulted", actual, .. } => {
-            (&["expect", "defaulted"], value(actual))
-        }
-        Failure::Part { part: "webhooks", actual, .. } => (&["expect", "webhooks"], value(actual)),
-        Failure::Part { part: "auditAnnotations", actual, .. } => {
-            (&["expect", "auditAnnotations"], value(actual))
-        }
+        Failure::Part { part, actual, .. } => (vec!["expect", part], value(actual)),
         Failure::Object { expected: compared, actual } => {
             let is_whole = expected
                 .object
                 .as_ref()
                 .is_some_and(|object| deep_eq(&compare::compared(object), compared));
-            let field: &[&str] =
-                if is_whole { &["expect", "object"] } else { &["expect", "matches"] };
-            (field, value(actual))
+            (vec!["expect", if is_whole { "object" } else { "matches" }], value(actual))
         }
         Failure::Refused { actual, .. } | Failure::OtherError { actual, .. } => {
-            (&["expect", "error"], Content::Value(error(actual)))
+            (vec!["expect", "error"], Content::Value(error(actual)))
         }
         Failure::NoError { .. } => {
             let object = run.observe()?.result.ok()?;
@@ -119,7 +105,7 @@ fn own(
             if left.is_empty() {
                 left.insert("object".to_owned(), compare::compared(&object).into_inner());
             }
-            (&["expect"], Content::Value(DeepValue::from(Value::Object(left))))
+            (vec!["expect"], Content::Value(DeepValue::from(Value::Object(left))))
         }
         _ => return None,
     })
@@ -144,15 +130,12 @@ fn error(status: &Status) -> DeepValue {
 }
 
 /// The field of a case in OpenShift's format, and what it is to hold.
-fn listed(
-    update: Option<&UpdateCase>,
-    failure: &Failure,
-) -> Option<(&'static [&'static str], Content)> {
-    let field = |stage: Stage| -> Option<&'static [&'static str]> {
+fn listed(update: Option<&UpdateCase>, failure: &Failure) -> Option<(Vec<&'static str>, Content)> {
+    let field = |stage: Stage| {
         // The first object of an update has to be accepted.
         match (stage, update) {
-            (Stage::Create, None) | (Stage::Update, Some(_)) => Some(&["expectedError"]),
-            (Stage::UpdateStatus, Some(_)) => Some(&["expectedStatusError"]),
+            (Stage::Create, None) | (Stage::Update, Some(_)) => Some(vec!["expectedError"]),
+            (Stage::UpdateStatus, Some(_)) => Some(vec!["expectedStatusError"]),
             _ => None,
         }
     };
@@ -167,7 +150,9 @@ fn listed(
         Failure::Refused { stage, actual } => (field(*stage)?, text(&actual.to_string())),
         Failure::Text { stage, actual, .. } => (field(*stage)?, text(actual)),
         Failure::Accepted { stage, .. } => (field(*stage)?, Content::Nothing),
-        Failure::Object { actual, .. } => (&["expected"], Content::Text(billhook::to_yaml(actual))),
+        Failure::Object { actual, .. } => {
+            (vec!["expected"], Content::Text(billhook::to_yaml(actual)))
+        }
         _ => return None,
     })
 }

@@ -150,22 +150,16 @@ impl CoverageItem {
 impl Coverage {
     /// Adds a definition, so that it counts even if nothing of it is exercised.
     pub fn add_definition(&mut self, definition: &FoundDefinition) {
-        let key = key(definition);
-        self.documents.entry(key).or_insert_with(|| DocumentCoverage {
-            policy: None,
-            name: definition.name().unwrap_or_default().to_owned(),
-            place: definition.place.clone(),
-            items: Items::of(definition),
-        });
+        self.add_document(definition, None);
     }
 
-    /// Adds a policy, so that it counts even if nothing of it is exercised.
-    fn add_policy(&mut self, document: &FoundDefinition, kind: PolicyKind) {
+    /// Adds a definition, or a policy of a kind.
+    fn add_document(&mut self, document: &FoundDefinition, policy: Option<PolicyKind>) {
         self.documents.entry(key(document)).or_insert_with(|| DocumentCoverage {
-            policy: Some(kind),
+            policy,
             name: document.name().unwrap_or_default().to_owned(),
             place: document.place.clone(),
-            items: policy::items(document),
+            items: policy.map_or_else(|| Items::of(document), |_| policy::items(document)),
         });
     }
 
@@ -189,7 +183,7 @@ impl Coverage {
             if let Some(kind @ (PolicyKind::Validating | PolicyKind::Mutating)) =
                 PolicyDocument::kind_of(&document.value)
             {
-                self.add_policy(document, kind);
+                self.add_document(document, Some(kind));
                 policies.insert((kind, document.name().unwrap_or_default()), key(document));
             }
         }
@@ -238,7 +232,7 @@ impl Exercise<'_> {
         for verdict in validation.rule_verdicts() {
             hits.rule(verdict);
         }
-        if let Some(schema) = walk::schema(&self.definition.value, self.version.name()) {
+        if let Some(schema) = self.definition.schema(self.version.name()) {
             hits.values(schema, &object);
         }
     }

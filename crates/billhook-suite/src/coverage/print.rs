@@ -10,39 +10,15 @@ use serde_json::{Map, Value, json};
 use super::{Coverage, CoverageItem, CoverageKind, DocumentCoverage};
 
 impl CoverageKind {
-    /// The word for several.
-    fn plural(self) -> &'static str {
+    /// The name in JSON, that of several there, and the words for several.
+    fn names(self) -> [&'static str; 3] {
         match self {
-            CoverageKind::Field => "fields",
-            CoverageKind::Rule => "rules",
-            CoverageKind::Default => "defaults",
-            CoverageKind::EnumValue => "enum values",
-            CoverageKind::Expression => "expressions",
-            CoverageKind::Branch => "branches",
-        }
-    }
-
-    /// The name in JSON.
-    fn key(self) -> &'static str {
-        match self {
-            CoverageKind::Field => "field",
-            CoverageKind::Rule => "rule",
-            CoverageKind::Default => "default",
-            CoverageKind::EnumValue => "enumValue",
-            CoverageKind::Expression => "expression",
-            CoverageKind::Branch => "branch",
-        }
-    }
-
-    /// The name of several in JSON.
-    fn plural_key(self) -> &'static str {
-        match self {
-            CoverageKind::Field => "fields",
-            CoverageKind::Rule => "rules",
-            CoverageKind::Default => "defaults",
-            CoverageKind::EnumValue => "enumValues",
-            CoverageKind::Expression => "expressions",
-            CoverageKind::Branch => "branches",
+            CoverageKind::Field => ["field", "fields", "fields"],
+            CoverageKind::Rule => ["rule", "rules", "rules"],
+            CoverageKind::Default => ["default", "defaults", "defaults"],
+            CoverageKind::EnumValue => ["enumValue", "enumValues", "enum values"],
+            CoverageKind::Expression => ["expression", "expressions", "expressions"],
+            CoverageKind::Branch => ["branch", "branches", "branches"],
         }
     }
 }
@@ -79,7 +55,7 @@ impl DocumentCoverage {
         for kind in self.kinds().iter().copied() {
             let (covered, all) = self.count(kind);
             if let Some(percent) = (covered * 100).checked_div(all) {
-                let kind = kind.plural();
+                let [_, _, kind] = kind.names();
                 let _ = writeln!(text, "  {kind:<11} {covered:>4} of {all:>4} {percent:>4} %");
             }
         }
@@ -126,7 +102,8 @@ impl DocumentCoverage {
         let items = self.items.iter().map(|item| {
             let mut part = Map::new();
             let mut set = |name: &str, value: Value| drop(part.insert(name.to_owned(), value));
-            set("kind", item.kind.key().into());
+            let [kind, ..] = item.kind.names();
+            set("kind", kind.into());
             set("path", item.path.to_json_pointer().into());
             if self.policy.is_none() {
                 set("version", item.version.as_str().into());
@@ -145,7 +122,8 @@ impl DocumentCoverage {
         });
         let count = |kind: CoverageKind| {
             let (covered, all) = self.count(kind);
-            (kind.plural_key().to_owned(), json!({"covered": covered, "all": all}))
+            let [_, kinds, _] = kind.names();
+            (kinds.to_owned(), json!({"covered": covered, "all": all}))
         };
         let mut document = json!({
             "name": self.name,

@@ -10,13 +10,6 @@ use serde_json::Value;
 use super::{CoverageItem, CoverageKind};
 use crate::files::FoundDefinition;
 
-/// The schema of a version of a definition.
-pub(super) fn schema<'v>(definition: &'v Value, version: &str) -> Option<&'v Value> {
-    let versions = definition.pointer("/spec/versions")?.as_array()?;
-    let is_it = |known: &&Value| known.get("name").and_then(Value::as_str) == Some(version);
-    versions.iter().find(is_it)?.pointer("/schema/openAPIV3Schema")
-}
-
 /// The name of a list or map, under which the parts of an item are.
 const ITEMS: &str = "items";
 const ADDITIONAL: &str = "additionalProperties";

@@ -94,7 +94,7 @@ pub fn generate(definition: &FoundDefinition, file: &str) -> Result<GeneratedSui
     let stored = crd.versions().filter(served).find(|version| version.is_storage());
     let version = stored.or_else(|| crd.versions().find(served));
     let version = version.ok_or(GenerateError::NoVersion)?;
-    let schema = schema(&definition.value, version.name()).ok_or(GenerateError::NoVersion)?;
+    let schema = definition.schema(version.name()).ok_or(GenerateError::NoVersion)?;
     let oracle = Oracle::new(version.clone(), schema);
     let mut object = sample(schema);
     if let Some(members) = object.as_object_mut() {
@@ -114,12 +114,6 @@ pub fn generate(definition: &FoundDefinition, file: &str) -> Result<GeneratedSui
     }
     let (tested, untested) = (constraints.found.len(), constraints.untested);
     Ok(GeneratedSuite { text: writer.finish(&untested), tested, untested })
-}
-
-fn schema<'v>(definition: &'v Value, version: &str) -> Option<&'v Value> {
-    let versions = definition.pointer("/spec/versions")?.as_array()?;
-    let is_it = |known: &&Value| known.get("name").and_then(Value::as_str) == Some(version);
-    versions.iter().find(is_it)?.pointer("/schema/openAPIV3Schema")
 }
 
 /// A step to a value in an object.
