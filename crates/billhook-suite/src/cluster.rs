@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use billhook::webhook::{ApiResource, NamespaceError, NamespaceLabels, WebhookConfiguration};
 use billhook::{
     Change, ChangeKind, CrdOptions, CrdVersion, CustomResourceDefinition, DecodeOptions, Decoded,
-    DeepValue, FieldPath, FieldValidation, KubernetesVersion, Scope, Segment, Status, UserInfo,
+    DeepValue, FieldPath, FieldValidation, KubernetesVersion, Scope, Status, UserInfo,
 };
 use billhook_admission::{
     Action, Admission, AuditAnnotations, Chain, ObjectRequest, RequestOptions, RequestOutcome,
@@ -495,18 +495,12 @@ impl Observed {
                 tops.push(path);
             }
         }
-        let value = |path: &FieldPath| DeepValue::from(deep_clone(find(&self.decoded, path)));
+        let value = |path: &FieldPath| {
+            let value = self.decoded.pointer(&path.to_json_pointer());
+            DeepValue::from(value.map(deep_clone).unwrap_or_default())
+        };
         tops.into_iter().map(|path| (path.to_string(), value(path))).collect()
     }
-}
-
-/// The value at a path; null if it is not there.
-fn find<'v>(value: &'v Value, path: &FieldPath) -> &'v Value {
-    path.segments().fold(value, |value, segment| match segment {
-        Segment::Name(name) | Segment::Key(name) => value.get(name).unwrap_or(&Value::Null),
-        Segment::Index(index) => value.get(index).unwrap_or(&Value::Null),
-        _ => &Value::Null,
-    })
 }
 
 /// Whether a status is what is expected.

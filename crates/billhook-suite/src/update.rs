@@ -13,6 +13,7 @@ use serde_json::{Map, Value, json};
 use crate::compare;
 use crate::failure::{Failure, Stage};
 use crate::object_case::ObjectCase;
+use crate::object_path::parent;
 use crate::plan::Run;
 use crate::suite::{Case, Suite, UpdateCase};
 
@@ -285,12 +286,6 @@ fn is_own(place: &Place, path: &FieldPath) -> Option<bool> {
 fn is_colon(text: &str) -> bool {
     let mut lines = text.trim_start().strip_prefix(':').unwrap_or("?").lines();
     lines.all(|line| line.trim().is_empty() || line.trim_start().starts_with('#'))
-}
-
-/// The path of what is around a field.
-fn parent(path: &FieldPath) -> Option<FieldPath> {
-    let count = path.segments().count().checked_sub(1)?;
-    Some(path.segments().take(count).collect())
 }
 
 /// The indentation of a key in block style.

@@ -1,6 +1,6 @@
 //! The constraints of a schema, and objects that break them.
 
-use billhook::{FieldError, FieldPath};
+use billhook::{FieldError, FieldPath, Segment};
 use billhook_apimachinery::value::{deep_clone, deep_eq, grow, sorted};
 use serde_json::Value;
 
@@ -8,7 +8,7 @@ use super::broken::{Breach, breaches};
 use super::changes::{FIXED, Hints, MAX_DEPTH, changes};
 use super::oracle::Oracle;
 use super::sample::{is_set, required, sample};
-use super::{Step, UntestedConstraint, UntestedReason, find, replaced};
+use super::{UntestedConstraint, UntestedReason, find, replaced};
 
 /// How many objects are tried to break a combination of schemas.
 const MAX_JUNCTOR_TRIES: usize = 200;
@@ -23,7 +23,7 @@ pub(super) struct Broken {
     /// The object that it is an update of.
     pub(super) old: Option<Value>,
     /// The place of the value that was changed, if the rest is that of the valid object.
-    pub(super) changed: Option<(Vec<Step>, Value)>,
+    pub(super) changed: Option<(FieldPath, Value)>,
     /// Whether only the status is updated.
     pub(super) is_status: bool,
     pub(super) error: FieldError,
@@ -49,101 +49,85 @@ impl<'c> Constraints<'c> {
     /// Looks for an object that breaks each constraint.
     pub(super) fn search(&mut self) {
         let (schema, valid) = (self.schema, deep_clone(self.valid));
-        self.node(schema, Some(&valid), &mut Vec::new(), "");
+        self.node(schema, Some(&valid), &FieldPath::default(), "");
     }
 
     /// The constraints of a schema and below; the object is valid and has a value there. Without an
     /// object they stay untested.
-    fn node(
-        &mut self,
-        schema: &'c Value,
-        object: Option<&Value>,
-        steps: &mut Vec<Step>,
-        pointer: &str,
-    ) {
-        if steps.len() > MAX_DEPTH {
+    fn node(&mut self, schema: &'c Value, object: Option<&Value>, at: &FieldPath, pointer: &str) {
+        if at.segments().count() > MAX_DEPTH {
             return;
         }
         self.oracle.allow_more();
         let object = object.filter(|_| !self.oracle.is_exhausted() && !self.is_full());
-        self.required(schema, object, steps);
-        for breach in breaches(schema, object.and_then(|object| find(object, steps))) {
-            self.breach(&breach, object, steps);
+        self.required(schema, object, at);
+        for breach in breaches(schema, object.and_then(|object| find(object, at))) {
+            self.breach(&breach, object, at);
         }
-        self.junctors(schema, object, steps);
+        self.junctors(schema, object, at);
         let rules = schema.get("x-kubernetes-validations").and_then(Value::as_array);
         for (index, rule) in rules.into_iter().flatten().enumerate() {
-            self.rule(rule, (pointer, index), schema, object, steps);
+            self.rule(rule, (pointer, index), schema, object, at);
         }
-        grow(|| self.below(schema, object, steps, pointer));
+        grow(|| self.below(schema, object, at, pointer));
     }
 
-    fn below(
-        &mut self,
-        schema: &'c Value,
-        object: Option<&Value>,
-        steps: &mut Vec<Step>,
-        pointer: &str,
-    ) {
+    fn below(&mut self, schema: &'c Value, object: Option<&Value>, at: &FieldPath, pointer: &str) {
         let (oracle, valid): (&'c Oracle<'c>, &'c Value) = (self.oracle, self.valid);
         let properties = schema.get("properties").and_then(Value::as_object);
         let named = properties.map(sorted).into_iter().flatten().map(|(name, part)| {
-            let escaped = name.replace('~', "~0").replace('/', "~1");
-            (Step::Name(name.clone()), part, format!("/properties/{escaped}"))
+            let keyword = FieldPath::default().name("properties").name(name);
+            (at.clone().name(name), part, keyword.to_json_pointer())
         });
         let additional = schema.get("additionalProperties").filter(|part| part.is_object());
         let additional = additional
-            .map(|part| (Step::Name("key0".to_owned()), part, "/additionalProperties".to_owned()));
+            .map(|part| (at.clone().name("key0"), part, "/additionalProperties".to_owned()));
         let items = schema.get("items").filter(|part| part.is_object());
-        let items = items.map(|part| (Step::Index(0), part, "/items".to_owned()));
-        let parts: Vec<_> = named.chain(additional).chain(items).collect();
-        for (step, part, keyword) in parts {
-            if steps.is_empty() && matches!(&step, Step::Name(name) if FIXED.contains(&&**name)) {
+        let items = items.map(|part| (at.clone().index(0), part, "/items".to_owned()));
+        for (place, part, keyword) in named.chain(additional).chain(items) {
+            let top = place.segments().next().filter(|_| at.is_empty());
+            if matches!(top, Some(Segment::Name(name)) if FIXED.contains(&name)) {
                 continue;
             }
-            let is_status = steps.is_empty() && step == Step::Name("status".to_owned());
             let pointer = format!("{pointer}{keyword}");
-            steps.push(step);
             let mut look = || {
-                let object = object.and_then(|object| self.with(object, part, steps));
-                self.node(part, object.as_ref(), steps, &pointer);
+                let object = object.and_then(|object| self.with(object, part, &place));
+                self.node(part, object.as_ref(), &place, &pointer);
             };
-            match is_status && oracle.has_status() {
+            match top == Some(Segment::Name("status")) && oracle.has_status() {
                 // A creation drops the status.
                 true => oracle.with_status_of(valid, look),
                 false => look(),
             }
-            steps.pop();
         }
     }
 
     /// The object, or one like it with a value at a place, if a server accepts that.
-    pub(super) fn with(&self, object: &Value, schema: &Value, steps: &[Step]) -> Option<Value> {
+    pub(super) fn with(&self, object: &Value, schema: &Value, at: &FieldPath) -> Option<Value> {
         if self.oracle.is_exhausted() {
             return None;
         }
-        let has_value = |object: &Value| find(object, steps).is_some_and(|value| !value.is_null());
+        let has_value = |object: &Value| find(object, at).is_some_and(|value| !value.is_null());
         if has_value(object) {
             return Some(deep_clone(object));
         }
         let default = schema.get("default").map(deep_clone);
         let mut values = default.into_iter().chain([sample(schema)]);
         values.find_map(|value| {
-            let object = replaced(object, steps, Some(value));
+            let object = replaced(object, at, Some(value));
             self.oracle.valid_near(&object, &has_value)
         })
     }
 
-    fn required(&mut self, schema: &Value, object: Option<&Value>, steps: &[Step]) {
+    fn required(&mut self, schema: &Value, object: Option<&Value>, at: &FieldPath) {
         for name in required(schema) {
             // With a default it is never missing.
             let property = schema.get("properties").and_then(|properties| properties.get(name));
-            let is_fixed = steps.is_empty() && FIXED.contains(&name);
+            let is_fixed = at.is_empty() && FIXED.contains(&name);
             if is_fixed || property.is_some_and(|property| property.get("default").is_some()) {
                 continue;
             }
-            let mut place = steps.to_vec();
-            place.push(Step::Name(name.to_owned()));
+            let place = at.clone().name(name);
             let words = format!("{} is required", shown(&place));
             let is_told = |error: &FieldError| {
                 error.error_type().reason() == "FieldValueRequired" && is_of(error, &place)
@@ -158,14 +142,14 @@ impl<'c> Constraints<'c> {
     }
 
     /// Adds a case with another value at a place.
-    fn breach(&mut self, breach: &Breach, object: Option<&Value>, steps: &[Step]) {
-        let name = format!("{} {}", shown(steps), breach.words);
+    fn breach(&mut self, breach: &Breach, object: Option<&Value>, at: &FieldPath) {
+        let name = format!("{} {}", shown(at), breach.words);
         let is_found = object.is_some_and(|object| {
             let is_alone = deep_eq(object, self.valid);
             breach.values.iter().any(|value| {
-                let changed = replaced(object, steps, Some(deep_clone(value)));
-                let change = is_alone.then(|| (steps.to_vec(), deep_clone(value)));
-                let is_told = |error: &FieldError| breach.is_told_by(error) && is_of(error, steps);
+                let changed = replaced(object, at, Some(deep_clone(value)));
+                let change = is_alone.then(|| (at.clone(), deep_clone(value)));
+                let is_told = |error: &FieldError| breach.is_told_by(error) && is_of(error, at);
                 self.add(&name, changed, change, &is_told)
             })
         });
@@ -174,34 +158,33 @@ impl<'c> Constraints<'c> {
                 UntestedReason::NotFound => self.reason(object),
                 known => known,
             };
-            self.leave(breach.keyword, steps, &name, reason);
+            self.leave(breach.keyword, at, &name, reason);
         }
     }
 
     /// Adds cases that break combinations of schemas.
-    fn junctors(&mut self, schema: &Value, object: Option<&Value>, steps: &[Step]) {
+    fn junctors(&mut self, schema: &Value, object: Option<&Value>, at: &FieldPath) {
         let is_either = is_set(schema, "x-kubernetes-int-or-string");
         for keyword in ["allOf", "anyOf", "oneOf", "not"] {
             if schema.get(keyword).is_none() || is_either {
                 continue;
             }
-            let (name, told) =
-                (format!("{} keeps {keyword}", shown(steps)), format!("({keyword})"));
-            let field = if steps.is_empty() { String::new() } else { shown(steps) };
+            let (name, told) = (format!("{} keeps {keyword}", shown(at)), format!("({keyword})"));
+            let field = if at.is_empty() { String::new() } else { shown(at) };
             // Such an error names its field in its text only.
             let is_told = |error: &FieldError| {
                 error.detail().contains(&told) && error.detail().contains(&field)
             };
             let is_found = object.is_some_and(|object| {
-                let Some(value) = find(object, steps) else { return false };
+                let Some(value) = find(object, at) else { return false };
                 let tries = changes(schema, value, &Hints::default()).into_iter();
                 tries.take(MAX_JUNCTOR_TRIES).any(|value| {
-                    let changed = replaced(object, steps, Some(value));
+                    let changed = replaced(object, at, Some(value));
                     self.add(&name, changed, None, &is_told)
                 })
             });
             if !is_found {
-                self.leave(keyword, steps, &name, self.reason(object));
+                self.leave(keyword, at, &name, self.reason(object));
             }
         }
     }
@@ -211,7 +194,7 @@ impl<'c> Constraints<'c> {
         &mut self,
         name: &str,
         object: Value,
-        changed: Option<(Vec<Step>, Value)>,
+        changed: Option<(FieldPath, Value)>,
         is_told: &dyn Fn(&FieldError) -> bool,
     ) -> bool {
         let mut errors = self.oracle.errors(&object, None).into_iter();
@@ -242,32 +225,25 @@ impl<'c> Constraints<'c> {
     pub(super) fn leave(
         &mut self,
         keyword: &'static str,
-        steps: &[Step],
+        at: &FieldPath,
         words: &str,
         reason: UntestedReason,
     ) {
         self.untested.push(UntestedConstraint {
             keyword,
             reason,
-            field: shown(steps),
+            field: shown(at),
             words: words.split_whitespace().collect::<Vec<_>>().join(" "),
         });
     }
 }
 
 /// Whether an error is about a place or below it.
-fn is_of(error: &FieldError, steps: &[Step]) -> bool {
-    steps.is_empty() || error.field().to_string().starts_with(&shown(steps))
+fn is_of(error: &FieldError, at: &FieldPath) -> bool {
+    at.is_empty() || error.field().to_string().starts_with(&shown(at))
 }
 
 /// A place as errors name it.
-fn shown(steps: &[Step]) -> String {
-    let mut path = FieldPath::default();
-    for step in steps {
-        path = match step {
-            Step::Name(name) => path.name(name),
-            Step::Index(index) => path.index(*index),
-        };
-    }
-    if steps.is_empty() { "the object".to_owned() } else { path.to_string() }
+fn shown(place: &FieldPath) -> String {
+    if place.is_empty() { "the object".to_owned() } else { place.to_string() }
 }

@@ -18,6 +18,7 @@ use serde_json::Value;
 
 use crate::files::FoundDefinition;
 use crate::install::set_metadata;
+use crate::object_path::parent;
 use constraints::Constraints;
 use oracle::Oracle;
 use sample::sample;
@@ -116,64 +117,36 @@ pub fn generate(definition: &FoundDefinition, file: &str) -> Result<GeneratedSui
     Ok(GeneratedSuite { text: writer.finish(&untested), tested, untested })
 }
 
-/// A step to a value in an object.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Step {
-    Name(String),
-    Index(usize),
-}
-
-impl Step {
-    /// The steps of a path.
-    fn all(path: &FieldPath) -> Vec<Self> {
-        let step = |segment| match segment {
-            Segment::Name(name) | Segment::Key(name) => Some(Step::Name(name.to_owned())),
-            Segment::Index(index) => Some(Step::Index(index)),
-            _ => None,
-        };
-        path.segments().map_while(step).collect()
-    }
-}
-
 /// The schema of a place.
-fn schema_at<'v>(schema: &'v Value, steps: &[Step]) -> Option<&'v Value> {
-    steps.iter().try_fold(schema, |schema, step| match step {
-        Step::Name(name) => {
+fn schema_at<'v>(schema: &'v Value, place: &FieldPath) -> Option<&'v Value> {
+    place.segments().try_fold(schema, |schema, segment| match segment {
+        Segment::Name(name) | Segment::Key(name) => {
             let named = schema.get("properties").and_then(|known| known.get(name));
             named.or_else(|| schema.get("additionalProperties"))
         }
-        Step::Index(_) => schema.get("items"),
+        _ => schema.get("items"),
     })
 }
 
 /// The value at a place.
-fn find<'v>(object: &'v Value, steps: &[Step]) -> Option<&'v Value> {
-    steps.iter().try_fold(object, |value, step| match step {
-        Step::Name(name) => value.get(name),
-        Step::Index(index) => value.get(index),
-    })
+fn find<'v>(object: &'v Value, place: &FieldPath) -> Option<&'v Value> {
+    object.pointer(&place.to_json_pointer())
 }
 
 /// The object with another value at a place that is there; without a value, without the member.
-fn replaced(object: &Value, steps: &[Step], value: Option<Value>) -> Value {
+fn replaced(object: &Value, place: &FieldPath, value: Option<Value>) -> Value {
     let mut object = deep_clone(object);
-    let Some((last, above)) = steps.split_last() else { return value.unwrap_or(object) };
-    let mut place = Some(&mut object);
-    for step in above {
-        place = place.and_then(|value| match step {
-            Step::Name(name) => value.get_mut(name),
-            Step::Index(index) => value.get_mut(index),
-        });
-    }
-    match (last, place, value) {
-        (Step::Name(name), Some(Value::Object(members)), Some(value)) => {
-            members.insert(name.clone(), value);
+    let Some(last) = place.segments().last() else { return value.unwrap_or(object) };
+    let above = parent(place).map(|above| above.to_json_pointer()).unwrap_or_default();
+    match (last, object.pointer_mut(&above), value) {
+        (Segment::Name(name) | Segment::Key(name), Some(Value::Object(members)), Some(value)) => {
+            members.insert(name.to_owned(), value);
         }
-        (Step::Name(name), Some(Value::Object(members)), None) => {
+        (Segment::Name(name) | Segment::Key(name), Some(Value::Object(members)), None) => {
             members.remove(name);
         }
-        (Step::Index(index), Some(Value::Array(items)), Some(value)) => {
-            match items.get_mut(*index) {
+        (Segment::Index(index), Some(Value::Array(items)), Some(value)) => {
+            match items.get_mut(index) {
                 Some(item) => *item = value,
                 None => items.push(value),
             }

@@ -1,12 +1,14 @@
 //! The search for objects that a server accepts.
 
+use billhook::{FieldPath, Segment};
 use billhook_apimachinery::value::deep_clone;
 use serde_json::Value;
 
 use super::changes::{Hints, hinted, near};
 use super::oracle::{Judged, Oracle, ways};
 use super::queue::{Candidate, Queue, TURN};
-use super::{Step, find, replaced, schema_at};
+use super::{find, replaced, schema_at};
+use crate::object_path::parent;
 
 /// How many objects are tried until one is valid.
 const MAX_TRIES: usize = 500;
@@ -29,8 +31,8 @@ impl Oracle<'_> {
                 return Some(candidate.object);
             }
             let (places, hints) = self.places(object, known);
-            let around = places.iter().flat_map(|place| ancestors(place));
-            let first = places.iter().map(Vec::as_slice).chain(around);
+            let around: Vec<FieldPath> = places.iter().flat_map(ancestors).collect();
+            let first = places.iter().chain(&around);
             let first = first.flat_map(|place| self.changed(object, place, &hints, hinted));
             let others = places.iter().flat_map(|place| self.changed(object, place, &hints, near));
             let before = tries;
@@ -53,15 +55,19 @@ impl Oracle<'_> {
     }
 
     /// The places of the values that errors are about, and what the rules mention that are violated.
-    fn places(&self, object: &Value, judged: &Judged) -> (Vec<Vec<Step>>, Hints) {
+    fn places(&self, object: &Value, judged: &Judged) -> (Vec<FieldPath>, Hints) {
         let mut hints = Hints::of(judged.violated().filter_map(|verdict| self.rule(verdict)));
-        let mut places: Vec<Vec<Step>> = Vec::new();
+        let mut places: Vec<FieldPath> = Vec::new();
         for error in &judged.errors {
-            let mut place = Step::all(error.field());
-            if let Some(Step::Name(name)) = place.last() {
+            let mut place = error.field().clone();
+            if let Some(Segment::Name(name) | Segment::Key(name)) = place.segments().last() {
                 hints.add_name(name);
             }
-            while find(object, &place).is_none() && place.pop().is_some() {}
+            while find(object, &place).is_none()
+                && let Some(above) = parent(&place)
+            {
+                place = above;
+            }
             if !places.contains(&place) {
                 places.push(place);
             }
@@ -73,7 +79,7 @@ impl Oracle<'_> {
     fn changed<'p, I: IntoIterator<Item = Value>>(
         &'p self,
         object: &'p Value,
-        place: &'p [Step],
+        place: &'p FieldPath,
         hints: &'p Hints,
         changes: fn(&'p Value, &'p Value, &'p Hints) -> I,
     ) -> impl Iterator<Item = Value> {
@@ -84,8 +90,8 @@ impl Oracle<'_> {
 }
 
 /// The places around one, from the inside.
-fn ancestors(place: &[Step]) -> impl Iterator<Item = &[Step]> {
-    (0..place.len()).rev().filter_map(|depth| place.get(..depth))
+fn ancestors(place: &FieldPath) -> impl Iterator<Item = FieldPath> {
+    std::iter::successors(parent(place), parent)
 }
 
 impl Judged {

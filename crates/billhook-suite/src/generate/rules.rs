@@ -1,6 +1,6 @@
 //! Objects that violate rules.
 
-use billhook::FieldError;
+use billhook::{FieldError, FieldPath};
 use billhook_apimachinery::value::deep_clone;
 use serde_json::{Value, json};
 
@@ -9,7 +9,7 @@ use super::constraints::{Broken, Constraints};
 use super::oracle::{RulePlace, missed, ways};
 use super::queue::{Candidate, Queue, TURN};
 use super::sample::text;
-use super::{Step, find, replaced};
+use super::{find, replaced};
 
 /// How many objects are tried to violate a rule.
 const MAX_TRIES: usize = 800;
@@ -26,13 +26,13 @@ impl Constraints<'_> {
         place: RulePlace<'_>,
         schema: &Value,
         object: Option<&Value>,
-        steps: &[Step],
+        at: &FieldPath,
     ) {
         let name = words(rule);
-        match object.and_then(|object| self.violation(rule, place, schema, object, steps)) {
+        match object.and_then(|object| self.violation(rule, place, schema, object, at)) {
             Some(broken) => self.found.push(Broken { name: name.to_owned(), ..broken }),
             None => {
-                self.leave("x-kubernetes-validations", steps, name, self.reason(object));
+                self.leave("x-kubernetes-validations", at, name, self.reason(object));
             }
         }
     }
@@ -43,12 +43,12 @@ impl Constraints<'_> {
         place: RulePlace<'_>,
         schema: &Value,
         object: &Value,
-        steps: &[Step],
+        at: &FieldPath,
     ) -> Option<Broken> {
         let hints = Hints::of([rule]);
         let uses_old = text(rule, "rule").contains("oldSelf");
         let mut queue = Queue::default();
-        for (number, base) in self.bases(uses_old, schema, object, steps, &hints).enumerate() {
+        for (number, base) in self.bases(uses_old, schema, object, at, &hints).enumerate() {
             let old = uses_old.then(|| deep_clone(&base));
             let judged = self.oracle.judged(&base, old.as_ref());
             let missed = judged.map_or(0, |judged| judged.of_rule(place).map(missed).sum());
@@ -58,10 +58,10 @@ impl Constraints<'_> {
         while let Some(candidate) = queue.pop() {
             let Candidate { object: from, known: old, tried, .. } = &candidate;
             let before = tries;
-            let value = find(from, steps)?;
+            let value = find(from, at)?;
             for changed in near(schema, value, &hints).skip(*tried).take(TURN) {
                 tries += 1;
-                let object = replaced(from, steps, Some(changed));
+                let object = replaced(from, at, Some(changed));
                 let Some(judged) = self.oracle.judged(&object, old.as_ref()) else { continue };
                 if judged.of_rule(place).all(|verdict| verdict.is_kept) {
                     // One that takes another way through the rule leads on, the farther the better.
@@ -100,18 +100,15 @@ impl Constraints<'_> {
         uses_old: bool,
         schema: &Value,
         object: &Value,
-        steps: &[Step],
+        at: &FieldPath,
         hints: &Hints,
     ) -> impl Iterator<Item = Value> {
-        let value = find(object, steps);
+        let value = find(object, at);
         let items = schema.get("items").filter(|_| value.is_some_and(|it| *it == json!([])));
-        let filled = items.and_then(|part| {
-            let steps: Vec<Step> = steps.iter().cloned().chain([Step::Index(0)]).collect();
-            self.with(object, part, &steps)
-        });
+        let filled = items.and_then(|part| self.with(object, part, &at.clone().index(0)));
         let others = value.filter(|_| uses_old).map(|value| changes(schema, value, hints));
         let others = others.into_iter().flatten();
-        let others = others.map(|value| replaced(object, steps, Some(value)));
+        let others = others.map(|value| replaced(object, at, Some(value)));
         let others = others.filter(|other| self.oracle.accepts(other, None)).take(MAX_OLD);
         [deep_clone(object)].into_iter().chain(filled).chain(others)
     }

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeSet;
 
+use billhook::{FieldPath, Segment};
 use billhook_apimachinery::print::yaml_string;
 use serde_json::{Value, json};
 
 use super::constraints::Broken;
-use super::{Step, UntestedConstraint, UntestedReason};
+use super::{UntestedConstraint, UntestedReason};
 
 /// Writes a suite.
 pub(super) struct Writer {
@@ -32,7 +33,7 @@ impl Writer {
         if broken.is_status {
             self.text.push_str("  subresource: status\n");
         }
-        match broken.changed.as_ref().and_then(|(steps, value)| Some((path(steps)?, value))) {
+        match broken.changed.as_ref().and_then(|(place, value)| Some((path(place)?, value))) {
             Some((field, value)) => {
                 self.text.push_str("  object: *valid\n  table:\n");
                 self.block(&json!({"field": field, "invalid": [value]}), 4);
@@ -103,26 +104,14 @@ fn scalar(text: &str) -> String {
 }
 
 /// A place as tables have it; none for the whole object.
-fn path(steps: &[Step]) -> Option<String> {
-    let is_simple = |step: &Step| match step {
-        Step::Name(name) => !name.is_empty() && !name.contains(['.', '[', '/', ']']),
-        Step::Index(_) => true,
+fn path(place: &FieldPath) -> Option<String> {
+    let is_simple = |segment: Segment<'_>| match segment {
+        Segment::Name(name) => !name.is_empty() && !name.contains(['.', '[', '/', ']']),
+        _ => true,
     };
-    let starts_simple = matches!(steps.first()?, Step::Name(_));
-    if starts_simple && steps.iter().all(is_simple) {
-        let mut path = String::new();
-        for step in steps {
-            match step {
-                Step::Name(name) if path.is_empty() => path.push_str(name),
-                Step::Name(name) => path.push_str(&format!(".{name}")),
-                Step::Index(index) => path.push_str(&format!("[{index}]")),
-            }
-        }
-        return Some(path);
-    }
-    let step = |step: &Step| match step {
-        Step::Name(name) => format!("/{}", name.replace('~', "~0").replace('/', "~1")),
-        Step::Index(index) => format!("/{index}"),
-    };
-    Some(steps.iter().map(step).collect())
+    let starts_simple = matches!(place.segments().next()?, Segment::Name(_));
+    Some(match starts_simple && place.segments().all(is_simple) {
+        true => place.to_dotted(),
+        false => place.to_json_pointer(),
+    })
 }
