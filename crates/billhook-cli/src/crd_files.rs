@@ -2,16 +2,13 @@
 //! definitions in `crds`, and kustomizations name other files and directories.
 
 use std::collections::BTreeSet;
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use crate::input::read_file;
+use crate::input::{entries, read_file};
 use crate::options::{is_manifest, is_stdin};
 use crate::problem::{Place, Problem};
-use crate::watch;
 
 /// The names that a kustomization may have.
 const KUSTOMIZATIONS: [&str; 3] = ["kustomization.yaml", "kustomization.yml", "Kustomization"];
@@ -53,28 +50,14 @@ impl Files {
     }
 
     fn problem(&mut self, path: &Path, message: String) {
-        self.problems.push(*Problem::unusable(Place::file(&path.to_string_lossy()), message));
+        self.problems.push(*Problem::unusable(Place::path(path), message));
     }
 
-    fn io(&mut self, path: &Path, error: &io::Error) {
-        self.problems.push(*Problem::io(Place::file(&path.to_string_lossy()), error));
-    }
-
-    /// Links to directories are not followed: they may lead back.
     fn directory(&mut self, directory: &Path) {
-        watch::note_directory(directory);
-        let mut entries = Vec::new();
-        let read = fs::read_dir(directory).and_then(|found| {
-            for entry in found {
-                let entry = entry?;
-                entries.push((entry.path(), entry.file_type()?.is_dir()));
-            }
-            Ok(())
-        });
-        if let Err(error) = read {
-            return self.io(directory, &error);
-        }
-        entries.sort();
+        let entries = match entries(directory) {
+            Ok(entries) => entries,
+            Err(problem) => return self.problems.push(*problem),
+        };
         let is_chart = directory.join("Chart.yaml").is_file();
         for (path, is_directory) in entries {
             let is_part = |name: &str| path.file_name().is_some_and(|own| own == name);
@@ -104,7 +87,7 @@ impl Files {
     fn kustomization(&mut self, path: &Path) {
         let known = match path.canonicalize() {
             Ok(known) => known,
-            Err(error) => return self.io(path, &error),
+            Err(error) => return self.problems.push(*Problem::io(Place::path(path), &error)),
         };
         if let Some(start) = self.open.iter().position(|open| *open == known) {
             let steps = self.open.iter().skip(start).chain([&known]);
@@ -153,7 +136,7 @@ fn is_kustomization(path: &Path) -> bool {
 
 /// The resources that a kustomization names.
 fn resources(path: &Path) -> Result<Vec<String>, Box<Problem>> {
-    let place = Place::file(&path.to_string_lossy());
+    let place = Place::path(path);
     let text = read_file(path).map_err(|error| Problem::io(place.clone(), &error))?;
     let manifests = billhook::read_manifests(&text)
         .map_err(|error| Problem::unusable(place, error.to_string()))?;

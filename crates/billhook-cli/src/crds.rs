@@ -90,11 +90,18 @@ impl Crds {
         options: CrdOptions,
     ) -> (Self, Vec<Problem>) {
         let mut crds = Crds { found: Vec::new(), others: Vec::new(), options };
-        let given: Vec<PathBuf> = paths.iter().cloned().chain(config.crds()).collect();
+        let named = config.crds();
+        let given: Vec<PathBuf> = paths.iter().chain(&named).cloned().collect();
         let files = Files::find(&given);
         files.remote.iter().for_each(|text| warning(text));
         let mut problems = files.problems;
         readable_documents(&files.paths, &mut problems).into_iter().for_each(|it| crds.add(it));
+        for problem in &mut problems {
+            if named.iter().any(|path| path.to_string_lossy() == problem.place.file) {
+                let file = config.path().display();
+                problem.help.get_or_insert(format!("`crds` in `{file}` names it"));
+            }
+        }
         if crds.found.is_empty() && problems.is_empty() && !given.is_empty() {
             problems.push(*crds.nothing(&given));
         }

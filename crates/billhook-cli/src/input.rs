@@ -2,7 +2,7 @@
 //! and taking lists apart into their items.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File};
+use std::fs::{self, DirEntry, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -119,7 +119,7 @@ pub(crate) fn inputs(paths: &[PathBuf]) -> Vec<Result<Input, Box<Problem>>> {
             }
             sources.extend(files.into_iter().map(|file| Ok(Input::File(file))));
             if sources.len() == before {
-                let place = Place::file(&path.to_string_lossy());
+                let place = Place::path(path);
                 let message = "no file in this directory ends in .yaml, .yml or .json";
                 sources.push(Err(Problem::unusable(place, message)));
             }
@@ -132,7 +132,7 @@ pub(crate) fn inputs(paths: &[PathBuf]) -> Vec<Result<Input, Box<Problem>>> {
 
 /// The files in a directory, whatever their names.
 pub(crate) fn files_in(directory: &Path) -> Result<Vec<PathBuf>, Box<Problem>> {
-    let problem = |error: io::Error| Problem::io(Place::file(&directory.to_string_lossy()), &error);
+    let problem = |error: io::Error| Problem::io(Place::path(directory), &error);
     let mut files = Vec::new();
     for entry in fs::read_dir(directory).map_err(problem)? {
         files.push(entry.map_err(problem)?.path());
@@ -142,18 +142,24 @@ pub(crate) fn files_in(directory: &Path) -> Result<Vec<PathBuf>, Box<Problem>> {
     Ok(files)
 }
 
-/// Links to directories are not followed: they may lead back.
-fn search(directory: &Path, files: &mut Vec<PathBuf>) -> Result<(), Box<Problem>> {
+/// The entries of a directory, sorted, and whether they are directories themselves. Links to
+/// directories are not: they may lead back.
+pub(crate) fn entries(directory: &Path) -> Result<Vec<(PathBuf, bool)>, Box<Problem>> {
     watch::note_directory(directory);
-    let problem = |error: io::Error| Problem::io(Place::file(&directory.to_string_lossy()), &error);
-    let mut entries = Vec::new();
-    for entry in fs::read_dir(directory).map_err(problem)? {
-        let entry = entry.map_err(problem)?;
-        let is_directory = entry.file_type().map_err(problem)?.is_dir();
-        entries.push((entry.path(), is_directory));
-    }
+    let entries = fs::read_dir(directory).and_then(|entries| {
+        let entry = |entry: io::Result<DirEntry>| {
+            let entry = entry?;
+            Ok((entry.path(), entry.file_type()?.is_dir()))
+        };
+        entries.map(entry).collect::<io::Result<Vec<_>>>()
+    });
+    let mut entries = entries.map_err(|error| Problem::io(Place::path(directory), &error))?;
     entries.sort();
-    for (path, is_directory) in entries {
+    Ok(entries)
+}
+
+fn search(directory: &Path, files: &mut Vec<PathBuf>) -> Result<(), Box<Problem>> {
+    for (path, is_directory) in entries(directory)? {
         if is_directory {
             search(&path, files)?;
         } else if is_manifest(&path) && path.is_file() {

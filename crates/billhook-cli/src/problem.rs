@@ -3,7 +3,7 @@
 
 use std::fmt;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use billhook::Status as Answer;
@@ -59,6 +59,10 @@ impl Place {
     pub(crate) fn file(file: &str) -> Self {
         let file = file.to_owned();
         Place { file, document: None, several: false, item: None, text: None, source: None }
+    }
+
+    pub(crate) fn path(path: &Path) -> Self {
+        Self::file(&path.to_string_lossy())
     }
 
     /// The place as findings have it, if the file was read.

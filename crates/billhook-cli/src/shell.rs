@@ -45,7 +45,7 @@ pub(crate) fn completions(command: &Completions, mut cli: Command) -> Result<Sta
 /// Writes a manual page for the command and for each subcommand.
 pub(crate) fn man(command: &Man, cli: Command) -> Result<Status, RunError> {
     write_pages(&command.directory, cli)
-        .map_err(|error| Problem::io(Place::file(&command.directory.to_string_lossy()), &error))?;
+        .map_err(|error| Problem::io(Place::path(&command.directory), &error))?;
     Ok(Status::Fine)
 }
 

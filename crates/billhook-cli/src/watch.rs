@@ -212,7 +212,7 @@ impl Watched {
 
     fn add(&mut self, places: BTreeSet<PathBuf>) -> Result<(), Box<Problem>> {
         let problem = |place: &Path, error: &notify::Error| {
-            let place = Place::file(&place.to_string_lossy());
+            let place = Place::path(place);
             Problem::unusable(place, format!("cannot be watched: {error}"))
         };
         let watcher = self.watcher.as_mut().map_err(|error| problem(Path::new("."), error))?;

@@ -1,6 +1,8 @@
 //! Values of the wrong type, which a server cannot read: it names their fields by types in Go.
 
 use billhook::FieldPath;
+use billhook_apimachinery::metadata::{ManagedFieldsEntry, ObjectMeta, OwnerReference};
+use billhook_apimachinery::record::{Field, Type, TypedRecord as _};
 use billhook_apimachinery::value::json_type;
 use serde_json::json;
 
@@ -54,13 +56,24 @@ impl Finding {
     }
 }
 
+/// The fields of metadata.
+const METADATA: [&[Field]; 3] =
+    [ObjectMeta::FIELDS, OwnerReference::FIELDS, ManagedFieldsEntry::FIELDS];
+
+/// Whether a field has a type of a name that is a string.
+fn has_text(fields: &[Field], name: &str) -> bool {
+    let is_it = |type_| matches!(type_, Type::Named(known, Type::Text) if known == name);
+    fields.iter().any(|field| is_it(field.type_))
+}
+
 /// The name in schemas of a type in Go.
 fn schema_name(go_type: &str) -> &'static str {
     match go_type {
         "int64" | "int32" => "integer",
         "float64" => "number",
         "bool" => "boolean",
-        "string" | "types.UID" | "v1.ManagedFieldsOperationType" => "string",
+        "string" => "string",
+        name if METADATA.iter().any(|fields| has_text(fields, name)) => "string",
         list if list.starts_with("[]") => "array",
         _ => "object",
     }

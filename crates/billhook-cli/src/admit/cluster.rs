@@ -41,7 +41,7 @@ impl Patch {
             }
             found => {
                 let message = format!("expected one patch, found {}", found.len());
-                Err(Problem::unusable(Place::file(&path.to_string_lossy()), message))
+                Err(Problem::unusable(Place::path(path), message))
             }
         }
     }

@@ -252,7 +252,7 @@ impl<'r> Run<'r> {
     fn caller(&self) -> Result<HttpsCaller, Box<Problem>> {
         let caller = HttpsCaller::default().resolver(resolver(&self.command.resolve));
         let Some(path) = &self.command.admission_config else { return Ok(caller) };
-        let place = Place::file(&path.to_string_lossy());
+        let place = Place::path(path);
         let configuration = AdmissionConfiguration::from_file(path).map_err(|error| {
             let text = error.to_string();
             let text = text.strip_prefix(&format!("{place}: ")).unwrap_or(&text).to_owned();

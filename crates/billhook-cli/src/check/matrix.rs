@@ -273,13 +273,15 @@ impl Printer {
     }
 }
 
+fn word(status: Status) -> &'static str {
+    if status == Status::Fine { "accepted" } else { "refused" }
+}
+
 fn text(row: &Row) -> String {
     let mut out = String::new();
     for (_, outcome) in &row.outcomes {
-        let (style, verdict) = match outcome.status() {
-            Status::Fine => (VALID, "accepted"),
-            _ => (ERROR, "refused"),
-        };
+        let verdict = word(outcome.status());
+        let style = if outcome.status() == Status::Fine { VALID } else { ERROR };
         out.push_str(&format!("{style}{verdict:WIDTH$}{style:#}"));
     }
     let Some((_, first)) = row.outcomes.first() else { return out };
@@ -310,8 +312,7 @@ fn item(row: &Row) -> Fields {
     let version = |(version, outcome): &(KubernetesVersion, Outcome)| {
         let mut fields = Fields::default();
         fields.text("kubernetes", Some(version.to_string()));
-        let verdict = if outcome.status() == Status::Fine { "accepted" } else { "refused" };
-        fields.text("verdict", Some(verdict.to_owned()));
+        fields.text("verdict", Some(word(outcome.status()).to_owned()));
         match &outcome.result {
             Ok(found) => {
                 fields.value("errors", found.errors.iter().map(findings::error).collect());
@@ -328,8 +329,7 @@ fn item(row: &Row) -> Fields {
         fields.text(name, Some(change.since.to_string()));
         fields.into_value()
     };
-    let verdict = if row.status() == Status::Fine { "accepted" } else { "refused" };
-    item.text("verdict", Some(verdict.to_owned()));
+    item.text("verdict", Some(word(row.status()).to_owned()));
     item.value("versions", row.outcomes.iter().map(version).collect());
     item.value("changes", row.changes().into_iter().map(change).collect());
     item

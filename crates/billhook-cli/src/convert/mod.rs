@@ -84,7 +84,7 @@ struct Caller {
 impl Caller {
     fn new(command: &Convert) -> Result<Self, Box<Problem>> {
         let read = |path: &std::path::PathBuf| {
-            let place = Place::file(&path.to_string_lossy());
+            let place = Place::path(path);
             read_file(path).map_err(|error| Problem::io(place, &error))
         };
         Ok(Caller {

@@ -5,7 +5,7 @@ mod values;
 mod variables;
 
 use std::fmt::Write as _;
-use std::io::{self, Write as _};
+use std::io;
 
 use billhook::KubernetesVersion;
 use billhook::webhook::{ConditionInput, Match, RequestVariables, authorizer_variables};
@@ -16,7 +16,7 @@ use serde_json::Map;
 use crate::allow;
 use crate::json::{Fields, Items};
 use crate::problem::{Place, Problem, RunError, Status};
-use crate::report::visible;
+use crate::report::{visible, write};
 use crate::traces::to_value;
 use args::{ExplainExpression, Format};
 use values::Values;
@@ -157,9 +157,7 @@ impl Explained {
         for (name, trace) in &self.variables {
             let _ = write!(text, "\n\nvariables.{name}\n{trace}");
         }
-        let mut out = anstream::stdout().lock();
-        text.lines().try_for_each(|line| writeln!(out, "{}", visible(line)))?;
-        out.flush()
+        write(&text.lines().map(|line| visible(line) + "\n").collect::<String>())
     }
 
     fn item(&self, command: &ExplainExpression) -> Fields {

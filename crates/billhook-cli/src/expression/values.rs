@@ -88,7 +88,7 @@ fn one(path: &Path, problems: &mut Vec<Problem>) -> Option<Document> {
     }
     if documents.len() != 1 {
         let message = format!("expected one document, found {}", documents.len());
-        let place = Place::file(&path.to_string_lossy());
+        let place = Place::path(path);
         problems.push(*Problem::unusable(place, message));
     }
     documents.pop()

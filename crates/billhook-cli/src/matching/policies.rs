@@ -114,14 +114,19 @@ fn name(found: &PolicyExplanation) -> String {
     visible(&name)
 }
 
+/// The color and the word of a policy, and the word for programs.
+fn words(application: &PolicyApplication) -> (AnsiColor, &'static str, &'static str) {
+    match application {
+        PolicyApplication::Applies(_) => (AnsiColor::Green, "applies", "applies"),
+        PolicyApplication::DoesNotApply(_) => (AnsiColor::Yellow, "does not apply", "doesNotApply"),
+        PolicyApplication::ErrorIgnored(_) => (AnsiColor::Yellow, "error ignored", "errorIgnored"),
+        PolicyApplication::Undecided => (AnsiColor::Cyan, "undecided", "undecided"),
+        _ => (AnsiColor::Red, "refused", "refused"),
+    }
+}
+
 fn word(application: &PolicyApplication) -> (Style, &'static str) {
-    let (color, word) = match application {
-        PolicyApplication::Applies(_) => (AnsiColor::Green, "applies"),
-        PolicyApplication::DoesNotApply(_) => (AnsiColor::Yellow, "does not apply"),
-        PolicyApplication::ErrorIgnored(_) => (AnsiColor::Yellow, "error ignored"),
-        PolicyApplication::Undecided => (AnsiColor::Cyan, "undecided"),
-        _ => (AnsiColor::Red, "refused"),
-    };
+    let (color, word, _) = words(application);
     (color.on_default(), word)
 }
 
@@ -198,13 +203,7 @@ pub(super) fn to_value(found: &PolicyExplanation) -> Value {
     fields.text("policy", Some(found.policy.clone()));
     fields.text("binding", found.binding.clone());
     fields.text("parameter", Some(found.parameter.clone()).filter(|it| !it.is_empty()));
-    let word = match &found.application {
-        PolicyApplication::Applies(_) => "applies",
-        PolicyApplication::DoesNotApply(_) => "doesNotApply",
-        PolicyApplication::ErrorIgnored(_) => "errorIgnored",
-        PolicyApplication::Undecided => "undecided",
-        _ => "refused",
-    };
+    let (_, _, word) = words(&found.application);
     fields.text("decision", Some(word.to_owned()));
     if let PolicyApplication::DoesNotApply(mismatch) = &found.application {
         fields.text("reason", Some(mismatch.code().to_owned()));

@@ -1,7 +1,7 @@
 //! Decisions for people, as a table for each request, and for programs, as one JSON document.
 
 use std::fmt::Write as _;
-use std::io::{self, Write as _};
+use std::io;
 
 use anstyle::{AnsiColor, Style};
 use billhook::Status as Answer;
@@ -18,10 +18,8 @@ use crate::findings::{About, match_rule};
 use crate::form::Form;
 use crate::json::{Fields, error};
 use crate::problem::Problem;
-use crate::report::{answer, problem as print_problem, visible};
+use crate::report::{HEADER, answer, problem as print_problem, visible, write};
 use crate::setup::{CANNOT_BE_MATCHED, IGNORED, Origins};
-
-const HEADER: Style = Style::new().bold();
 
 /// Prints decisions as they come.
 pub(super) struct Printer<'c> {
@@ -95,9 +93,7 @@ impl<'c> Printer<'c> {
                 policies::table(&mut text, explained);
             }
         }
-        let mut out = anstream::stdout().lock();
-        out.write_all(text.as_bytes())?;
-        out.flush()
+        write(&text)
     }
 }
 
@@ -174,13 +170,18 @@ fn explain(text: &mut String, name: &str, decided: &[Decided<'_>]) {
     }
 }
 
+/// The color and the word of a decision, and the word for programs.
+fn words(decision: &Decision) -> (AnsiColor, &'static str, &'static str) {
+    match decision {
+        Decision::Called(_) => (AnsiColor::Green, "called", "called"),
+        Decision::Skipped(_) => (AnsiColor::Yellow, "not called", "skipped"),
+        Decision::NotEvaluated(_) => (AnsiColor::Cyan, "undecided", "undecided"),
+        _ => (AnsiColor::Red, "refused", "refused"),
+    }
+}
+
 fn word(decision: &Decision) -> (Style, &'static str) {
-    let (color, word) = match decision {
-        Decision::Called(_) => (AnsiColor::Green, "called"),
-        Decision::Skipped(_) => (AnsiColor::Yellow, "not called"),
-        Decision::NotEvaluated(_) => (AnsiColor::Cyan, "undecided"),
-        _ => (AnsiColor::Red, "refused"),
-    };
+    let (color, word, _) = words(decision);
     (color.on_default(), word)
 }
 
@@ -223,12 +224,7 @@ fn webhook(decided: &Decided<'_>) -> Value {
     fields.text("configuration", Some(hook.configuration().to_owned()));
     fields.text("name", Some(hook.name().to_owned()));
     fields.text("key", Some(hook.key().to_owned()));
-    let word = match decision {
-        Decision::Called(_) => "called",
-        Decision::Skipped(_) => "skipped",
-        Decision::NotEvaluated(_) => "undecided",
-        _ => "refused",
-    };
+    let (_, _, word) = words(decision);
     fields.text("decision", Some(word.to_owned()));
     fields.text("reason", decision.reason().map(|reason| reason.code().to_owned()));
     fields.text("summary", trace.summary());

@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::io::Write as _;
 use std::path::PathBuf;
 
 use billhook::apply::{ManagedFields, ManagerEntry, OwnedPath, PathElement};
@@ -56,7 +55,7 @@ pub(crate) fn run(command: &Owners) -> Result<Status, RunError> {
         let owned = found.and_then(|document| Owned::of(document, command.path.as_deref()));
         match (owned, &mut items) {
             (Ok(owned), Some(items)) => items.add(owned.item())?,
-            (Ok(owned), None) => anstream::stdout().lock().write_all(owned.text().as_bytes())?,
+            (Ok(owned), None) => report::write(&owned.text())?,
             (Err(problem), _) => status = status.max(report::problem(&problem)),
         }
     }

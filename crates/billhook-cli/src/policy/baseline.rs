@@ -53,7 +53,7 @@ impl Baseline {
             return Ok(baseline);
         }
         const HELP: &str = "`--write-baseline` writes the findings that there are";
-        let mut place = Place::file(&path.to_string_lossy());
+        let mut place = Place::path(path);
         let text = read_file(path).map_err(|error| {
             let problem = Problem::io(place.clone(), &error);
             problem.help(HELP)

@@ -23,8 +23,8 @@ const NAME: &str = "billhook.toml";
 /// The settings, and where they were found.
 #[derive(Debug, Default)]
 pub(crate) struct Config {
-    /// The directory that paths are relative to.
-    directory: PathBuf,
+    /// The file; paths in it are relative to its directory.
+    path: PathBuf,
     file: File,
 }
 
@@ -128,8 +128,16 @@ impl Config {
         let text = read_file(&path).map_err(|error| Problem::io(Place::file(&name), &error))?;
         let source = Arc::new(Source::new(name.as_ref(), text));
         let file = toml::from_str(source.text()).map_err(|error| unreadable(&source, &error))?;
-        let directory = path.parent().map(Path::to_owned).unwrap_or_default();
-        Ok(Config { directory, file })
+        Ok(Config { path, file })
+    }
+
+    /// The file that they are in.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    fn directory(&self) -> &Path {
+        self.path.parent().unwrap_or(Path::new(""))
     }
 
     pub(crate) fn kubernetes(&self) -> Option<KubernetesVersion> {
@@ -138,7 +146,7 @@ impl Config {
 
     /// The files and directories with definitions.
     pub(crate) fn crds(&self) -> Vec<PathBuf> {
-        self.file.crds.iter().map(|path| self.directory.join(path)).collect()
+        self.file.crds.iter().map(|path| self.directory().join(path)).collect()
     }
 
     /// The levels of rules in a file; the last one that is set counts.
@@ -159,9 +167,9 @@ impl Config {
 
     /// A file from the directory of the settings.
     fn relative(&self, file: &Path) -> Option<PathBuf> {
-        let directory = match self.directory.as_os_str().is_empty() {
-            true => env::current_dir(),
-            false => self.directory.canonicalize(),
+        let directory = match self.directory() {
+            here if here.as_os_str().is_empty() => env::current_dir(),
+            directory => directory.canonicalize(),
         };
         let file = file.canonicalize().ok()?;
         file.strip_prefix(directory.and_then(|it| it.canonicalize()).ok()?).map(Path::to_owned).ok()

@@ -9,7 +9,8 @@ use billhook_findings::{Finding, Place, Severity, Source};
 use super::UNUSED;
 use super::config::{is_rule, unknown_rule};
 
-const MARK: &str = "# billhook: ";
+const NAME: &str = "# billhook";
+const MARK: &str = ": ";
 const IGNORE: &str = "ignore";
 
 /// The comments of a text.
@@ -24,8 +25,8 @@ struct Comment {
     span: Span,
     /// The line that it is for.
     line: usize,
-    /// The rules that it ignores; none if it does not say that it ignores.
-    rules: Option<Vec<Rule>>,
+    /// The rules that it ignores, or why it does nothing.
+    rules: Result<Vec<Rule>, &'static str>,
 }
 
 #[derive(Debug)]
@@ -42,10 +43,12 @@ impl Ignores {
         let mut scalars: Option<Vec<Span>> = None;
         // From the end: a comment above another one is for the same line.
         let mut next = None;
-        for (start, _) in text.rmatch_indices(MARK) {
+        for (start, _) in text.rmatch_indices(NAME) {
+            let said = text.get(start + NAME.len()..).and_then(|rest| rest.lines().next());
+            let Some(rules) = said.and_then(rules) else { continue };
             let scalars = scalars.get_or_insert_with(|| scalars_of(source));
             if is_comment(text, start, scalars) {
-                let comment = comment(source, start, next);
+                let comment = comment(source, start, rules, next);
                 next = Some((source.position(start).line, comment.line));
                 comments.push(comment);
             }
@@ -85,12 +88,9 @@ impl Ignores {
         for comment in &self.comments {
             let rules = comment.rules.as_deref().unwrap_or_default();
             if rules.is_empty() {
-                let text = match comment.rules {
-                    Some(_) => "no rule is ignored here",
-                    None => "this comment does nothing: only `ignore` is known",
-                };
+                let text = comment.rules.as_ref().err().unwrap_or(&"no rule is ignored here");
                 let help = "`# billhook: ignore PR-12 because …` names the rule";
-                found.push(finding(comment, text.to_owned()).help(help));
+                found.push(finding(comment, (*text).to_owned()).help(help));
             }
             for Rule { id, is_used } in rules {
                 if !is_rule(id) {
@@ -122,7 +122,12 @@ fn is_comment(text: &str, start: usize, scalars: &[Span]) -> bool {
 }
 
 /// Reads a comment; of the next one the line where it is and the one that it is for are known.
-fn comment(source: &Source, start: usize, next: Option<(usize, usize)>) -> Comment {
+fn comment(
+    source: &Source,
+    start: usize,
+    rules: Result<Vec<Rule>, &'static str>,
+    next: Option<(usize, usize)>,
+) -> Comment {
     let text = source.text();
     let line_of = |at: usize| source.position(at).line;
     let own = line_of(start);
@@ -142,11 +147,21 @@ fn comment(source: &Source, start: usize, next: Option<(usize, usize)>) -> Comme
             })
             .unwrap_or(own),
     };
-    let said = text.get(start + MARK.len()..end).unwrap_or_default();
-    let mut words = said.split([',', ' ', '\t']).filter(|word| !word.is_empty());
-    let is_ignore = words.next() == Some(IGNORE);
-    let rules = words.take_while(|word| word.trim_end_matches(':') != "because");
-    let rules = rules.map(|id| Rule { id: id.to_owned(), is_used: false });
-    let rules = is_ignore.then(|| rules.collect());
     Comment { span: Span::new(start, end), line, rules }
+}
+
+/// Reads what a comment says after the name, up to the end of the line; `None` if it is only about
+/// billhook.
+fn rules(said: &str) -> Option<Result<Vec<Rule>, &'static str>> {
+    let Some(said) = said.strip_prefix(MARK) else {
+        let is_meant = said.trim_start_matches([':', ' ', '\t']).starts_with(IGNORE);
+        let text = "this comment does nothing: a colon and a space must follow `# billhook`";
+        return (is_meant && !said.starts_with(IGNORE)).then_some(Err(text));
+    };
+    let mut words = said.split([',', ' ', '\t']).filter(|word| !word.is_empty());
+    if words.next() != Some(IGNORE) {
+        return Some(Err("this comment does nothing: only `ignore` is known"));
+    }
+    let rules = words.take_while(|word| word.trim_end_matches(':') != "because");
+    Some(Ok(rules.map(|id| Rule { id: id.to_owned(), is_used: false }).collect()))
 }

@@ -33,7 +33,7 @@ pub(super) fn write(
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     let written = options.open(file).and_then(|mut file| file.write_all(text.as_bytes()));
-    written.map_err(|error| Problem::io(Place::file(&file.to_string_lossy()), &error))
+    written.map_err(|error| Problem::io(Place::path(file), &error))
 }
 
 fn document(url: &str, authority: Option<&str>, token: Option<&str>) -> Value {

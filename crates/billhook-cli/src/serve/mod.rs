@@ -105,7 +105,7 @@ fn check_address(command: &Serve, token: Option<&str>) -> Result<(), Box<Problem
 }
 
 fn read_token(file: &Path) -> Result<String, Box<Problem>> {
-    let place = Place::file(&file.to_string_lossy());
+    let place = Place::path(file);
     let text = read_file(file).map_err(|error| Problem::io(place.clone(), &error))?;
     let token = String::from_utf8_lossy(&text).trim().to_owned();
     let is_usable = !token.is_empty() && token.bytes().all(|byte| byte.is_ascii_graphic());

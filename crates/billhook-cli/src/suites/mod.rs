@@ -111,7 +111,7 @@ fn update(
             let outcomes: Vec<_> = runs.iter().zip(&outcomes).filter(|it| counts(it)).collect();
             let Some(text) = update_expectations(&outcomes) else { break };
             if let Err(error) = replace(path, before.bytes(), text.as_bytes()) {
-                let problem = Problem::io(Place::file(&path.to_string_lossy()), &error);
+                let problem = Problem::io(Place::path(path), &error);
                 status = status.max(messages::problem(&problem));
                 break;
             }
@@ -145,7 +145,7 @@ fn coverage(command: &Test, options: &PlanOptions, runs: &[&Run]) -> Result<Stat
     for (path, text) in texts {
         let Some(path) = path else { continue };
         if let Err(error) = std::fs::write(path, text) {
-            let problem = Problem::io(Place::file(&path.to_string_lossy()), &error);
+            let problem = Problem::io(Place::path(path), &error);
             status = messages::problem(&problem);
         }
     }
@@ -242,7 +242,7 @@ fn suites(paths: &[PathBuf], problems: &mut Vec<Problem>) -> Vec<PathBuf> {
         match find_suites(path, read_file) {
             Ok(found) => suites.extend(found),
             Err(FileError::Io { path, error, .. }) => {
-                problems.push(*Problem::io(Place::file(&path.to_string_lossy()), &error));
+                problems.push(*Problem::io(Place::path(&path), &error));
             }
             Err(error) => problems.push(*at(path, &error.to_string())),
         }
@@ -251,7 +251,7 @@ fn suites(paths: &[PathBuf], problems: &mut Vec<Problem>) -> Vec<PathBuf> {
 }
 
 fn at(path: &Path, message: &str) -> Box<Problem> {
-    Problem::unusable(Place::file(&path.to_string_lossy()), message)
+    Problem::unusable(Place::path(path), message)
 }
 
 fn unusable(error: &PlanError) -> Box<Problem> {

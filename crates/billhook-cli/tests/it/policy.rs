@@ -70,6 +70,9 @@ fn settings_that_are_wrong() {
         let scratch = scratch(name, &[("billhook.toml", toml), ("a.yaml", OBJECT)]);
         snapshot!(format!("settings_{name}"), scratch.run("validate DIR/a.yaml"));
     }
+    let toml = "kubernetes = \"1.36\"\ncrds = [\"nope\"]\n";
+    let scratch = scratch("missing_crds", &[("billhook.toml", toml), ("a.yaml", OBJECT)]);
+    snapshot!("settings_missing_crds", scratch.run("validate DIR/a.yaml"));
     snapshot!("settings_missing", run("validate --config none.toml fixtures/objects", ""));
 }
 
@@ -90,6 +93,8 @@ spec:
   # billhook: ignore
   suspend: false # billhook: ignore RP-2O, FieldValueInvalids because of nothing
   # billhook: ignor RP-20
+  # billhook ignore RP-20
+  # billhook says nothing here.
   labels:
     a: |
       # billhook: ignore RP-20 is text here
