@@ -6,6 +6,7 @@ mod define;
 mod field_value;
 mod go;
 mod normal;
+mod nulls;
 mod ordered;
 pub mod show;
 
@@ -20,6 +21,7 @@ pub use define::{TypedRecord, to_value};
 pub use field_value::{FieldValue, Written};
 pub use go::go_syntax;
 pub(crate) use normal::is_normal;
+pub use nulls::fill_nulls;
 pub use ordered::declared_json;
 
 /// The names that [`record!`](crate::record!) needs in other crates.

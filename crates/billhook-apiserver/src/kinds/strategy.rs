@@ -6,7 +6,7 @@ use billhook::KubernetesVersion;
 use billhook::webhook::{ValidationOptions, WebhookConfiguration};
 use billhook_admission::{Findings, Strategy, Subresource};
 use billhook_apimachinery::base64;
-use billhook_apimachinery::record::{Record, check_types, to_value};
+use billhook_apimachinery::record::{Record, check_types, fill_nulls, to_value};
 use billhook_apimachinery::{FieldError, FieldPath};
 use serde_json::{Map, Value, json};
 
@@ -55,6 +55,7 @@ impl Strategy for KindStrategy {
         }
         let unknown = check_types(object, self.record, self.kubernetes, None);
         let unknown = unknown.map_err(|error| error.to_string())?;
+        fill_nulls(object, self.record);
         match self.kind {
             Kind::Secret => merge_string_data(object),
             Kind::Namespace => complete_namespace(object),

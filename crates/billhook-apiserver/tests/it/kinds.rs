@@ -89,6 +89,50 @@ async fn secrets_encode_their_texts() {
     );
 }
 
+/// OM-03: a null in a map stands for the empty text, whatever brings it.
+#[tokio::test]
+async fn nulls_in_data_are_empty_texts() {
+    let server = Server::builder().build();
+    let maps = "/api/v1/namespaces/default/configmaps";
+    let secrets = "/api/v1/namespaces/default/secrets";
+    let object = |kind: &str, more: &Value| {
+        let mut object = json!({"apiVersion": "v1", "kind": kind, "metadata": {"name": "a"}});
+        object.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        object
+    };
+    let map = object(
+        "ConfigMap",
+        &json!({"data": {"a": null, "b": "1"}, "binaryData": {"e": null}, "immutable": null}),
+    );
+    let created = post(&server, maps, &map).await;
+    assert_eq!(created.code, 201, "{}", created.text);
+    let created = created.json();
+    assert_eq!(created["data"], json!({"a": "", "b": "1"}));
+    assert_eq!(created["binaryData"], json!({"e": ""}));
+    assert_eq!(created.get("immutable"), None);
+
+    let secret = object("Secret", &json!({"data": {"a": null}, "stringData": {"b": null}}));
+    let created = post(&server, secrets, &secret).await.json();
+    assert_eq!(created["data"], json!({"a": "", "b": ""}));
+
+    let path = format!("{maps}/a");
+    let patch = r#"[{"op": "add", "path": "/data/c", "value": null}]"#;
+    let headers = [("content-type", "application/json-patch+json")];
+    let patched = call(&server, Method::PATCH, &path, &headers, patch).await;
+    assert_eq!(patched.code, 200, "{}", patched.text);
+    let patched = patched.json();
+    assert_eq!(patched["data"], json!({"a": "", "b": "1", "c": ""}));
+    // In a merge patch null removes.
+    let patched = call(&server, Method::PATCH, &path, &MERGE, r#"{"data": {"a": null}}"#).await;
+    assert_eq!(patched.json()["data"], json!({"b": "1", "c": ""}));
+    let headers = [("content-type", "application/apply-patch+yaml")];
+    let applied = object("ConfigMap", &json!({"data": {"d": null}})).to_string();
+    let path = format!("{path}?fieldManager=m");
+    let applied = call(&server, Method::PATCH, &path, &headers, &applied).await;
+    assert_eq!(applied.code, 200, "{}", applied.text);
+    assert_eq!(applied.json()["data"], json!({"b": "1", "c": "", "d": ""}));
+}
+
 #[tokio::test]
 async fn what_is_immutable_stays() {
     let server = Server::builder().build();
