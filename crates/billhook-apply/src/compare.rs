@@ -6,7 +6,7 @@ use billhook_apimachinery::value::{grow, in_order};
 use serde_json::Value;
 
 use crate::edit::{Edit, Element, Part};
-use crate::field_set::{FieldSet, Node};
+use crate::field_set::{Below, FieldSet, Node};
 use crate::identity::{Identity, Item};
 use crate::join::join;
 use crate::order::equal;
@@ -42,15 +42,11 @@ impl Comparison {
     }
 
     /// Returns the comparison without the fields of a set and those below them.
-    pub(crate) fn without(self, excluded: &FieldSet) -> Comparison {
-        if excluded.is_empty() {
-            return self;
+    pub(crate) fn without(mut self, excluded: &FieldSet) -> Comparison {
+        for fields in [&mut self.removed, &mut self.modified, &mut self.added] {
+            fields.subtract(excluded, Below::Goes);
         }
-        Comparison {
-            removed: self.removed.recursive_difference(excluded),
-            modified: self.modified.recursive_difference(excluded),
-            added: self.added.recursive_difference(excluded),
-        }
+        self
     }
 }
 

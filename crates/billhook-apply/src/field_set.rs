@@ -21,6 +21,13 @@ pub struct FieldSet {
     nodes: Option<Arc<Vec<Node>>>,
 }
 
+/// The fate of the members below one that is taken away (SA-25).
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Below {
+    Stays,
+    Goes,
+}
+
 /// A step of a [`FieldSet`], and what is below it. It is a member or has members below.
 #[derive(Clone)]
 pub(crate) struct Node {
@@ -169,52 +176,58 @@ impl FieldSet {
         })
     }
 
-    /// Returns the members of both sets.
+    /// Returns the members of both sets. It takes little time if one of them is small.
     #[must_use]
     pub fn intersection(&self, other: &FieldSet) -> FieldSet {
-        self.pick(other, |own, other| {
-            let other = other?;
+        let mut finder = Finder { rest: other.nodes() };
+        let common = self.nodes().iter().filter_map(|own| {
+            let other = finder.find(&own.element)?;
             Some(Node::new(
                 own.element.clone(),
                 own.is_member && other.is_member,
                 own.children.intersection(&other.children),
             ))
-        })
+        });
+        grow(|| FieldSet::from_sorted(common.collect()))
     }
 
     /// Returns the members of this set that the other has not. A path that is taken away leaves
     /// those below it (SA-25).
     #[must_use]
     pub fn difference(&self, other: &FieldSet) -> FieldSet {
-        if self.is_empty() || other.is_empty() {
-            return self.clone();
-        }
-        self.pick(other, |own, other| {
-            let Some(other) = other else { return Some(own.clone()) };
-            Some(Node::new(
-                own.element.clone(),
-                own.is_member && !other.is_member,
-                own.children.difference(&other.children),
-            ))
-        })
+        let mut rest = self.clone();
+        rest.subtract(other, Below::Stays);
+        rest
     }
 
     /// Returns the members of this set that neither are in the other nor below one that is
     /// (SA-25).
     #[must_use]
     pub fn recursive_difference(&self, other: &FieldSet) -> FieldSet {
-        if self.is_empty() || other.is_empty() {
-            return self.clone();
+        let mut rest = self.clone();
+        rest.subtract(other, Below::Goes);
+        rest
+    }
+
+    /// Takes the members of another set away.
+    pub(crate) fn subtract(&mut self, other: &FieldSet, below: Below) {
+        let Some(nodes) = self.nodes.as_mut().filter(|_| !other.is_empty()) else { return };
+        let nodes = Arc::make_mut(nodes);
+        let mut finder = Finder { rest: other.nodes() };
+        grow(|| {
+            nodes.retain_mut(|own| {
+                let Some(other) = finder.find(&own.element) else { return true };
+                if other.is_member && below == Below::Goes {
+                    return false;
+                }
+                own.is_member &= !other.is_member;
+                own.children.subtract(&other.children, below);
+                own.holds_something()
+            });
+        });
+        if nodes.is_empty() {
+            self.nodes = None;
         }
-        self.pick(other, |own, other| match other {
-            None => Some(own.clone()),
-            Some(other) if other.is_member => None,
-            Some(other) => Some(Node::new(
-                own.element.clone(),
-                own.is_member,
-                own.children.recursive_difference(&other.children),
-            )),
-        })
     }
 
     /// Returns whether all members of this set are in the other.
@@ -229,18 +242,6 @@ impl FieldSet {
                     })
                 })
             })
-    }
-
-    /// Makes a set of the steps of this one, each given with the same step of another one. It
-    /// takes little time for a small set even if the other one is large.
-    fn pick(
-        &self,
-        other: &FieldSet,
-        keep: impl Fn(&Node, Option<&Node>) -> Option<Node>,
-    ) -> FieldSet {
-        let mut finder = Finder { rest: other.nodes() };
-        let kept = self.nodes().iter().filter_map(|own| keep(own, finder.find(&own.element)));
-        grow(|| FieldSet::from_sorted(kept.collect()))
     }
 
     /// Walks the steps of two sets together.

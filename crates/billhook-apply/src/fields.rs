@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use billhook_apimachinery::value::{DeepValue, grow};
 use serde_json::{Map as Object, Value};
 
-use crate::field_set::{FieldSet, Node};
+use crate::field_set::{Below, FieldSet, Node};
 use crate::fields_v1::{MEMBER, key_text, read_key, write_step};
 use crate::path_element::PathElement;
 
@@ -50,7 +50,7 @@ impl Fields {
     pub(crate) fn subtract(&mut self, set: &FieldSet) {
         match self {
             _ if set.is_empty() => {}
-            Fields::Read(own) => *own = own.difference(set),
+            Fields::Read(own) => own.subtract(set, Below::Stays),
             Fields::Written(fields) => {
                 if let Value::Object(fields) = &mut **fields {
                     subtract(fields, set, &mut String::new());

@@ -6,7 +6,7 @@ use super::adapt::adapt;
 use super::managed_fields::{ManagedFields, ManagerEntry, Operation};
 use super::versions::{ComparisonError, ConversionError, Differences, Versioned};
 use super::{FieldManager, NEVER_OWNED};
-use crate::field_set::FieldSet;
+use crate::field_set::{Below, FieldSet};
 use crate::fields::Fields;
 use crate::schema::MergeSchema;
 use crate::type_check::Duplicates;
@@ -59,7 +59,9 @@ impl FieldManager<'_> {
         let new = self.check_new(schema, new)?;
         let reset = self.versions.reset_fields(self.api_version, self.subresource);
         let mut managed = ManagedFields::default();
-        self.take(&mut managed, &new.added_fields().recursive_difference(&reset));
+        let mut added = new.added_fields();
+        added.subtract(&reset, Below::Goes);
+        self.take(&mut managed, added);
         Ok(managed)
     }
 
@@ -91,7 +93,7 @@ impl FieldManager<'_> {
         let own = differences.compare(&old, &new, self.api_version)?;
         managed.0.values_mut().for_each(|entry| entry.lose(&differences));
         managed.remove_empty();
-        self.take(&mut managed, &own.changed);
+        self.take(&mut managed, own.changed);
         managed.cap();
         Ok(managed)
     }
@@ -106,14 +108,14 @@ impl FieldManager<'_> {
     }
 
     /// Adds the changed fields to the entry of the manager.
-    fn take(&self, managed: &mut ManagedFields, changed: &FieldSet) {
-        let taken = changed.difference(&NEVER_OWNED);
+    fn take(&self, managed: &mut ManagedFields, mut changed: FieldSet) {
+        changed.subtract(&NEVER_OWNED, Below::Stays);
         let new = self.entry(Operation::Update);
         let id = new.identity();
         let mut entry = managed.0.remove(&id).unwrap_or(new);
         entry.fields.subtract(&NEVER_OWNED);
-        if !taken.is_empty() {
-            entry.fields = Fields::Read(entry.fields().union(&taken));
+        if !changed.is_empty() {
+            entry.fields = Fields::Read(entry.fields().union(&changed));
             entry.time = self.now;
         }
         if !entry.fields.is_empty() {
