@@ -137,7 +137,8 @@ fn drop_levels(value: Value, levels: usize, deeper: &mut Vec<Value>) {
     }
 }
 
-fn is_nonempty(value: &Value) -> bool {
+/// Returns whether a value is a list or an object with something in it.
+pub fn is_nonempty(value: &Value) -> bool {
     match value {
         Value::Array(items) => !items.is_empty(),
         Value::Object(members) => !members.is_empty(),
@@ -196,16 +197,24 @@ pub fn deep_eq(left: &Value, right: &Value) -> bool {
         (Value::Bool(left), Value::Bool(right)) => left == right,
         (Value::String(left), Value::String(right)) => left == right,
         (Value::Number(left), Value::Number(right)) => Num::of(left) == Num::of(right),
+        _ => have_equal_parts(left, right, deep_eq),
+    }
+}
+
+/// Returns whether two lists or objects have equal parts; other values do not.
+pub fn have_equal_parts(
+    left: &Value,
+    right: &Value,
+    equal: impl Fn(&Value, &Value) -> bool,
+) -> bool {
+    match (left, right) {
         (Value::Array(left), Value::Array(right)) => {
             left.len() == right.len()
-                && grow(|| left.iter().zip(right).all(|(left, right)| deep_eq(left, right)))
+                && grow(|| left.iter().zip(right).all(|(left, right)| equal(left, right)))
         }
         (Value::Object(left), Value::Object(right)) => {
-            left.len() == right.len()
-                && grow(|| {
-                    left.iter()
-                        .all(|(key, left)| right.get(key).is_some_and(|right| deep_eq(left, right)))
-                })
+            let same = |(key, left)| right.get(key).is_some_and(|right| equal(left, right));
+            left.len() == right.len() && grow(|| left.iter().all(same))
         }
         _ => false,
     }
@@ -390,24 +399,14 @@ pub fn go_type(value: &Value) -> &'static str {
 /// Returns whether two objects are the same to the server (DI-33): null equals the empty list and the
 /// empty map.
 pub fn semantically_equal(left: &Value, right: &Value) -> bool {
-    let is_empty = |value: &Value| match value {
-        Value::Array(items) => items.is_empty(),
-        Value::Object(members) => members.is_empty(),
-        _ => false,
-    };
     match (left, right) {
-        (Value::Null, other) | (other, Value::Null) => other.is_null() || is_empty(other),
-        (Value::Array(left), Value::Array(right)) => {
-            left.len() == right.len()
-                && grow(|| left.iter().zip(right).all(|(l, r)| semantically_equal(l, r)))
+        (Value::Null, other) | (other, Value::Null) => {
+            matches!(other, Value::Null | Value::Array(_) | Value::Object(_)) && !is_nonempty(other)
         }
-        (Value::Object(left), Value::Object(right)) => {
-            let same = |(key, left): (&String, &Value)| {
-                right.get(key).is_some_and(|right| semantically_equal(left, right))
-            };
-            left.len() == right.len() && grow(|| left.iter().all(same))
+        (Value::Array(_), Value::Array(_)) | (Value::Object(_), Value::Object(_)) => {
+            have_equal_parts(left, right, semantically_equal)
         }
-        (left, right) => deep_eq(left, right),
+        _ => deep_eq(left, right),
     }
 }
 

@@ -9,8 +9,7 @@ use std::task::{Context, Poll};
 
 use billhook::webhook::{AuthorizationDecision, AuthorizationRequest};
 use billhook::{
-    CrdError, CrdOptions, CustomResourceDefinition, Definition, DefinitionOptions,
-    KubernetesVersion, Time,
+    CrdError, CrdOptions, CustomResourceDefinition, Definition, KubernetesVersion, Time,
 };
 use billhook_admission::{
     AdmissionRequest, AdmissionResponse, Chain, Converter, ServerFields, WebhookCaller,
@@ -361,8 +360,7 @@ impl ServerBuilder {
     pub fn definition(mut self, document: &Value) -> Result<Self, CrdError> {
         let options = CrdOptions::default().kubernetes(self.kubernetes);
         CustomResourceDefinition::with_options(document, &options)?;
-        let options = DefinitionOptions::default().kubernetes(self.kubernetes);
-        if let Ok(definition) = Definition::with_options(document.clone(), &options)
+        if let Ok(definition) = Definition::new(document.clone(), self.kubernetes)
             && let Some(error) = definition.validate_create().errors().first()
         {
             return Err(error.clone().into());

@@ -7,7 +7,7 @@
 mod prune;
 
 use billhook_apimachinery::metadata::Invalid;
-use billhook_apimachinery::value::{DeepValue, deep_clone, deep_eq, grow};
+use billhook_apimachinery::value::{DeepValue, deep_clone, deep_eq, grow, is_nonempty};
 use billhook_apimachinery::{FieldError, FieldErrors, FieldPath, Location, aggregate};
 use billhook_cel::CheckedSchema;
 use billhook_cel::rules::BUDGET;
@@ -18,37 +18,13 @@ use serde_json::{Map, Value};
 
 pub use prune::{DefaultPruningError, prune_defaults};
 
-/// How the defaults of a schema are validated.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
+/// How the defaults of a schema are validated; by default those of a new definition.
+#[derive(Clone, Debug, Default)]
 pub struct DefaultChecks {
     /// Where the schema is; errors are at this path and below (DF-40).
     pub base: FieldPath,
-    /// Whether defaults must not have fields that the schema does not specify (DF-43).
-    pub require_pruned: bool,
-}
-
-impl Default for DefaultChecks {
-    /// The checks for the schema of a new definition.
-    fn default() -> Self {
-        DefaultChecks { base: FieldPath::default(), require_pruned: true }
-    }
-}
-
-impl DefaultChecks {
-    /// The checks of a schema at another path.
-    #[must_use]
-    pub fn base(mut self, base: FieldPath) -> Self {
-        self.base = base;
-        self
-    }
-
-    /// The checks with or without the demand that defaults are pruned.
-    #[must_use]
-    pub fn require_pruned(mut self, require_pruned: bool) -> Self {
-        self.require_pruned = require_pruned;
-        self
-    }
+    /// Whether defaults may have fields that the schema does not specify (DF-43).
+    pub unpruned: bool,
 }
 
 /// The findings of the validation of defaults.
@@ -100,7 +76,7 @@ pub fn validate_defaults(schema: &CheckedSchema, checks: &DefaultChecks) -> Defa
     }
     let top = schema.compiled().root();
     let mut walk = Walk {
-        require_pruned: checks.require_pruned,
+        unpruned: checks.unpruned,
         errors: FieldErrors::default(),
         rewritten: Vec::new(),
         schema,
@@ -118,15 +94,6 @@ pub fn validate_defaults(schema: &CheckedSchema, checks: &DefaultChecks) -> Defa
     let wording = schema.compiled().wording();
     let errors = errors.into_vec().into_iter().map(|error| error.worded(wording)).collect();
     DefaultFindings { errors, rewritten }
-}
-
-/// Whether there is anything in a value that pruning could take.
-fn has_content(value: &Value) -> bool {
-    match value {
-        Value::Array(items) => !items.is_empty(),
-        Value::Object(members) => !members.is_empty(),
-        _ => false,
-    }
 }
 
 /// Whether pruning leaves a default as it is.
@@ -172,7 +139,7 @@ enum Around<'a> {
 }
 
 struct Walk<'w> {
-    require_pruned: bool,
+    unpruned: bool,
     errors: FieldErrors,
     rewritten: Vec<(FieldPath, DeepValue)>,
     schema: &'w CheckedSchema,
@@ -239,7 +206,7 @@ impl<'w> Walk<'w> {
         let node = place.node;
         let mut coerced = DeepValue::from(deep_clone(default));
         let refused = coerce(node, place.is_resource, Invalid::Refuse, &mut coerced, &mut ());
-        if self.require_pruned && has_content(default) && !is_pruned(place, default) {
+        if !self.unpruned && is_nonempty(default) && !is_pruned(place, default) {
             // The server shows the default as it is after the coercion that follows.
             let detail = "must not have unknown fields";
             self.errors.push(FieldError::invalid(path.clone(), deep_clone(&coerced), detail));

@@ -39,8 +39,8 @@ pub(crate) fn check(
                 let mut found = schema.validate(&base);
                 let schema = CheckedSchema::new(&schema).kubernetes(options.kubernetes);
                 if found.is_empty() {
-                    let checks = DefaultChecks::default().base(base.clone());
-                    let checks = checks.require_pruned(options.pruned_defaults);
+                    let checks =
+                        DefaultChecks { base: base.clone(), unpruned: options.unpruned_defaults };
                     let defaults = validate_defaults(&schema, &checks);
                     found = defaults.errors;
                     rewritten = defaults.rewritten;
@@ -65,9 +65,8 @@ pub(crate) fn check(
     errors.append(&mut found.errors.into_vec());
     // CV-75.
     if let Some(schema) = rules_of.filter(|_| !found.is_cut) {
-        let checks = RuleChecks::default().base(base.clone());
-        let checks = checks.limit_each(!options.is_unchanged(container));
-        let checks = checks.stored(options.stored.clone());
+        let (unlimited, stored) = (options.is_unchanged(container), options.stored.clone());
+        let checks = RuleChecks { base: base.clone(), unlimited, stored };
         let is_clean = |at: &Location<'_>| {
             found.unclean.is_empty() || !found.unclean.contains(&at.to_path().to_string())
         };

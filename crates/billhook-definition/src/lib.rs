@@ -53,23 +53,6 @@ pub struct Definition {
     kubernetes: KubernetesVersion,
 }
 
-/// Options for reading a definition.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct DefinitionOptions {
-    /// The version of the server that the definition is sent to; the newest by default.
-    pub kubernetes: KubernetesVersion,
-}
-
-impl DefinitionOptions {
-    /// Returns the options for a server of another version.
-    #[must_use]
-    pub fn kubernetes(mut self, kubernetes: KubernetesVersion) -> Self {
-        self.kubernetes = kubernetes;
-        self
-    }
-}
-
 /// A document that is not a CustomResourceDefinition, or has a field of the wrong type.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
@@ -106,27 +89,28 @@ impl Definition {
         DefinitionDocument::record()
     }
 
-    /// Creates a definition from a document.
+    /// Creates a definition from a document that is sent to a server of the newest version.
     ///
     /// # Errors
     ///
     /// If the document is not a definition, or a field has the wrong type.
     pub fn from_value(value: &Value) -> Result<Self, DefinitionError> {
-        Self::with_options(deep_clone(value), &DefinitionOptions::default())
+        Self::new(deep_clone(value), KubernetesVersion::default())
     }
 
-    /// Like [`Definition::from_value`], with options and without a copy of the document.
+    /// Like [`Definition::from_value`], for a server of any version and without a copy of the
+    /// document.
     ///
     /// # Errors
     ///
     /// As for [`Definition::from_value`].
-    pub fn with_options(
+    pub fn new(
         value: impl Into<DeepValue>,
-        options: &DefinitionOptions,
+        kubernetes: KubernetesVersion,
     ) -> Result<Self, DefinitionError> {
         let value = value.into();
-        let (document, unknown_fields) = Self::read_document(&value, options)?;
-        Ok(Definition { value, document, unknown_fields, kubernetes: options.kubernetes })
+        let (document, unknown_fields) = Self::read_document(&value, kubernetes)?;
+        Ok(Definition { value, document, unknown_fields, kubernetes })
     }
 
     /// Returns the fields of a definition, and those that are not known, as
@@ -137,7 +121,7 @@ impl Definition {
     /// As for [`Definition::from_value`].
     pub fn read_document(
         value: &Value,
-        options: &DefinitionOptions,
+        kubernetes: KubernetesVersion,
     ) -> Result<(DefinitionDocument, Vec<String>), DefinitionError> {
         let is_current =
             value.get("apiVersion").and_then(Value::as_str) == Some("apiextensions.k8s.io/v1");
@@ -147,7 +131,7 @@ impl Definition {
         if depth(value) > MAX_DEPTH {
             return Err(too_deep().into());
         }
-        Ok(DefinitionDocument::read_for(value, options.kubernetes)?)
+        Ok(DefinitionDocument::read_for(value, kubernetes)?)
     }
 
     /// Creates a definition from JSON text. Of several values of the wrong type the error is about the
@@ -157,10 +141,10 @@ impl Definition {
     /// # Errors
     ///
     /// As for [`Definition::from_value`]; also if the text is not JSON.
-    pub fn from_json(text: &[u8], options: &DefinitionOptions) -> Result<Self, DefinitionError> {
+    pub fn from_json(text: &[u8], kubernetes: KubernetesVersion) -> Result<Self, DefinitionError> {
         let document = read_json(text)?.into_value();
-        Self::with_options(document, options).map_err(|error| match error {
-            DefinitionError::Decode(_) => first_in_text(text, options.kubernetes).unwrap_or(error),
+        Self::new(document, kubernetes).map_err(|error| match error {
+            DefinitionError::Decode(_) => first_in_text(text, kubernetes).unwrap_or(error),
             error => error,
         })
     }

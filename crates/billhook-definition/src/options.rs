@@ -26,7 +26,7 @@ pub(crate) struct Options<'m> {
     /// CV-84: structural schemas are required even where nothing needs them.
     pub(crate) structural: bool,
     /// CV-85.
-    pub(crate) pruned_defaults: bool,
+    pub(crate) unpruned_defaults: bool,
     /// CV-89.
     pub(crate) ca_bundle: bool,
     /// CV-107: at least one known review version.
@@ -49,7 +49,7 @@ impl<'m> Options<'m> {
             },
             schemas: true,
             structural: true,
-            pruned_defaults: true,
+            unpruned_defaults: false,
             ca_bundle: false,
             known_review_version: true,
             stored: StoredExpressions::default(),

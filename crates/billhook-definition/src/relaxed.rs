@@ -33,7 +33,7 @@ pub(crate) fn update<'m>(old: &'m Model<'m>, kubernetes: KubernetesVersion) -> O
         },
         schemas: old.versions.iter().all(|version| version.schema().is_some()),
         structural: all_structural(old),
-        pruned_defaults: all_defaults_pruned(old),
+        unpruned_defaults: !all_defaults_pruned(old),
         ca_bundle: conversion::checks_ca_bundle(old),
         known_review_version: conversion::has_no_unknown_review_versions(old),
         stored: stored_expressions(old),

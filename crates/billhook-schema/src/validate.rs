@@ -245,51 +245,30 @@ fn check_keywords_below_junctor(
     at: &Location<'_>,
     errors: &mut FieldErrors,
 ) {
-    let forbidden = [
-        ("type", !schema.type_.is_empty(), "must be empty to be structural"),
-        (
-            "additionalProperties",
-            matches!(
-                schema.additional_properties,
-                Some(SchemaOrBool::Schema(_) | SchemaOrBool::Bool(true))
-            ),
-            "must be undefined to be structural",
-        ),
-        ("default", schema.default.is_some(), "must be undefined to be structural"),
-        ("title", !schema.title.is_empty(), "must be empty to be structural"),
-        ("description", !schema.description.is_empty(), "must be empty to be structural"),
-        ("nullable", schema.nullable, "must be false to be structural"),
-        (
-            "x-kubernetes-preserve-unknown-fields",
-            schema.preserves_unknown_fields(),
-            "must be false to be structural",
-        ),
-        (
-            "x-kubernetes-embedded-resource",
-            schema.embedded_resource,
-            "must be false to be structural",
-        ),
-        ("x-kubernetes-int-or-string", schema.int_or_string, "must be false to be structural"),
-        (
-            "x-kubernetes-list-map-keys",
-            schema.list_map_keys.as_ref().is_some_and(|keys| !keys.is_empty()),
-            "must be empty to be structural",
-        ),
-        (
-            "x-kubernetes-list-type",
-            schema.list_type.is_some(),
-            "must be undefined to be structural",
-        ),
-        ("x-kubernetes-map-type", schema.map_type.is_some(), "must be undefined to be structural"),
-        (
-            "x-kubernetes-validations",
-            schema.validations.as_ref().is_some_and(|rules| !rules.is_empty()),
-            "must be empty to be structural",
-        ),
-    ];
-    for (keyword, present, detail) in forbidden {
-        if present {
-            errors.push(FieldError::forbidden(at.name(keyword).to_path(), detail));
+    let allows_additional = matches!(
+        schema.additional_properties,
+        Some(SchemaOrBool::Schema(_) | SchemaOrBool::Bool(true))
+    );
+    let has_map_keys = schema.list_map_keys.as_ref().is_some_and(|keys| !keys.is_empty());
+    let has_rules = schema.validations.as_ref().is_some_and(|rules| !rules.is_empty());
+    for (keyword, is_present, state) in [
+        ("type", !schema.type_.is_empty(), "empty"),
+        ("additionalProperties", allows_additional, "undefined"),
+        ("default", schema.default.is_some(), "undefined"),
+        ("title", !schema.title.is_empty(), "empty"),
+        ("description", !schema.description.is_empty(), "empty"),
+        ("nullable", schema.nullable, "false"),
+        ("x-kubernetes-preserve-unknown-fields", schema.preserves_unknown_fields(), "false"),
+        ("x-kubernetes-embedded-resource", schema.embedded_resource, "false"),
+        ("x-kubernetes-int-or-string", schema.int_or_string, "false"),
+        ("x-kubernetes-list-map-keys", has_map_keys, "empty"),
+        ("x-kubernetes-list-type", schema.list_type.is_some(), "undefined"),
+        ("x-kubernetes-map-type", schema.map_type.is_some(), "undefined"),
+        ("x-kubernetes-validations", has_rules, "empty"),
+    ] {
+        if is_present {
+            let detail = format!("must be {state} to be structural");
+            errors.push(FieldError::forbidden(at.name(keyword).to_path(), &detail));
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Definitions as a server accepts them, and objects as it stores them.
 
-use billhook::{DeepValue, Definition, DefinitionOptions, KubernetesVersion};
+use billhook::{DeepValue, Definition, KubernetesVersion};
 use billhook_admission::ServerFields;
 use billhook_apimachinery::aggregate;
 use billhook_apimachinery::value::deep_clone;
@@ -25,8 +25,7 @@ pub(crate) fn accepted_definition(
     if let Some(members) = definition.as_object_mut() {
         members.remove("status");
     }
-    let options = DefinitionOptions::default().kubernetes(kubernetes);
-    let validation = Definition::with_options(definition.clone(), &options)?.validate_create();
+    let validation = Definition::new(definition.clone(), kubernetes)?.validate_create();
     match validation.errors() {
         [] => Ok(definition),
         errors => Err(RunnerError::Refused(aggregate(errors))),

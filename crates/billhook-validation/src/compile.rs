@@ -215,11 +215,23 @@ impl fmt::Display for TextPattern {
 /// The keywords that count elements and members.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Counts {
-    pub(crate) max_items: Option<i64>,
-    pub(crate) min_items: Option<i64>,
+    pub(crate) items: Bounds,
     pub(crate) unique_items: bool,
-    pub(crate) max_properties: Option<i64>,
-    pub(crate) min_properties: Option<i64>,
+    pub(crate) properties: Bounds,
+}
+
+/// How few and how many there may be.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Bounds {
+    pub(crate) min: Option<i64>,
+    pub(crate) max: Option<i64>,
+}
+
+impl Bounds {
+    pub(crate) fn admit(self, count: usize) -> bool {
+        let count = count as i64;
+        self.min.is_none_or(|min| count >= min) && self.max.is_none_or(|max| count <= max)
+    }
 }
 
 /// The demands on members that are not listed (VV-35).
@@ -474,16 +486,9 @@ impl Numbers {
 
 impl Counts {
     fn new(schema: &JsonSchemaProps) -> Option<Box<Self>> {
-        let counts = Counts {
-            max_items: schema.max_items,
-            min_items: schema.min_items,
-            unique_items: schema.unique_items,
-            max_properties: schema.max_properties,
-            min_properties: schema.min_properties,
-        };
-        let any = counts.unique_items
-            || [counts.max_items, counts.min_items].iter().any(Option::is_some)
-            || [counts.max_properties, counts.min_properties].iter().any(Option::is_some);
-        any.then(|| Box::new(counts))
+        let items = Bounds { min: schema.min_items, max: schema.max_items };
+        let properties = Bounds { min: schema.min_properties, max: schema.max_properties };
+        let any = schema.unique_items || [items, properties] != [Bounds::default(); 2];
+        any.then(|| Box::new(Counts { items, unique_items: schema.unique_items, properties }))
     }
 }

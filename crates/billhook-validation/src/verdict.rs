@@ -109,8 +109,7 @@ impl Verdict<'_> {
     #[inline(never)]
     fn array(&self, node: &Node, items: &[Value], old: Option<&Value>, level: usize) -> bool {
         if let Some(counts) = &node.counts
-            && (!is_within(items.len(), counts.min_items, counts.max_items)
-                || counts.unique_items && has_duplicates(items))
+            && (!counts.items.admit(items.len()) || counts.unique_items && has_duplicates(items))
         {
             return false;
         }
@@ -134,7 +133,7 @@ impl Verdict<'_> {
         level: usize,
     ) -> bool {
         if let Some(counts) = &node.counts
-            && !is_within(object.len(), counts.min_properties, counts.max_properties)
+            && !counts.properties.admit(object.len())
         {
             return false;
         }
@@ -185,9 +184,4 @@ impl Verdict<'_> {
 #[inline(always)]
 pub(crate) fn grow_at<R>(level: usize, walk: impl FnOnce() -> R) -> R {
     if level.is_multiple_of(LEVELS) { grow(walk) } else { walk() }
-}
-
-fn is_within(count: usize, min: Option<i64>, max: Option<i64>) -> bool {
-    let count = count as i64;
-    min.is_none_or(|min| count >= min) && max.is_none_or(|max| count <= max)
 }

@@ -10,7 +10,7 @@ use billhook_apimachinery::{FieldError, FieldPath, Location};
 use billhook_schema::NodeId;
 use serde_json::{Map, Value};
 
-use crate::compile::{Additional, Arena, Counts, Junctors, Node, Strings, TextFault};
+use crate::compile::{Additional, Arena, Bounds, Junctors, Node, Strings, TextFault};
 use crate::correlate::OldElements;
 use crate::identity::has_duplicates;
 use crate::numbers::NumberError;
@@ -357,17 +357,7 @@ impl<'w> Walk<'w> {
             }
         }
         let Some(counts) = &node.counts else { return score };
-        let count = items.len();
-        if let Some(min) = counts.min_items
-            && (count as i64) < min
-        {
-            report.add(|| self.should(at, count, &format!("should have at least {min} items")));
-        }
-        if let Some(max) = counts.max_items
-            && (count as i64) > max
-        {
-            report.add(|| FieldError::too_many(place::path(self.base, at), count, max));
-        }
+        self.count(counts.items, (items.len(), "items"), at, report);
         if counts.unique_items && has_duplicates(items) {
             report.add(|| self.should(at, "", "shouldn't contain duplicates"));
         }
@@ -397,7 +387,7 @@ impl<'w> Walk<'w> {
         report: &mut Errors,
     ) -> Score {
         if let Some(counts) = &node.counts {
-            self.member_count(counts, members.len(), at, report);
+            self.count(counts.properties, (members.len(), "properties"), at, report);
         }
         let old_member = |key: &str| self.verdict.old_member(node, old?, key);
         let mut score = 0;
@@ -426,16 +416,17 @@ impl<'w> Walk<'w> {
         score
     }
 
-    fn member_count(&self, counts: &Counts, count: usize, at: &Location<'_>, report: &mut Errors) {
-        if let Some(min) = counts.min_properties
-            && (count as i64) < min
-        {
-            report
-                .add(|| self.should(at, count, &format!("should have at least {min} properties")));
+    fn count(
+        &self,
+        Bounds { min, max }: Bounds,
+        (count, what): (usize, &str),
+        at: &Location<'_>,
+        report: &mut Errors,
+    ) {
+        if let Some(min) = min.filter(|min| (count as i64) < *min) {
+            report.add(|| self.should(at, count, &format!("should have at least {min} {what}")));
         }
-        if let Some(max) = counts.max_properties
-            && (count as i64) > max
-        {
+        if let Some(max) = max.filter(|max| (count as i64) > *max) {
             report.add(|| FieldError::too_many(place::path(self.base, at), count, max));
         }
     }

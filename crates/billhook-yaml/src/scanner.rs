@@ -141,44 +141,29 @@ impl<'t> Scanner<'t> {
             ']' => self.close(What::FlowSequenceEnd),
             '}' => self.close(What::FlowMappingEnd),
             ',' => {
-                self.remove_key()?;
-                self.may_be_key = true;
+                self.remove_key(true)?;
                 self.indicator(1, What::FlowEntry)
             }
             '-' if is_space(next) => self.block_entry(),
             '?' if in_flow || is_space(next) => self.key(),
             ':' if in_flow || is_space(next) => self.value(),
-            '*' | '&' => {
-                self.save_key()?;
-                self.may_be_key = false;
-                self.anchor()
-            }
-            '!' => {
-                self.save_key()?;
-                self.may_be_key = false;
-                self.tag()
-            }
             '|' | '>' if !in_flow => {
-                self.remove_key()?;
-                self.may_be_key = true;
+                self.remove_key(true)?;
                 self.block_scalar()
-            }
-            '\'' | '"' => {
-                self.save_key()?;
-                self.may_be_key = false;
-                self.quoted_scalar()
             }
             '|' | '>' | '%' | '@' | '`' | '\t' => {
                 Err(self.error("found character that cannot start any token"))
             }
-            _ => self.plain(),
+            _ => {
+                self.save_key(false)?;
+                match c {
+                    '*' | '&' => self.anchor(),
+                    '!' => self.tag(),
+                    '\'' | '"' => self.quoted_scalar(),
+                    _ => self.plain_scalar(),
+                }
+            }
         }
-    }
-
-    fn plain(&mut self) -> Scanned {
-        self.save_key()?;
-        self.may_be_key = false;
-        self.plain_scalar()
     }
 
     fn column(&self) -> isize {
@@ -206,53 +191,49 @@ impl<'t> Scanner<'t> {
 
     fn leave_blocks(&mut self) -> Scanned {
         self.unroll_indent(-1);
-        self.remove_key()?;
-        self.may_be_key = false;
-        Ok(())
+        self.remove_key(false)
     }
 
     fn open(&mut self, what: What<'t>) -> Scanned {
-        self.save_key()?;
+        self.save_key(true)?;
         self.keys.push(SimpleKey::default());
         self.flow += 1;
         if self.flow > MAX_DEPTH {
             return Err(self.error(depth_problem()));
         }
-        self.may_be_key = true;
         self.indicator(1, what)
     }
 
     fn close(&mut self, what: What<'t>) -> Scanned {
-        self.remove_key()?;
+        self.remove_key(false)?;
         if self.flow > 0 {
             self.flow -= 1;
             self.keys.pop();
         }
-        self.may_be_key = false;
         self.indicator(1, what)
     }
 
-    fn block_entry(&mut self) -> Scanned {
-        if self.flow == 0 {
-            if !self.may_be_key {
-                return Err(self.error("block sequence entries are not allowed in this context"));
-            }
-            self.roll_indent(self.cursor.mark, None, What::BlockSequence)?;
+    /// Begins a block collection before one of its indicators, unless it is there already.
+    fn begin_block(&mut self, what: What<'t>, indicators: &str) -> Scanned {
+        if self.flow > 0 {
+            return Ok(());
         }
-        self.remove_key()?;
-        self.may_be_key = true;
+        if !self.may_be_key {
+            let problem = format_args!("{indicators} are not allowed in this context");
+            return Err(self.error(problem));
+        }
+        self.roll_indent(self.cursor.mark, None, what)
+    }
+
+    fn block_entry(&mut self) -> Scanned {
+        self.begin_block(What::BlockSequence, "block sequence entries")?;
+        self.remove_key(true)?;
         self.indicator(1, What::BlockEntry)
     }
 
     fn key(&mut self) -> Scanned {
-        if self.flow == 0 {
-            if !self.may_be_key {
-                return Err(self.error("mapping keys are not allowed in this context"));
-            }
-            self.roll_indent(self.cursor.mark, None, What::BlockMapping)?;
-        }
-        self.remove_key()?;
-        self.may_be_key = self.flow == 0;
+        self.begin_block(What::BlockMapping, "mapping keys")?;
+        self.remove_key(self.flow == 0)?;
         self.indicator(1, What::Key)
     }
 
@@ -269,12 +250,7 @@ impl<'t> Scanner<'t> {
             self.roll_indent(mark, Some(number), What::BlockMapping)?;
             self.may_be_key = false;
         } else {
-            if self.flow == 0 {
-                if !self.may_be_key {
-                    return Err(self.error("mapping values are not allowed in this context"));
-                }
-                self.roll_indent(self.cursor.mark, None, What::BlockMapping)?;
-            }
+            self.begin_block(What::BlockMapping, "mapping values")?;
             self.may_be_key = self.flow == 0;
         }
         self.indicator(1, What::Value)
@@ -283,25 +259,23 @@ impl<'t> Scanner<'t> {
     /// Whether what may be a key still may: it must end on its line and soon.
     fn is_still_possible(&mut self, level: usize) -> Scanned<bool> {
         let here = self.cursor.mark;
-        let Some(key) = self.keys.get_mut(level).filter(|key| key.is_possible) else {
+        let Some(key) = self.keys.get(level).filter(|key| key.is_possible) else {
             return Ok(false);
         };
         if key.mark.line == here.line && here.index <= key.mark.index + MAX_SIMPLE_KEY {
             return Ok(true);
         }
-        let is_required = key.is_required;
-        key.is_possible = false;
-        self.possible.remove(&key.number);
-        if is_required { Err(self.error("could not find expected ':'")) } else { Ok(false) }
+        self.refuse_key(level).map(|()| false)
     }
 
-    /// Notes that what begins here may be a key.
-    fn save_key(&mut self) -> Scanned {
+    /// Notes that what begins here may be a key, and whether what follows may be one.
+    fn save_key(&mut self, may_next: bool) -> Scanned {
         let is_required = self.flow == 0 && self.indent == self.column();
         if !self.may_be_key {
+            self.may_be_key = may_next;
             return Ok(());
         }
-        self.remove_key()?;
+        self.remove_key(may_next)?;
         let number = self.taken + self.tokens.len();
         let level = self.keys.len().saturating_sub(1);
         if let Some(key) = self.keys.last_mut() {
@@ -311,9 +285,16 @@ impl<'t> Scanner<'t> {
         Ok(())
     }
 
-    /// Notes that what may have been a key is none.
-    fn remove_key(&mut self) -> Scanned {
-        let Some(key) = self.keys.last_mut().filter(|key| key.is_possible) else { return Ok(()) };
+    /// Notes that what may have been a key is none, and whether what follows may be one.
+    fn remove_key(&mut self, may_next: bool) -> Scanned {
+        self.may_be_key = may_next;
+        self.refuse_key(self.keys.len().saturating_sub(1))
+    }
+
+    fn refuse_key(&mut self, level: usize) -> Scanned {
+        let Some(key) = self.keys.get_mut(level).filter(|key| key.is_possible) else {
+            return Ok(());
+        };
         let is_required = key.is_required;
         key.is_possible = false;
         self.possible.remove(&key.number);

@@ -438,12 +438,17 @@ impl<'t> Source<'t> {
         }
     }
 
+    /// Passes the comma before an entry of a flow collection.
+    fn separator(&mut self, missing: &'static str) -> Result<(), YamlError> {
+        if !matches!(self.peek()?.what, What::FlowEntry) {
+            return Err(self.error(missing)?);
+        }
+        self.take().map(drop)
+    }
+
     fn flow_entry(&mut self, is_first: bool) -> Result<Node<'t>, YamlError> {
         if !is_first && !matches!(self.peek()?.what, What::FlowSequenceEnd) {
-            if !matches!(self.peek()?.what, What::FlowEntry) {
-                return Err(self.error("did not find expected ',' or ']'")?);
-            }
-            self.take()?;
+            self.separator("did not find expected ',' or ']'")?;
         }
         match self.peek()?.what {
             What::FlowSequenceEnd => self.close(),
@@ -484,10 +489,7 @@ impl<'t> Source<'t> {
 
     fn flow_key(&mut self, is_first: bool) -> Result<Node<'t>, YamlError> {
         if !is_first && !matches!(self.peek()?.what, What::FlowMappingEnd) {
-            if !matches!(self.peek()?.what, What::FlowEntry) {
-                return Err(self.error("did not find expected ',' or '}'")?);
-            }
-            self.take()?;
+            self.separator("did not find expected ',' or '}'")?;
         }
         match self.peek()?.what {
             What::FlowMappingEnd => self.close(),

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use billhook::{Definition, DefinitionError, DefinitionOptions, read_manifests};
+use billhook::{Definition, DefinitionError, read_manifests};
 use billhook_apimachinery::value::{DeepValue, deep_clone};
 use billhook_apimachinery::{FieldError, FieldPath};
 use serde_json::{Value, json};
@@ -13,13 +13,12 @@ use super::ops::{Input, Run, field_error, object, ok};
 pub(super) fn run(input: Input<'_>) -> Run {
     match input {
         Input::Inline(input) => {
-            let options = DefinitionOptions::default().kubernetes(input.kubernetes);
             // Of several errors the server reports the first one in the text.
             let read = |name: &str| {
                 let value = input.get(name).filter(|value| !value.is_null())?;
-                Some(match (Definition::with_options(value.clone(), &options), input.text(name)) {
+                Some(match (Definition::new(value.clone(), input.kubernetes), input.text(name)) {
                     (Err(DefinitionError::Decode(_)), Some(text)) => {
-                        Definition::from_json(text, &options)
+                        Definition::from_json(text, input.kubernetes)
                     }
                     (read, _) => read,
                 })

@@ -75,8 +75,8 @@ pub(super) fn defaults_validate(input: Given<'_>) -> Run {
     let schema = schema_of(input)?.ok_or("no schema")?;
     let schema = CheckedSchema::new(&schema).resource_root(flag(input, "isResourceRoot"));
     let schema = schema.kubernetes(input.kubernetes);
-    let require_pruned = flag(input, "requirePrunedDefaults");
-    let checks = DefaultChecks::default().require_pruned(require_pruned);
+    let unpruned = !flag(input, "requirePrunedDefaults");
+    let checks = DefaultChecks { unpruned, ..DefaultChecks::default() };
     let findings = validate_defaults(&schema, &checks);
     Ok(Outcome {
         errors: findings.errors.iter().map(|error| field_error(error, None)).collect(),

@@ -108,16 +108,11 @@ fn defaults() {
 }
 
 fn default_example(Example { name, head, lines }: &Example) -> bool {
-    let unpruned = "(pruned defaults not required) ";
-    let (head, require_pruned) = match head.strip_prefix(unpruned) {
-        Some(head) => (head, false),
-        None => (head.as_str(), true),
-    };
+    let bare = head.strip_prefix("(pruned defaults not required) ");
+    let (head, unpruned) = (bare.unwrap_or(head), bare.is_some());
     let schema = JsonSchemaProps::from_value(&json(head)).unwrap();
     let schema = StructuralSchema::new(schema).unwrap();
-    let checks = DefaultChecks::default()
-        .require_pruned(require_pruned)
-        .base(FieldPath::default().name("S"));
+    let checks = DefaultChecks { base: FieldPath::default().name("S"), unpruned };
     let found = validate_defaults(&CheckedSchema::new(&schema), &checks);
     compare(name, lines, found.errors.iter().map(ToString::to_string))
 }

@@ -98,20 +98,15 @@ impl Diff<'_> {
             (Some(Type::Map(_)), Value::Object(before), Value::Object(after)) => {
                 self.record(None, before, after, at);
             }
-            (Some(Type::List(Type::Record(table))), Value::Array(before), Value::Array(after)) => {
+            (Some(Type::List(of)), Value::Array(before), Value::Array(after)) => {
                 for (index, (before, after)) in before.iter().zip(after).enumerate() {
                     let at = at.index(index);
-                    match (before, after) {
-                        (Value::Object(before), Value::Object(after)) => {
+                    match (of, before, after) {
+                        (Type::Record(table), Value::Object(before), Value::Object(after)) => {
                             self.record(Some(table()), before, after, &at);
                         }
                         _ => self.entry(before, after, &at),
                     }
-                }
-            }
-            (Some(Type::List(_)), Value::Array(before), Value::Array(after)) => {
-                for (index, (before, after)) in before.iter().zip(after).enumerate() {
-                    self.entry(before, after, &at.index(index));
                 }
             }
             _ => self.entry(before, after, at),

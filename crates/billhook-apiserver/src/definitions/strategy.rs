@@ -1,7 +1,7 @@
 //! The rules of definitions that are written (CV-01, CV-02, LC-03, LC-40, LC-41).
 
 use billhook::definition::{Conversion, DefinitionDocument, DefinitionStatus};
-use billhook::{Definition, DefinitionOptions, DefinitionValidation, KubernetesVersion, Time};
+use billhook::{Definition, DefinitionValidation, KubernetesVersion, Time};
 use billhook_admission::{Findings, Strategy, Subresource};
 use billhook_apimachinery::record::TypedRecord as _;
 use billhook_apimachinery::value::{DeepValue, deep_clone};
@@ -76,11 +76,10 @@ impl Strategy for DefinitionStrategy {
         old: Option<&Value>,
         subresource: Option<Subresource>,
     ) -> Findings {
-        let options = DefinitionOptions::default().kubernetes(self.kubernetes);
         let definition = |value: &Value| match subresource {
-            None => Definition::with_options(deep_clone(value), &options).ok(),
+            None => Definition::new(deep_clone(value), self.kubernetes).ok(),
             // The spec is that of the stored definition.
-            Some(_) => Definition::with_options(without_spec(value), &options).ok(),
+            Some(_) => Definition::new(without_spec(value), self.kubernetes).ok(),
         };
         let Some(new) = definition(object) else { return Findings::default() };
         let validation = match (old.and_then(definition), subresource) {

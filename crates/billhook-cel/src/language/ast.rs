@@ -20,50 +20,42 @@ pub(crate) struct Expr {
 /// Start and end.
 pub(crate) type Span = (usize, usize);
 
-impl Expr {
-    /// Calls a function with each direct part.
-    pub(crate) fn each_child<'e>(&'e self, each: &mut dyn FnMut(&'e Expr)) {
-        match &self.kind {
+/// Calls a function with each direct part of a borrowed or a mutably borrowed kind.
+macro_rules! each_child {
+    ($kind:expr, $each:expr, $unboxed:ident) => {{
+        let each = $each;
+        match $kind {
             Kind::Literal(_) | Kind::Ident(_) => {}
             Kind::Select { operand, .. } => each(operand),
             Kind::Call { target, arguments, .. } => {
-                target.as_deref().into_iter().chain(arguments).for_each(each);
+                target.into_iter().for_each(|target| each(target));
+                arguments.into_iter().for_each(each);
             }
-            Kind::List(elements) => elements.iter().for_each(|(element, _)| each(element)),
-            Kind::Map(entries) => entries.iter().for_each(|entry| {
-                each(&entry.key);
-                each(&entry.value);
+            Kind::List(elements) => elements.into_iter().for_each(|(element, _)| each(element)),
+            Kind::Map(entries) => entries.into_iter().for_each(|Entry { key, value, .. }| {
+                each(key);
+                each(value);
             }),
-            Kind::Struct { fields, .. } => fields.iter().for_each(|field| each(&field.value)),
+            Kind::Struct { fields, .. } => {
+                fields.into_iter().for_each(|Field { value, .. }| each(value));
+            }
             Kind::Comprehension(folded) => {
-                [&folded.range, &folded.start, &folded.condition, &folded.step, &folded.result]
-                    .into_iter()
-                    .for_each(each);
+                let Comprehension { range, start, condition, step, result, .. } = folded.$unboxed();
+                [range, start, condition, step, result].into_iter().for_each(each);
             }
         }
+    }};
+}
+
+impl Expr {
+    /// Calls a function with each direct part.
+    pub(crate) fn each_child<'e>(&'e self, each: &mut dyn FnMut(&'e Expr)) {
+        each_child!(&self.kind, each, as_ref);
     }
 
     /// Calls a function with each direct part, to change it.
     pub(crate) fn each_child_mut(&mut self, each: &mut dyn FnMut(&mut Expr)) {
-        match &mut self.kind {
-            Kind::Literal(_) | Kind::Ident(_) => {}
-            Kind::Select { operand, .. } => each(operand),
-            Kind::Call { target, arguments, .. } => {
-                target.as_deref_mut().into_iter().chain(arguments).for_each(each);
-            }
-            Kind::List(elements) => elements.iter_mut().for_each(|(element, _)| each(element)),
-            Kind::Map(entries) => entries.iter_mut().for_each(|entry| {
-                each(&mut entry.key);
-                each(&mut entry.value);
-            }),
-            Kind::Struct { fields, .. } => {
-                fields.iter_mut().for_each(|field| each(&mut field.value));
-            }
-            Kind::Comprehension(folded) => {
-                let Comprehension { range, start, condition, step, result, .. } = &mut **folded;
-                [range, start, condition, step, result].into_iter().for_each(each);
-            }
-        }
+        each_child!(&mut self.kind, each, as_mut);
     }
 }
 

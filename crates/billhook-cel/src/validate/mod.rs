@@ -101,47 +101,15 @@ impl CheckedSchema {
     }
 }
 
-/// How the rules of a schema are checked.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
+/// How the rules of a schema are checked; by default those of a new definition.
+#[derive(Clone, Debug, Default)]
 pub struct RuleChecks {
     /// Where the schema is; errors are at this path and below.
     pub base: FieldPath,
-    /// Whether each expression has a limit of cost, and not only all together (CV-91).
-    pub limit_each: bool,
+    /// Whether only all expressions together have a limit of cost, and not also each (CV-91).
+    pub unlimited: bool,
     /// The expressions of the stored definition, which may use more than new ones (CV-91).
     pub stored: StoredExpressions,
-}
-
-impl Default for RuleChecks {
-    /// Returns the checks for the schema of a new definition.
-    fn default() -> Self {
-        let (base, stored) = (FieldPath::default(), StoredExpressions::default());
-        RuleChecks { base, limit_each: true, stored }
-    }
-}
-
-impl RuleChecks {
-    /// The checks of a schema at another path.
-    #[must_use]
-    pub fn base(mut self, base: FieldPath) -> Self {
-        self.base = base;
-        self
-    }
-
-    /// The checks with or without a limit of cost for each expression.
-    #[must_use]
-    pub fn limit_each(mut self, limit_each: bool) -> Self {
-        self.limit_each = limit_each;
-        self
-    }
-
-    /// The checks of a schema that replaces one with these expressions.
-    #[must_use]
-    pub fn stored(mut self, stored: StoredExpressions) -> Self {
-        self.stored = stored;
-        self
-    }
 }
 
 /// Checks the rules of a schema and weighs what they may cost. `is_clean` tells whether nothing

@@ -141,7 +141,7 @@ impl<'w> Walk<'w> {
     }
 
     fn weigh(&mut self, rule: &RuleAt<'_>, name: &str, what: &str, cost: u64) {
-        if self.checks.limit_each && cost > budget::EACH {
+        if !self.checks.unlimited && cost > budget::EACH {
             let detail = excess(what, cost, budget::EACH);
             self.errors.push(FieldError::forbidden(rule.path(name), &detail));
         }

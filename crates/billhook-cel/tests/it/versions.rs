@@ -261,7 +261,7 @@ fn definition_errors(
 ) -> Vec<String> {
     let schema = StructuralSchema::new(JsonSchemaProps::from_value(schema).unwrap()).unwrap();
     let schema = CheckedSchema::new(&schema).kubernetes(version);
-    let checks = RuleChecks::default().base(FieldPath::default().name("S")).stored(stored);
+    let checks = RuleChecks { base: FieldPath::default().name("S"), unlimited: false, stored };
     validate_rules(&schema, &checks, |_| true).iter().map(ToString::to_string).collect()
 }
 

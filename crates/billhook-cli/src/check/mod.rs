@@ -14,8 +14,8 @@ use billhook::webhook::{
     ConfigurationError, ConfigurationKind, ValidationOptions, WebhookConfiguration, lint_together,
 };
 use billhook::{
-    CrdOptions, CustomResourceDefinition, Definition, DefinitionError, DefinitionOptions,
-    DefinitionValidation, FieldError, FieldValidation, KubernetesVersion, Status as Answer,
+    CrdOptions, CustomResourceDefinition, Definition, DefinitionError, DefinitionValidation,
+    FieldError, FieldValidation, KubernetesVersion, Status as Answer,
 };
 use billhook_apimachinery::print::quote;
 use billhook_apimachinery::split_api_version;
@@ -124,12 +124,11 @@ impl Subject {
             }
             return Ok((Subject::Policy(Box::new(policy)), unknown));
         }
-        let options = DefinitionOptions::default().kubernetes(kubernetes);
-        let read = Definition::with_options(document.value.clone(), &options);
+        let read = Definition::new(document.value.clone(), kubernetes);
         let manifest = read.or_else(|error| match &document.body {
             // The text knows which of several errors is the first.
             Some(text) if text.bytes().starts_with(b"{") => {
-                Definition::from_json(text.bytes(), &options)
+                Definition::from_json(text.bytes(), kubernetes)
             }
             _ => Err(error),
         });

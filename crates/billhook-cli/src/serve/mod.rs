@@ -7,7 +7,7 @@ mod tls;
 
 use std::path::Path;
 
-use billhook::{CrdError, Definition, DefinitionOptions, KubernetesVersion};
+use billhook::{CrdError, Definition, KubernetesVersion};
 use billhook_apimachinery::UserInfo;
 use billhook_apiserver::Server;
 use billhook_findings::Finding;
@@ -163,9 +163,8 @@ async fn server(command: &Serve) -> Result<(Server, usize), Failure> {
 
 /// The failure of a definition that a server would refuse, with all its errors.
 fn unusable(document: &Document, kubernetes: KubernetesVersion, error: &CrdError) -> Failure {
-    let options = DefinitionOptions::default().kubernetes(kubernetes);
     let problem = Problem::unusable(document.place.clone(), error.to_string());
-    match Definition::with_options(document.value.clone(), &options) {
+    match Definition::new(document.value.clone(), kubernetes) {
         Err(_) => Failure::of_document(document, problem),
         Ok(definition) => {
             let identity = Identity::of(&document.value);

@@ -1,7 +1,8 @@
 //! Validation of new definitions: the examples of the specification (CV-T…), and rules
 //! that have none.
 
-use billhook_definition::{Definition, DefinitionError, DefinitionOptions};
+use billhook_apimachinery::KubernetesVersion;
+use billhook_definition::{Definition, DefinitionError};
 use billhook_testing::definitions::{base, with_schema};
 use serde_json::{Value, json};
 
@@ -513,12 +514,12 @@ fn the_first_value_of_a_wrong_type_in_the_text() {
             r#"{{"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
                 "spec": {{"versions": [{{"schema": {{"openAPIV3Schema": {schema}}}}}]}}}}"#
         );
-        let read = Definition::from_json(text.as_bytes(), &DefinitionOptions::default());
+        let read = Definition::from_json(text.as_bytes(), KubernetesVersion::default());
         assert_eq!(&read.unwrap_err().to_string(), in_text, "{schema}");
         let value: Value = serde_json::from_str(&text).unwrap();
         assert_eq!(&Definition::from_value(&value).unwrap_err().to_string(), by_keys, "{schema}");
     }
-    let read = Definition::from_json(b"{", &DefinitionOptions::default());
+    let read = Definition::from_json(b"{", KubernetesVersion::default());
     assert_eq!(read.unwrap_err().to_string(), "unexpected end of JSON input");
 }
 

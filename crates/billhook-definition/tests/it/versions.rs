@@ -1,15 +1,14 @@
 //! Definitions for servers of other versions (KV-10, KV-30, KV-77).
 
 use billhook_apimachinery::KubernetesVersion;
-use billhook_definition::{Definition, DefinitionOptions};
+use billhook_definition::Definition;
 use billhook_testing::definitions::{base, with_schema};
 use serde_json::{Value, json};
 
 use crate::support::errors;
 
 fn read(definition: &Value, version: KubernetesVersion) -> Result<Definition, String> {
-    let options = DefinitionOptions::default().kubernetes(version);
-    Definition::with_options(definition.clone(), &options).map_err(|error| error.to_string())
+    Definition::new(definition.clone(), version).map_err(|error| error.to_string())
 }
 
 /// KV-77: the ways to values of wrong types in a schema, up to 1.34 and since.

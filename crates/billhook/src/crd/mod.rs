@@ -13,7 +13,7 @@ use billhook_cel::rules::Rules;
 use billhook_decode::{Decoder, is_json};
 use billhook_default_validation::DefaultPruningError;
 use billhook_definition::types::{Column, ConversionWebhook};
-use billhook_definition::{Definition, DefinitionError, DefinitionOptions};
+use billhook_definition::{Definition, DefinitionError};
 use billhook_schema::{CompiledSchema, ConversionError, JsonSchemaProps, StructuralSchema};
 use billhook_validation::Validator;
 use serde_json::Value;
@@ -201,7 +201,7 @@ pub struct VersionError {
 
 /// The error about the first value of the wrong type in JSON text.
 fn first_in_text(text: &[u8]) -> Option<CrdError> {
-    match Definition::from_json(text, &DefinitionOptions::default()) {
+    match Definition::from_json(text, KubernetesVersion::default()) {
         Err(DefinitionError::Decode(error)) => Some(CrdError::Decode(error)),
         _ => None,
     }

@@ -7,7 +7,7 @@ use billhook_apimachinery::record::text;
 use billhook_apimachinery::value::{Num, grow};
 use billhook_apimachinery::{FieldError, FieldPath, KubernetesVersion};
 use billhook_definition::types::{ScaleSubresource, Version};
-use billhook_definition::{Definition, DefinitionError, DefinitionOptions};
+use billhook_definition::{Definition, DefinitionError};
 use billhook_schema::{CompileOptions, CompiledSchema, StructuralSchema};
 use serde_json::Value;
 
@@ -18,14 +18,14 @@ pub(super) fn definition(
     value: &Value,
     options: &CrdOptions,
 ) -> Result<CompiledDefinition, CrdError> {
-    let read = DefinitionOptions::default().kubernetes(options.kubernetes);
-    let (document, _) = Definition::read_document(value, &read).map_err(|error| match error {
-        DefinitionError::Decode(error) => CrdError::Decode(error),
-        _ => {
-            let (api_version, kind) = (text(value, "apiVersion"), text(value, "kind"));
-            CrdError::Kind(format!("apiVersion `{api_version}`, kind `{kind}`"))
-        }
-    })?;
+    let (document, _) =
+        Definition::read_document(value, options.kubernetes).map_err(|error| match error {
+            DefinitionError::Decode(error) => CrdError::Decode(error),
+            _ => {
+                let (api_version, kind) = (text(value, "apiVersion"), text(value, "kind"));
+                CrdError::Kind(format!("apiVersion `{api_version}`, kind `{kind}`"))
+            }
+        })?;
     let (spec, status) = (&document.spec, &document.status);
     let path = |name: &str| FieldPath::default().name("spec").name(name);
     let required = |path: FieldPath| match value.pointer(&path.to_json_pointer()) {

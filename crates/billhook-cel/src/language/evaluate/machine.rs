@@ -7,7 +7,6 @@ use billhook_regex::Patterns;
 
 use super::call_cost::{cost, hide_optional, is_container};
 use super::entries::{Entries, insert_new, object, optional_element};
-use super::go_type::go_type;
 use super::node::{Base, Call, Chain, Fold, Key, Made, MapEntry, Matching, Node, Plan, Step, Turn};
 use super::overloads::choose;
 use super::recorder::Recorder;
@@ -479,11 +478,11 @@ impl<'a> Machine<'a, '_, '_> {
                 }
             }
             other if fold.second.is_some() => {
-                let text = format!("unsupported comprehension range type: {}", go_type(&other));
+                let text = format!("unsupported comprehension range type: {}", other.go_type());
                 return Ok(Err(EvaluationError::new(text)));
             }
             other => {
-                let found = go_type(&other);
+                let found = other.go_type();
                 let text = format!("got '{found}', expected iterable type");
                 return Ok(Err(EvaluationError::new(text)));
             }

@@ -4,7 +4,6 @@
 
 mod call_cost;
 mod entries;
-mod go_type;
 mod machine;
 mod node;
 mod overloads;

@@ -6,7 +6,6 @@ use billhook_apimachinery::value::grow;
 use billhook_regex::Patterns;
 
 use super::entries;
-use super::go_type::go_type;
 use super::node::{Base, Call, Chain, Fold, Key, Made, MapEntry, Matching, Node, Plan, Step, Turn};
 use super::overloads::fits;
 use super::watch::Watches;
@@ -443,7 +442,7 @@ fn qualifier(key: Value<'static>) -> Result<Value<'static>, EvaluationError> {
     match key {
         Bool(_) | Double(_) | Int(_) | String(_) | Uint(_) => Ok(key),
         key => {
-            let text = format!("invalid qualifier type: {}", go_type(&key));
+            let text = format!("invalid qualifier type: {}", key.go_type());
             Err(EvaluationError::new(text))
         }
     }

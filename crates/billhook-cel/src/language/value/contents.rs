@@ -98,23 +98,34 @@ impl<'a> Value<'a> {
     /// The name of the type at run time.
     pub(crate) fn type_name(&self) -> Arc<str> {
         let name = match self {
-            Value::Null => "null_type",
-            Value::Bool(_) => "bool",
-            Value::Int(_) => "int",
-            Value::Uint(_) => "uint",
-            Value::Double(_) => "double",
-            Value::String(_) => "string",
-            Value::Bytes(_) => "bytes",
-            Value::Duration(_) => "google.protobuf.Duration",
-            Value::Timestamp(_) => "google.protobuf.Timestamp",
-            Value::List(_) => "list",
-            Value::Map(Map::Values(entries)) => entries.type_name().unwrap_or("map"),
-            Value::Map(_) => "map",
-            Value::Optional(_) => "optional_type",
-            Value::Type(_) => "type",
-            Value::Opaque(value) => value.type_name(),
+            Value::Map(Map::Values(entries)) => entries.type_name(),
+            _ => None,
         };
-        name.into()
+        name.unwrap_or(self.type_names().0).into()
+    }
+
+    /// The name that errors of the server have for the type.
+    pub(crate) fn go_type(&self) -> &'static str {
+        self.type_names().1
+    }
+
+    fn type_names(&self) -> (&'static str, &'static str) {
+        match self {
+            Value::Null => ("null_type", "types.Null"),
+            Value::Bool(_) => ("bool", "types.Bool"),
+            Value::Int(_) => ("int", "types.Int"),
+            Value::Uint(_) => ("uint", "types.Uint"),
+            Value::Double(_) => ("double", "types.Double"),
+            Value::String(_) => ("string", "types.String"),
+            Value::Bytes(_) => ("bytes", "types.Bytes"),
+            Value::Duration(_) => ("google.protobuf.Duration", "types.Duration"),
+            Value::Timestamp(_) => ("google.protobuf.Timestamp", "types.Timestamp"),
+            Value::List(_) => ("list", "traits.Lister"),
+            Value::Map(_) => ("map", "traits.Mapper"),
+            Value::Optional(_) => ("optional_type", "*types.Optional"),
+            Value::Type(_) => ("type", "*types.Type"),
+            Value::Opaque(value) => (value.type_name(), value.type_name()),
+        }
     }
 }
 
