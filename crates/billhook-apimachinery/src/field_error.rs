@@ -3,7 +3,7 @@
 use std::fmt;
 
 use indexmap::IndexSet;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 use crate::field_path::FieldPath;
@@ -13,35 +13,26 @@ use crate::value::DeepValue;
 use crate::wording::{ValueSyntax, Wording};
 
 /// The kinds of field errors and their machine-readable reasons (SS-03).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorType {
     /// A value is missing.
-    #[serde(rename = "FieldValueRequired")]
     Required,
     /// A value is not acceptable.
-    #[serde(rename = "FieldValueInvalid")]
     Invalid,
     /// A value has the wrong type; prints like [`ErrorType::Invalid`].
-    #[serde(rename = "FieldValueTypeInvalid")]
     TypeInvalid,
     /// A value is not in a fixed list.
-    #[serde(rename = "FieldValueNotSupported")]
     NotSupported,
     /// A value must not be there.
-    #[serde(rename = "FieldValueForbidden")]
     Forbidden,
     /// A value is there twice.
-    #[serde(rename = "FieldValueDuplicate")]
     Duplicate,
     /// A value is too long.
-    #[serde(rename = "FieldValueTooLong")]
     TooLong,
     /// There are too many items.
-    #[serde(rename = "FieldValueTooMany")]
     TooMany,
     /// The check itself failed.
-    #[serde(rename = "InternalError")]
     Internal,
 }
 
@@ -61,30 +52,28 @@ impl ErrorType {
 
     /// Returns the reason code, e.g. `FieldValueRequired`.
     pub fn reason(self) -> &'static str {
-        match self {
-            ErrorType::Required => "FieldValueRequired",
-            ErrorType::Invalid => "FieldValueInvalid",
-            ErrorType::TypeInvalid => "FieldValueTypeInvalid",
-            ErrorType::NotSupported => "FieldValueNotSupported",
-            ErrorType::Forbidden => "FieldValueForbidden",
-            ErrorType::Duplicate => "FieldValueDuplicate",
-            ErrorType::TooLong => "FieldValueTooLong",
-            ErrorType::TooMany => "FieldValueTooMany",
-            ErrorType::Internal => "InternalError",
-        }
+        self.texts().0
     }
 
-    fn text(self) -> &'static str {
+    /// The reason, and the text that errors begin with.
+    fn texts(self) -> (&'static str, &'static str) {
         match self {
-            ErrorType::Required => "Required value",
-            ErrorType::Invalid | ErrorType::TypeInvalid => "Invalid value",
-            ErrorType::NotSupported => "Unsupported value",
-            ErrorType::Forbidden => "Forbidden",
-            ErrorType::Duplicate => "Duplicate value",
-            ErrorType::TooLong => "Too long",
-            ErrorType::TooMany => "Too many",
-            ErrorType::Internal => "Internal error",
+            ErrorType::Required => ("FieldValueRequired", "Required value"),
+            ErrorType::Invalid => ("FieldValueInvalid", "Invalid value"),
+            ErrorType::TypeInvalid => ("FieldValueTypeInvalid", "Invalid value"),
+            ErrorType::NotSupported => ("FieldValueNotSupported", "Unsupported value"),
+            ErrorType::Forbidden => ("FieldValueForbidden", "Forbidden"),
+            ErrorType::Duplicate => ("FieldValueDuplicate", "Duplicate value"),
+            ErrorType::TooLong => ("FieldValueTooLong", "Too long"),
+            ErrorType::TooMany => ("FieldValueTooMany", "Too many"),
+            ErrorType::Internal => ("InternalError", "Internal error"),
         }
+    }
+}
+
+impl Serialize for ErrorType {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(self.reason())
     }
 }
 
@@ -260,7 +249,7 @@ impl FieldError {
 
 impl fmt::Display for FieldError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.field, self.error_type.text())?;
+        write!(f, "{}: {}", self.field, self.error_type.texts().1)?;
         let shown = self.shown.as_ref().and_then(|shown| shown.text.as_deref());
         match (&self.bad_value, shown) {
             (Some(_), Some(text)) => write!(f, ": {text}")?,

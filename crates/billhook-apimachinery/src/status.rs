@@ -1,8 +1,6 @@
 //! The status a client gets when its request fails, and how the outcome of a call maps to it
 //! (AR-71 to AR-76).
 
-use std::fmt;
-
 use serde_json::{Value, json};
 
 use crate::GroupVersionResource;
@@ -16,7 +14,8 @@ record! {
     /// An API error: the `Status` object of API version `v1`.
     ///
     /// It prints as its message.
-    #[derive(Clone, Debug, Default, PartialEq, Eq)]
+    #[derive(Clone, Debug, Default, PartialEq, Eq, thiserror::Error)]
+    #[error("{message}")]
     #[non_exhaustive]
     pub struct Status = "Status" {
         /// `Failure` or `Success`; a webhook may send anything.
@@ -69,14 +68,6 @@ impl StatusCause {
         StatusCause { reason: error.error_type().reason().to_owned(), message, field }
     }
 }
-
-impl fmt::Display for Status {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
-    }
-}
-
-impl std::error::Error for Status {}
 
 impl Status {
     /// Returns the object that a server sends: kind `Status` of API version `v1`.

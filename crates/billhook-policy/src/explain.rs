@@ -92,35 +92,33 @@ pub enum PolicyMismatch {
 impl PolicyMismatch {
     /// The code, e.g. `MatchConstraints`.
     pub fn code(self) -> &'static str {
+        self.texts().0
+    }
+
+    /// The code and the text.
+    fn texts(self) -> (&'static str, &'static str) {
         match self {
-            PolicyMismatch::ExemptResource => "ExemptResource",
-            PolicyMismatch::Deletion => "Deletion",
-            PolicyMismatch::NoBinding => "NoBinding",
-            PolicyMismatch::NoPolicy => "NoPolicy",
-            PolicyMismatch::MatchConstraints => "MatchConstraints",
-            PolicyMismatch::MatchResources => "MatchResources",
-            PolicyMismatch::NoParameter => "NoParameter",
-            PolicyMismatch::MatchCondition => "MatchCondition",
+            Self::ExemptResource => ("ExemptResource", "no policy sees this resource (PO-21)"),
+            Self::Deletion => ("Deletion", "mutating policies do not see deletions (PO-20)"),
+            Self::NoBinding => ("NoBinding", "no binding names it (PO-23)"),
+            Self::NoPolicy => ("NoPolicy", "the policy does not exist (PO-23)"),
+            Self::MatchConstraints => {
+                ("MatchConstraints", "its match constraints do not fit (PO-26)")
+            }
+            Self::MatchResources => {
+                ("MatchResources", "the match resources of the binding do not fit (PO-26)")
+            }
+            Self::NoParameter => {
+                ("NoParameter", "no parameter is found, which the binding allows (PO-32)")
+            }
+            Self::MatchCondition => ("MatchCondition", "a match condition is false (PO-42)"),
         }
     }
 }
 
 impl fmt::Display for PolicyMismatch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            PolicyMismatch::ExemptResource => "no policy sees this resource (PO-21)",
-            PolicyMismatch::Deletion => "mutating policies do not see deletions (PO-20)",
-            PolicyMismatch::NoBinding => "no binding names it (PO-23)",
-            PolicyMismatch::NoPolicy => "the policy does not exist (PO-23)",
-            PolicyMismatch::MatchConstraints => "its match constraints do not fit (PO-26)",
-            PolicyMismatch::MatchResources => {
-                "the match resources of the binding do not fit (PO-26)"
-            }
-            PolicyMismatch::NoParameter => {
-                "no parameter is found, which the binding allows (PO-32)"
-            }
-            PolicyMismatch::MatchCondition => "a match condition is false (PO-42)",
-        })
+        f.write_str(self.texts().1)
     }
 }
 

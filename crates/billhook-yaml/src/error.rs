@@ -5,7 +5,8 @@ use std::fmt;
 use crate::place::{Mark, Place};
 
 /// YAML text that the server refuses.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
 pub struct YamlError {
     message: Box<str>,
     place: Place,
@@ -55,14 +56,6 @@ impl YamlError {
         self.place.column
     }
 }
-
-impl fmt::Display for YamlError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
-    }
-}
-
-impl std::error::Error for YamlError {}
 
 /// Returns the message about text that is nested too deeply.
 pub(crate) fn depth_problem() -> String {

@@ -1,6 +1,6 @@
 //! Documents as JSON in the order in which their types declare the fields.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::{Record, Type};
 use crate::print::compact_json;
@@ -24,13 +24,12 @@ fn write(value: &Value, type_: Type, out: &mut String) {
             | Type::RecordOrTexts(table),
             Value::Object(_),
         ) => write_record(value, table(), out),
-        (Type::List(item), Value::Array(items)) => write_list(items, *item, out),
+        (Type::List(item), Value::Array(items)) => write_list(items, *item, out, write),
         (Type::RecordOrList(table), Value::Array(items)) => {
-            write_list(items, Type::Record(table), out);
+            write_list(items, Type::Record(table), out, write);
         }
         (Type::Map(type_), Value::Object(members)) => {
-            let members = sorted(members);
-            write_members(members.iter().map(|(name, value)| (name.as_str(), *value, *type_)), out);
+            write_map(members, *type_, out, write);
         }
         (_, value) => out.push_str(&compact_json(value)),
     }
@@ -45,10 +44,17 @@ fn write_record(value: &Value, record: &'static Record, out: &mut String) {
     });
     let others = sorted(members).into_iter().filter(|(name, _)| record.field(name).is_none());
     let others = others.map(|(name, member)| (name.as_str(), member, Type::Any));
-    write_members(declared.chain(others), out);
+    write_members(declared.chain(others), out, write);
 }
 
-fn write_members<'m>(members: impl Iterator<Item = (&'m str, &'m Value, Type)>, out: &mut String) {
+/// Writes a value of a type.
+type Write = fn(&Value, Type, &mut String);
+
+fn write_members<'m>(
+    members: impl Iterator<Item = (&'m str, &'m Value, Type)>,
+    out: &mut String,
+    write: Write,
+) {
     grow(|| {
         out.push('{');
         for (index, (name, member, type_)) in members.enumerate() {
@@ -61,12 +67,17 @@ fn write_members<'m>(members: impl Iterator<Item = (&'m str, &'m Value, Type)>, 
     });
 }
 
-fn write_list(items: &[Value], item: Type, out: &mut String) {
+pub(super) fn write_map(members: &Map<String, Value>, of: Type, out: &mut String, write: Write) {
+    let members = sorted(members).into_iter();
+    write_members(members.map(|(name, value)| (name.as_str(), value, of)), out, write);
+}
+
+pub(super) fn write_list(items: &[Value], of: Type, out: &mut String, write: Write) {
     grow(|| {
         out.push('[');
         for (index, value) in items.iter().enumerate() {
             out.push_str(if index > 0 { "," } else { "" });
-            write(value, item, out);
+            write(value, of, out);
         }
         out.push(']');
     });

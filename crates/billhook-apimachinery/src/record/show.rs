@@ -2,9 +2,10 @@
 
 use serde_json::Value;
 
+use super::ordered::{write_list, write_map};
 use super::{Record, Table, Type};
 use crate::print::compact_json;
-use crate::value::{grow, sorted};
+use crate::value::grow;
 
 /// A value in the server's internal form: all fields of records, with their internal names
 /// (CV-06).
@@ -19,6 +20,10 @@ fn write(value: Option<&Value>, type_: Type, out: &mut String) {
         Some(value) => write_present(value, type_, out),
         None => write_absent(type_, out),
     }
+}
+
+fn write_some(value: &Value, type_: Type, out: &mut String) {
+    write(Some(value), type_, out);
 }
 
 fn write_absent(type_: Type, out: &mut String) {
@@ -41,20 +46,13 @@ fn write_present(value: &Value, type_: Type, out: &mut String) {
     match (type_, value) {
         (Type::Named(_, type_) | Type::Optional(type_), value) => write_present(value, *type_, out),
         (Type::Record(table), value) => write_record(Some(value), table(), out),
-        (Type::List(item), Value::Array(items)) => write_list(items, *item, out),
+        (Type::List(item), Value::Array(items)) => write_list(items, *item, out, write_some),
         (Type::Map(type_), Value::Object(members)) => {
-            out.push('{');
-            for (index, (name, member)) in sorted(members).into_iter().enumerate() {
-                out.push_str(if index > 0 { "," } else { "" });
-                out.push_str(&compact_json(&Value::from(name.as_str())));
-                out.push(':');
-                write(Some(member), *type_, out);
-            }
-            out.push('}');
+            write_map(members, *type_, out, write_some);
         }
         (Type::RecordOrList(table), Value::Array(items)) => {
             out.push_str("{\"Schema\":null,\"JSONSchemas\":");
-            write_list(items, Type::Record(table), out);
+            write_list(items, Type::Record(table), out, write_some);
             out.push('}');
         }
         (Type::RecordOrList(table), _) => {
@@ -89,13 +87,4 @@ fn write_record(value: Option<&Value>, record: &'static Record, out: &mut String
         }
         out.push_str(if record.fields.is_empty() { "{}" } else { "}" });
     });
-}
-
-fn write_list(items: &[Value], type_: Type, out: &mut String) {
-    out.push('[');
-    for (index, item) in items.iter().enumerate() {
-        out.push_str(if index > 0 { "," } else { "" });
-        write(Some(item), type_, out);
-    }
-    out.push(']');
 }

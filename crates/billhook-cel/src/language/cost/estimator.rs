@@ -19,10 +19,11 @@ pub(super) struct Estimator<'e> {
     /// The size of a value about which nothing is known.
     pub(super) unknown: Size,
     pub(super) facts: Vec<Facts<'e>>,
-    pub(super) locals: Vec<(Arc<str>, Local<'e>)>,
+    /// The variables of macros.
+    pub(super) locals: Vec<(Arc<str>, Facts<'e>)>,
 }
 
-/// The known facts about the value of a node.
+/// The known facts about the value of a node, or of a variable of a macro.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Facts<'e> {
     pub(super) place: Place<'e>,
@@ -52,14 +53,6 @@ pub(super) enum Step<'n> {
     Elements,
     Keys,
     Indices,
-}
-
-/// A variable of a macro.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Local<'e> {
-    pub(super) place: Place<'e>,
-    pub(super) size: Option<Size>,
-    pub(super) entries: Option<Entries>,
 }
 
 impl<'e> Estimator<'e> {
@@ -142,14 +135,14 @@ impl<'e> Estimator<'e> {
         }
     }
 
-    pub(super) fn local_of(&self, expr: &Expr) -> Option<Local<'e>> {
+    pub(super) fn local_of(&self, expr: &Expr) -> Option<Facts<'e>> {
         match &expr.kind {
             Kind::Ident(name) => self.local(name),
             _ => None,
         }
     }
 
-    pub(super) fn local(&self, name: &str) -> Option<Local<'e>> {
+    pub(super) fn local(&self, name: &str) -> Option<Facts<'e>> {
         self.locals.iter().rev().find(|(known, _)| **known == *name).map(|(_, local)| *local)
     }
 

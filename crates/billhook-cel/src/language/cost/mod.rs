@@ -18,7 +18,7 @@ use crate::language::schema::SchemaType;
 use crate::language::types::Type;
 
 use calls::Call;
-use estimator::{Estimator, Facts, Local, Place, Step};
+use estimator::{Estimator, Facts, Place, Step};
 use size::{Entries, Size};
 
 /// The highest cost of an expression whose variables have values of a type.
@@ -182,12 +182,8 @@ impl<'e> Estimator<'e> {
         let Comprehension { range, start, accumulator, .. } = comprehension;
         let mut cost = self.cost(range).saturating_add(self.cost(start));
         let depth = self.locals.len();
-        let facts = self.facts(start);
-        let accumulated = Local {
-            place: facts.place,
-            size: self.known_size(start),
-            entries: self.entries(start),
-        };
+        let (size, entries) = (self.known_size(start), self.entries(start));
+        let accumulated = Facts { size, entries, ..self.facts(start) };
         self.locals.push((Arc::clone(accumulator), accumulated));
         if is_binding(comprehension) {
             cost = cost.saturating_add(self.cost(&comprehension.result));
@@ -231,7 +227,7 @@ impl<'e> Estimator<'e> {
         let key = (key, entries.map(|entries| entries.key));
         let value = (Step::Elements, entries.map(|entries| entries.value));
         let mut declare = |name: &Arc<str>, (step, size)| {
-            let local = Local { place: self.step(place, step), size, entries: None };
+            let local = Facts { place: self.step(place, step), size, entries: None };
             self.locals.push((Arc::clone(name), local));
         };
         match second {

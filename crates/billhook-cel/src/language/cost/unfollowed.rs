@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::estimator::{Estimator, Local, Place, Step};
+use super::estimator::{Estimator, Facts, Place, Step};
 use crate::language::ast::{Comprehension, Expr};
 use crate::language::types::Type;
 
@@ -38,6 +38,6 @@ impl<'e> Estimator<'e> {
     }
 
     fn declare_place(&mut self, name: &Arc<str>, place: Place<'e>) {
-        self.locals.push((Arc::clone(name), Local { place, size: None, entries: None }));
+        self.locals.push((Arc::clone(name), Facts { place, ..Facts::default() }));
     }
 }

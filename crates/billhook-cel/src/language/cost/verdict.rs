@@ -56,22 +56,20 @@ impl Values<'_> {
     fn equal(&self, others: &Self) -> Option<bool> {
         match (self, others) {
             (Values::Numbers(min, max), Values::Numbers(other_min, other_max)) => {
-                match (max < other_min || other_max < min, min == max && other_min == other_max) {
-                    (true, _) => Some(false),
-                    (false, true) => Some(true),
-                    (false, false) => None,
-                }
+                let is_one = min == max && other_min == other_max;
+                decided(max < other_min || other_max < min, is_one)
             }
             (Values::Texts(texts), Values::Texts(others)) => {
-                match (texts.is_disjoint(others), texts.len() == 1 && others.len() == 1) {
-                    (true, _) => Some(false),
-                    (false, true) => Some(true),
-                    (false, false) => None,
-                }
+                decided(texts.is_disjoint(others), texts.len() == 1 && others.len() == 1)
             }
             _ => None,
         }
     }
+}
+
+/// The result of what is never true, or else always.
+fn decided(is_never: bool, is_always: bool) -> Option<bool> {
+    (is_never || is_always).then_some(!is_never)
 }
 
 impl<'e> Estimator<'e> {

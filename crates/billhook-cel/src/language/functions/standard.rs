@@ -138,30 +138,19 @@ fn containers(table: &mut Table) {
     table.add("@in", false, vec![a(), a().list()], Bool, operators::is_in, length);
     table.works(work::once);
     table.function("@in", vec![a(), map_of_params()], Bool, operators::is_in);
-    table.function("_[_]", vec![a().list(), Int], a(), operators::not_called);
-    table.function("_[_]", vec![map_of_params(), a()], b(), operators::not_called);
-    table.function("_[_]", vec![a().list().optional(), Int], a().optional(), operators::not_called);
-    table.function(
-        "_[_]",
-        vec![map_of_params().optional(), a()],
-        b().optional(),
-        operators::not_called,
-    );
-    table.function("_[?_]", vec![a().list(), Int], a().optional(), operators::not_called);
-    table.function(
-        "_[?_]",
-        vec![a().list().optional(), Int],
-        a().optional(),
-        operators::not_called,
-    );
-    table.function("_[?_]", vec![map_of_params(), a()], b().optional(), operators::not_called);
-    table.function(
-        "_[?_]",
-        vec![map_of_params().optional(), a()],
-        b().optional(),
-        operators::not_called,
-    );
-    table.function("_?._", vec![Type::Dyn, String], a().optional(), operators::not_called);
+    for (name, of, by, result) in [
+        ("_[_]", a().list(), Int, a()),
+        ("_[_]", map_of_params(), a(), b()),
+        ("_[_]", a().list().optional(), Int, a().optional()),
+        ("_[_]", map_of_params().optional(), a(), b().optional()),
+        ("_[?_]", a().list(), Int, a().optional()),
+        ("_[?_]", a().list().optional(), Int, a().optional()),
+        ("_[?_]", map_of_params(), a(), b().optional()),
+        ("_[?_]", map_of_params().optional(), a(), b().optional()),
+        ("_?._", Type::Dyn, String, a().optional()),
+    ] {
+        table.function(name, vec![of, by], result, operators::not_called);
+    }
     for of in [Bytes, a().list(), map_of_params(), String] {
         table.function("size", vec![of.clone()], Int, operators::size);
         table.method("size", vec![of], Int, operators::size);

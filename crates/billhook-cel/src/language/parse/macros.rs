@@ -152,36 +152,28 @@ impl Maker<'_> {
         let test = last(&mut arguments);
         let variables = self.variables(&arguments, NOT_A_NAME)?;
         let result = self.accumulated();
-        Ok(match function {
-            "all" => {
-                let start = self.literal(Literal::Bool(true));
-                let accumulated = self.accumulated();
-                let condition = self.call("@not_strictly_false", vec![accumulated]);
-                let accumulated = self.accumulated();
-                let step = self.call("_&&_", vec![accumulated, test]);
-                self.comprehension(variables.over(range, start, condition, step, result))
+        if function == "all" || function == "exists" {
+            let is_all = function == "all";
+            let start = self.literal(Literal::Bool(is_all));
+            let mut goes_on = self.accumulated();
+            if !is_all {
+                goes_on = self.call("!_", vec![goes_on]);
             }
-            "exists" => {
-                let start = self.literal(Literal::Bool(false));
-                let accumulated = self.accumulated();
-                let not_yet = self.call("!_", vec![accumulated]);
-                let condition = self.call("@not_strictly_false", vec![not_yet]);
-                let accumulated = self.accumulated();
-                let step = self.call("_||_", vec![accumulated, test]);
-                self.comprehension(variables.over(range, start, condition, step, result))
-            }
-            _ => {
-                let start = self.literal(Literal::Int(0));
-                let condition = self.literal(Literal::Bool(true));
-                let accumulated = self.accumulated();
-                let one = self.literal(Literal::Int(1));
-                let more = self.call("_+_", vec![accumulated, one]);
-                let step = self.filtered(Some(test), more);
-                let one = self.literal(Literal::Int(1));
-                let is_one = self.call("_==_", vec![result, one]);
-                self.comprehension(variables.over(range, start, condition, step, is_one))
-            }
-        })
+            let condition = self.call("@not_strictly_false", vec![goes_on]);
+            let accumulated = self.accumulated();
+            let operator = if is_all { "_&&_" } else { "_||_" };
+            let step = self.call(operator, vec![accumulated, test]);
+            return Ok(self.comprehension(variables.over(range, start, condition, step, result)));
+        }
+        let start = self.literal(Literal::Int(0));
+        let condition = self.literal(Literal::Bool(true));
+        let accumulated = self.accumulated();
+        let one = self.literal(Literal::Int(1));
+        let more = self.call("_+_", vec![accumulated, one]);
+        let step = self.filtered(Some(test), more);
+        let one = self.literal(Literal::Int(1));
+        let is_one = self.call("_==_", vec![result, one]);
+        Ok(self.comprehension(variables.over(range, start, condition, step, is_one)))
     }
 
     /// `range.map(x, transformed)` or `range.map(x, filter, transformed)`
