@@ -1,5 +1,6 @@
 //! The users of requests (RE-142), and what they may do.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
@@ -61,7 +62,10 @@ fn service_account(namespace: &str, name: &str) -> UserInfo {
 }
 
 /// Returns the user of a request: the one whom it impersonates, or else the one given.
-pub(crate) fn user_of(headers: &HeaderMap, own: &UserInfo) -> Result<UserInfo, Status> {
+pub(crate) fn user_of<'u>(
+    headers: &HeaderMap,
+    own: &'u UserInfo,
+) -> Result<Cow<'u, UserInfo>, Status> {
     let texts = |name: &str| {
         let values = headers.get_all(name).iter().filter_map(|value| value.to_str().ok());
         values.filter(|value| !value.is_empty()).map(str::to_owned).collect::<Vec<_>>()
@@ -73,7 +77,7 @@ pub(crate) fn user_of(headers: &HeaderMap, own: &UserInfo) -> Result<UserInfo, S
             Some(header) => Err(Status::bad_request(format!(
                 "the header {header} needs the header {USER}, which names the user to impersonate"
             ))),
-            None => Ok(own.clone()),
+            None => Ok(Cow::Borrowed(own)),
         };
     };
     let account = name.strip_prefix("system:serviceaccount:").and_then(|rest| rest.split_once(':'));
@@ -95,5 +99,5 @@ pub(crate) fn user_of(headers: &HeaderMap, own: &UserInfo) -> Result<UserInfo, S
         let key = unescape_text(key, UrlPart::Path).unwrap_or_else(|_| key.to_owned());
         user.extra.entry(key).or_default().extend(texts(header.as_str()));
     }
-    Ok(user)
+    Ok(Cow::Owned(user))
 }

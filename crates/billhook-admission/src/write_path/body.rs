@@ -511,21 +511,18 @@ impl<'i> Incoming<'i> {
             metadata.remove("namespace");
             return Ok(());
         }
-        let own = metadata.get("namespace").and_then(Value::as_str).unwrap_or_default();
-        let expected = match (namespace, own) {
-            ("", "") => "default",
-            ("", own) => own,
-            (expected, _) => expected,
-        };
-        if !own.is_empty() && own != expected {
-            return Err(Status::bad_request(
+        match metadata.get("namespace").and_then(Value::as_str).unwrap_or_default() {
+            "" => {
+                let namespace = if namespace.is_empty() { "default" } else { namespace };
+                metadata.insert("namespace".to_owned(), namespace.into());
+                Ok(())
+            }
+            own if namespace.is_empty() || own == namespace => Ok(()),
+            _ => Err(Status::bad_request(
                 "the namespace of the provided object does not match the namespace sent on the \
                  request",
-            ));
+            )),
         }
-        let expected = Value::from(expected);
-        metadata.insert("namespace".to_owned(), expected);
-        Ok(())
     }
 }
 

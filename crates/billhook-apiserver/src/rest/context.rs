@@ -1,5 +1,6 @@
 //! A request for objects of a resource, with everything that a verb needs.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use billhook::{CrdVersion, Scope};
@@ -26,7 +27,7 @@ pub(crate) struct Context<'r> {
     pub(crate) server: &'r Arc<Shared>,
     pub(crate) request: &'r Request,
     /// Who asks.
-    pub(crate) user: UserInfo,
+    pub(crate) user: Cow<'r, UserInfo>,
     pub(crate) path: &'r ResourcePath,
     pub(crate) resource: Arc<Resource>,
     pub(crate) live: Arc<Live>,
@@ -94,7 +95,7 @@ impl Context<'_> {
 
     /// Takes a request through the write path to storage.
     pub(crate) async fn admit(&self, request: ObjectRequest) -> AdmissionOutcome {
-        let request = request.namespace(self.namespace()).user(self.user.clone());
+        let request = request.namespace(self.namespace()).user(UserInfo::clone(&self.user));
         let outcome = admit(self.server, &self.resource, request).await;
         if let Some(policy) = self.unchecked_policy(&outcome) {
             check_types(self.server, policy).await;

@@ -3,6 +3,8 @@
 
 mod documents;
 
+use std::borrow::Cow;
+
 use billhook::webhook::{
     AuthorizationRequest, AuthorizationTarget, ResourceTarget, UserAuthorizer,
 };
@@ -96,7 +98,7 @@ fn review(server: &Shared, request: &Request, group: &str, kind: &str) -> Result
         "SelfSubjectReview" => {
             let mut metadata = ObjectMeta::default();
             metadata.creation_timestamp = server.now();
-            let status = SelfStatus { user_info: user };
+            let status = SelfStatus { user_info: user.into_owned() };
             print(&SelfReview { kind: kind.to_owned(), api_version, metadata, status })
         }
         "SelfSubjectRulesReview" => {
@@ -111,7 +113,7 @@ fn review(server: &Shared, request: &Request, group: &str, kind: &str) -> Result
             if !errors.is_empty() {
                 return Err(Status::invalid(group, kind, "", &errors));
             }
-            let user = if is_own { user } else { review.spec.user() };
+            let user = if is_own { user } else { Cow::Owned(review.spec.user()) };
             let status = decide(server, &user, &review);
             print(&AccessReview { kind: kind.to_owned(), api_version, status, ..review })
         }

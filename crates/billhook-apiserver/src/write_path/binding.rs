@@ -17,7 +17,7 @@ const MAX_STORED: usize = 3 << 19;
 pub(crate) fn object_key(namespace: &str, name: &str) -> String {
     match namespace {
         "" => name.to_owned(),
-        namespace => format!("{namespace}/{name}"),
+        namespace => [namespace, "/", name].concat(),
     }
 }
 
