@@ -5,25 +5,17 @@ use billhook::{FieldPath, Segment};
 use billhook_apimachinery::KubernetesVersion;
 use billhook_apimachinery::record::{Record, Type, check_types};
 use billhook_apimachinery::value::DeepValue;
-use serde_json::{Map, Value};
 
-use crate::edit_distance::{closest, is_alone};
 use crate::finding::Finding;
-use crate::source::{Place, last_name};
-use crate::suggest::{rename, value_of};
+use crate::source::Place;
+use crate::suggest::field_of;
 
 impl Finding {
     /// Adds to a finding about an unknown field the field of the kind that may have been meant.
     #[must_use]
     pub fn suggest_field_of(mut self, kind: &'static Record) -> Self {
-        let Some(name) = last_name(&self.path).map(str::to_owned) else { return self };
-        let Some(parent) = parent(kind, &self.path) else { return self };
-        let known = || parent.fields.iter().map(|field| field.name);
-        if let Some(meant) = closest(&name, known()) {
-            self.label = Some(format!("did you mean `{meant}`?"));
-            let is_safe = is_alone(&name, meant, known())
-                && value_of(&self).is_some_and(|value| takes(parent, meant, value));
-            rename(&mut self, &name, meant, is_safe);
+        if let Some(parent) = parent(kind, &self.path) {
+            field_of(&mut self, parent);
         }
         self
     }
@@ -50,7 +42,7 @@ impl Finding {
 }
 
 /// The record whose field a path ends with.
-fn parent(kind: &'static Record, path: &FieldPath) -> Option<&'static Record> {
+pub(crate) fn parent(kind: &'static Record, path: &FieldPath) -> Option<&'static Record> {
     let above = path.segments().count().checked_sub(1)?;
     let (mut record, mut type_) = (Some(kind), None);
     for segment in path.segments().take(above) {
@@ -86,26 +78,10 @@ fn record_of(type_: Type) -> Option<&'static Record> {
     }
 }
 
-/// Whether a record has a field that takes a value.
-fn takes(record: &'static Record, field: &str, mut value: DeepValue) -> bool {
-    let members = Map::from_iter([(field.to_owned(), value.take())]);
-    let document = DeepValue::from(Value::Object(members));
-    check_types(&document, record, KubernetesVersion::default(), None)
-        .is_ok_and(|unknown| unknown.is_empty())
-}
-
 /// The object at a place.
 fn value_at(place: &Place) -> Option<DeepValue> {
     let manifests = billhook::read_manifests(place.source.bytes()).ok()?.into_iter();
     let mut value =
         manifests.into_iter().find(|it| Some(it.index()) == place.document)?.into_value();
-    let mut inner = &mut *value;
-    for segment in place.base.segments() {
-        inner = match segment {
-            Segment::Name(name) | Segment::Key(name) => inner.get_mut(name)?,
-            Segment::Index(index) => inner.get_mut(index)?,
-            _ => return None,
-        };
-    }
-    Some(DeepValue::from(inner.take()))
+    value.pointer_mut(&place.base.to_json_pointer()).map(|inner| DeepValue::from(inner.take()))
 }

@@ -1,8 +1,11 @@
 //! The part of a definition that causes a finding.
 
 use billhook::{DeepValue, ErrorType, FieldError, FieldPath, Segment};
+use billhook_apimachinery::metadata::ObjectMeta;
+use billhook_apimachinery::record::TypedRecord as _;
 use serde_json::Value;
 
+use crate::built_in::parent;
 use crate::finding::{Finding, Label};
 use crate::source::{Place, last_name};
 use crate::suggest;
@@ -60,10 +63,11 @@ impl SchemaSource {
     /// Adds to a finding about an unknown field the field that may have been meant.
     #[must_use]
     pub fn explain_unknown(&self, mut finding: Finding) -> Finding {
-        if finding.path.segments().count() == 2
-            && finding.path.segments().next() == Some(Segment::Name("metadata"))
-        {
-            suggest::metadata_field(&mut finding);
+        let mut segments = finding.path.segments();
+        if segments.next() == Some(Segment::Name("metadata")) {
+            if let Some(parent) = parent(ObjectMeta::record(), &segments.collect()) {
+                suggest::field_of(&mut finding, parent);
+            }
             return finding;
         }
         let (nodes, _) = self.nodes(&finding.path);

@@ -1,8 +1,9 @@
 //! Names and values that may have been meant, and the edits that write it.
 
 use billhook::{DeepValue, ErrorType, FieldError, FieldPath, Manifest, Span};
+use billhook_apimachinery::KubernetesVersion;
 use billhook_apimachinery::metadata::ObjectMeta;
-use billhook_apimachinery::record::TypedRecord as _;
+use billhook_apimachinery::record::{Record, TypedRecord as _, check_types};
 use serde_json::{Map, Number, Value};
 
 use crate::edit_distance::{closest, is_alone};
@@ -200,7 +201,7 @@ fn has_type_of(value: &Value, schema: &Value) -> bool {
 
 /// Adds the edit that gives a field another name, unless there is a field of that name, or the wrong
 /// one is written more than once.
-pub(crate) fn rename(finding: &mut Finding, wrong: &str, meant: &str, is_safe: bool) {
+fn rename(finding: &mut Finding, wrong: &str, meant: &str, is_safe: bool) {
     let path = around(&finding.path, 1).name(meant);
     let edit = finding.place.as_ref().and_then(|place| {
         if place.find(&path).is_some_and(|found| found.is_exact) {
@@ -266,17 +267,18 @@ fn elsewhere(path: &FieldPath, name: &str, schemas: &[&Value]) -> Option<String>
     Some(format!("`{name}` is a field of {below}{more}, one level down"))
 }
 
-/// The field of metadata that may have been meant by an unknown one.
-pub(crate) fn metadata_field(finding: &mut Finding) {
+/// The field of a record that may have been meant by an unknown one.
+pub(crate) fn field_of(finding: &mut Finding, record: &'static Record) {
     let Some(name) = last_name(&finding.path).map(str::to_owned) else { return };
-    let known = || ObjectMeta::FIELDS.iter().map(|field| field.name);
+    let known = || record.fields.iter().map(|field| field.name);
     if let Some(meant) = closest(&name, known()) {
         finding.label = Some(format!("did you mean `{meant}`?"));
         let is_safe = is_alone(&name, meant, known())
             && value_of(finding).is_some_and(|mut value| {
                 let members = Map::from_iter([(meant.to_owned(), value.take())]);
-                ObjectMeta::read(&DeepValue::from(Value::Object(members)))
-                    .is_ok_and(|(_, unknown)| unknown.is_empty())
+                let document = DeepValue::from(Value::Object(members));
+                check_types(&document, record, KubernetesVersion::default(), None)
+                    .is_ok_and(|unknown| unknown.is_empty())
             });
         rename(finding, &name, meant, is_safe);
     }

@@ -58,6 +58,10 @@ const TYPOS: [(&str, &[(&str, &str)]); 6] = [
             ("metadata:\n", "metadata:\n  a: 1\nlabels: {a: b}\nx:\n"),
             ("apiVersion", "apiversion"),
             ("kind", "Kind"),
+            (
+                "name: nightly",
+                "name: nightly\n  ownerReferences:\n  - apiVersion: v1\n    kind: Pod\n    name: a\n    uid: b\n    controler: true",
+            ),
         ],
     ),
     (
