@@ -1,5 +1,7 @@
 //! `maximum`, `minimum`, `multipleOf` and the ranges of numeric types (VV-25 to VV-29).
 
+use std::cmp::Ordering;
+
 use billhook_apimachinery::KubernetesVersion;
 use billhook_apimachinery::print::plain_float;
 use billhook_apimachinery::value::Num;
@@ -182,27 +184,19 @@ impl Numbers {
                 report(error);
             }
         }
-        if let Some(bound) = self.minimum {
-            let operand = self.operand(number, bound.value, "Minimum boundary", &mut report);
-            let (excluded, below) = match operand {
-                Operand::Ints(value, bound) => (value == bound, value < bound),
-                Operand::Floats(value, bound) => (value == bound, value < bound),
+        for (bound, name, wrong, than) in [
+            (self.minimum, "Minimum boundary", Ordering::Less, "greater than"),
+            (self.maximum, "Maximum boundary", Ordering::Greater, "less than"),
+        ] {
+            let Some(bound) = bound else { continue };
+            let operand = self.operand(number, bound.value, name, &mut report);
+            let order = match operand {
+                Operand::Ints(value, bound) => Some(value.cmp(&bound)),
+                Operand::Floats(value, bound) => value.partial_cmp(&bound),
             };
-            if below || bound.exclusive && excluded {
-                let relation =
-                    if bound.exclusive { "greater than" } else { "greater than or equal to" };
-                report(operand.should(relation));
-            }
-        }
-        if let Some(bound) = self.maximum {
-            let operand = self.operand(number, bound.value, "Maximum boundary", &mut report);
-            let (excluded, above) = match operand {
-                Operand::Ints(value, bound) => (value == bound, value > bound),
-                Operand::Floats(value, bound) => (value == bound, value > bound),
-            };
-            if above || bound.exclusive && excluded {
-                let relation = if bound.exclusive { "less than" } else { "less than or equal to" };
-                report(operand.should(relation));
+            if order == Some(wrong) || bound.exclusive && order == Some(Ordering::Equal) {
+                let or_equal = if bound.exclusive { "" } else { " or equal to" };
+                report(operand.should(&format!("{than}{or_equal}")));
             }
         }
     }

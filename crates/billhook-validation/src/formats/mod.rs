@@ -80,38 +80,41 @@ pub enum Format {
     K8sLongName,
 }
 
+/// The names of formats, without hyphens, and their rules.
+const FORMATS: [(&str, Format, fn(&str) -> bool); 26] = [
+    ("bsonobjectid", Format::BsonObjectId, digits::is_object_id),
+    ("uri", Format::Uri, |text| Url::parse_request_uri(text).is_ok()),
+    ("email", Format::Email, email::is_address),
+    ("hostname", Format::Hostname, |text| names::Hostnames::new().admit(text)),
+    ("ipv4", Format::Ipv4, net::is_ipv4),
+    ("ipv6", Format::Ipv6, net::is_ipv6),
+    ("cidr", Format::Cidr, net::is_cidr),
+    ("mac", Format::Mac, net::is_mac),
+    ("uuid", Format::Uuid, |text| digits::is_uuid(text, None)),
+    ("uuid3", Format::Uuid3, |text| digits::is_uuid(text, Some('3'))),
+    ("uuid4", Format::Uuid4, |text| digits::is_uuid(text, Some('4'))),
+    ("uuid5", Format::Uuid5, |text| digits::is_uuid(text, Some('5'))),
+    ("isbn", Format::Isbn, |text| digits::is_isbn10(text) || digits::is_isbn13(text)),
+    ("isbn10", Format::Isbn10, digits::is_isbn10),
+    ("isbn13", Format::Isbn13, digits::is_isbn13),
+    ("creditcard", Format::CreditCard, digits::is_credit_card),
+    ("ssn", Format::Ssn, digits::is_ssn),
+    ("hexcolor", Format::HexColor, digits::is_hex_color),
+    ("rgbcolor", Format::RgbColor, digits::is_rgb_color),
+    ("byte", Format::Byte, digits::is_base64),
+    ("password", Format::Password, |_| true),
+    ("date", Format::Date, time::is_date),
+    ("datetime", Format::DateTime, time::is_date_time),
+    ("duration", Format::Duration, |text| time::parse_duration(text).is_some()),
+    ("k8sshortname", Format::K8sShortName, names::is_short_name),
+    ("k8slongname", Format::K8sLongName, names::is_long_name),
+];
+
 impl Format {
     /// Returns the format with a name; hyphens do not matter, case does (VV-70).
     pub fn named(name: &str) -> Option<Self> {
-        Some(match name.replace('-', "").as_str() {
-            "bsonobjectid" => Format::BsonObjectId,
-            "uri" => Format::Uri,
-            "email" => Format::Email,
-            "hostname" => Format::Hostname,
-            "ipv4" => Format::Ipv4,
-            "ipv6" => Format::Ipv6,
-            "cidr" => Format::Cidr,
-            "mac" => Format::Mac,
-            "uuid" => Format::Uuid,
-            "uuid3" => Format::Uuid3,
-            "uuid4" => Format::Uuid4,
-            "uuid5" => Format::Uuid5,
-            "isbn" => Format::Isbn,
-            "isbn10" => Format::Isbn10,
-            "isbn13" => Format::Isbn13,
-            "creditcard" => Format::CreditCard,
-            "ssn" => Format::Ssn,
-            "hexcolor" => Format::HexColor,
-            "rgbcolor" => Format::RgbColor,
-            "byte" => Format::Byte,
-            "password" => Format::Password,
-            "date" => Format::Date,
-            "datetime" => Format::DateTime,
-            "duration" => Format::Duration,
-            "k8sshortname" => Format::K8sShortName,
-            "k8slongname" => Format::K8sLongName,
-            _ => return None,
-        })
+        let name = name.replace('-', "");
+        FORMATS.iter().find(|(known, ..)| *known == name).map(|(_, format, _)| *format)
     }
 
     /// Returns whether a text has this format (VV-71).
@@ -179,34 +182,11 @@ pub(crate) enum Checker {
 
 impl Checker {
     pub(crate) fn new(format: Format) -> Self {
-        Checker::Rule(match format {
-            Format::Hostname => return Checker::Hostname(names::Hostnames::new()),
-            Format::BsonObjectId => digits::is_object_id,
-            Format::Uri => |text| Url::parse_request_uri(text).is_ok(),
-            Format::Email => email::is_address,
-            Format::Ipv4 => net::is_ipv4,
-            Format::Ipv6 => net::is_ipv6,
-            Format::Cidr => net::is_cidr,
-            Format::Mac => net::is_mac,
-            Format::Uuid => |text| digits::is_uuid(text, None),
-            Format::Uuid3 => |text| digits::is_uuid(text, Some('3')),
-            Format::Uuid4 => |text| digits::is_uuid(text, Some('4')),
-            Format::Uuid5 => |text| digits::is_uuid(text, Some('5')),
-            Format::Isbn => |text| digits::is_isbn10(text) || digits::is_isbn13(text),
-            Format::Isbn10 => digits::is_isbn10,
-            Format::Isbn13 => digits::is_isbn13,
-            Format::CreditCard => digits::is_credit_card,
-            Format::Ssn => digits::is_ssn,
-            Format::HexColor => digits::is_hex_color,
-            Format::RgbColor => digits::is_rgb_color,
-            Format::Byte => digits::is_base64,
-            Format::Password => |_| true,
-            Format::Date => time::is_date,
-            Format::DateTime => time::is_date_time,
-            Format::Duration => |text| time::parse_duration(text).is_some(),
-            Format::K8sShortName => names::is_short_name,
-            Format::K8sLongName => names::is_long_name,
-        })
+        if format == Format::Hostname {
+            return Checker::Hostname(names::Hostnames::new());
+        }
+        let row = FORMATS.iter().find(|(_, known, _)| *known == format);
+        Checker::Rule(row.map_or(|_| true, |(_, _, rule)| *rule))
     }
 
     #[inline]

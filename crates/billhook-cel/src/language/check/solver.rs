@@ -79,8 +79,6 @@ impl fmt::Display for Ty {
         grow(|| match self {
             Ty::Error => f.write_str("!error!"),
             Ty::Unknown(number) => write!(f, "_var{number}"),
-            Ty::Simple(Type::Duration) => f.write_str("duration"),
-            Ty::Simple(Type::Timestamp) => f.write_str("timestamp"),
             Ty::Simple(Type::Message(ANY)) => f.write_str("any"),
             Ty::Simple(of) => write!(f, "{of}"),
             Ty::List(of) => write!(f, "list({of})"),

@@ -3,7 +3,7 @@
 use billhook_apimachinery::value::grow;
 
 use crate::language::ast::{Expr, Kind};
-use crate::language::functions::clauses;
+use crate::language::functions::{clauses, requirement};
 use crate::language::types::Type;
 
 /// The problem, and the value at fault if there is one.
@@ -20,8 +20,8 @@ pub(super) fn validate<'e>(
         let Some((value, _)) = values.get(index) else {
             return Err((None, format!("index {index} out of range")));
         };
-        if let Err((part, expected)) = shown(*clause, value, types) {
-            let found = type_of(part, types).runtime_name();
+        if let Err(part) = shown(*clause, value, types) {
+            let (expected, found) = (requirement(*clause), type_of(part, types).runtime_name());
             let text = format!("error during formatting: {expected}, was given {found}");
             return Err((Some(part), text));
         }
@@ -43,35 +43,20 @@ fn type_of<'t>(expr: &Expr, types: &'t [Type]) -> &'t Type {
     types.get(expr.id).unwrap_or(&Type::Dyn)
 }
 
-/// Checks whether a clause can show a value; if not, returns the part at fault and the message.
-fn shown<'e>(
-    clause: char,
-    value: &'e Expr,
-    types: &[Type],
-) -> Result<(), (&'e Expr, &'static str)> {
+/// Checks whether a clause can show a value; if not, returns the part at fault.
+fn shown<'e>(clause: char, value: &'e Expr, types: &[Type]) -> Result<(), &'e Expr> {
     use Type::{Bool, Bytes, Double, Dyn, Int, Message, Object, Opaque, Optional, String, Uint};
     let of = type_of(value, types).unwrapped();
-    let (fits, purpose) = match clause {
-        _ if matches!(of, Dyn) => (true, ""),
-        'd' => (matches!(of, Int | Uint), "decimal clause can only be used on integers"),
-        'f' => (matches!(of, Double | String), "fixed-point clause can only be used on doubles"),
-        'e' => (matches!(of, Double | String), "scientific clause can only be used on doubles"),
-        'b' => {
-            (matches!(of, Int | Uint | Bool), "only integers and bools can be formatted as binary")
-        }
-        'o' => (matches!(of, Int | Uint), "octal clause can only be used on integers"),
-        'x' | 'X' => (
-            matches!(of, Int | Uint | String | Bytes),
-            "only integers, byte buffers, and strings can be formatted as hex",
-        ),
-        _ => (
-            !matches!(of, Object(_) | Opaque(_) | Message(_) | Optional(_)),
-            "string clause can only be used on strings, bools, bytes, ints, doubles, maps, lists, \
-             types, durations, and timestamps",
-        ),
+    let fits = match clause {
+        _ if matches!(of, Dyn) => true,
+        'd' | 'o' => matches!(of, Int | Uint),
+        'f' | 'e' => matches!(of, Double | String),
+        'b' => matches!(of, Int | Uint | Bool),
+        'x' | 'X' => matches!(of, Int | Uint | String | Bytes),
+        _ => !matches!(of, Object(_) | Opaque(_) | Message(_) | Optional(_)),
     };
     if !fits {
-        return Err((value, purpose));
+        return Err(value);
     }
     grow(|| match &value.kind {
         Kind::List(elements) if clause == 's' => {

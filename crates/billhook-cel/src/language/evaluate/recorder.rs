@@ -93,15 +93,14 @@ impl<'w> Recorder<'w> {
             Part::Loop(_) => None,
         });
         // A constant is not watched.
-        whole.unwrap_or_else(|| ExpressionTrace {
-            text: self.text.to_owned(),
-            span: 0..self.text.len(),
-            outcome: outcome_of(result),
-            cost: 0,
-            parts: Vec::new(),
-            turns: Vec::new(),
-            turns_left_out: 0,
-        })
+        whole.unwrap_or_else(|| self.leaf(0..self.text.len(), outcome_of(result), 0))
+    }
+
+    /// The trace of a place in the expression, without its parts.
+    fn leaf(&self, span: Range<usize>, outcome: TracedOutcome, cost: u64) -> ExpressionTrace {
+        let text = self.text.get(span.clone()).unwrap_or_default().to_owned();
+        let (parts, turns) = (Vec::new(), Vec::new());
+        ExpressionTrace { text, span, outcome, cost, parts, turns, turns_left_out: 0 }
     }
 
     /// Counts how often branches were true and false.
@@ -129,16 +128,7 @@ impl<'w> Recorder<'w> {
         let record = self.records.get_mut(watch).and_then(Option::take);
         let is_evaluated = record.is_some();
         let (outcome, cost) = record.unwrap_or((TracedOutcome::NotEvaluated, 0));
-        let text = self.text.get(span.clone()).unwrap_or_default().to_owned();
-        let mut trace = ExpressionTrace {
-            text,
-            span,
-            outcome,
-            cost,
-            parts: Vec::new(),
-            turns: Vec::new(),
-            turns_left_out: 0,
-        };
+        let mut trace = self.leaf(span, outcome, cost);
         for part in parts.iter().filter(|_| is_evaluated) {
             match part {
                 Part::Watch(watch) => trace.parts.extend(grow(|| self.trace(*watch))),

@@ -101,32 +101,26 @@ pub(super) fn library() -> Vec<Overload> {
             service_account,
         ),
         step("path", &authorizer, &path, |arguments| {
-            let path = non_blank(text(arguments, 1)?, "path must not be empty")?;
-            next(arguments, PATH_CHECK, AuthorizationTarget::Path(path))
+            let path = non_blank(arguments, "path must not be empty")?;
+            next(arguments, PATH_CHECK, AuthorizationTarget::Path(path.to_owned()))
         }),
         step("group", &authorizer, &group, |arguments| {
             let target = ResourceTarget::new(text(arguments, 1)?, "");
             next(arguments, GROUP_CHECK, AuthorizationTarget::Resource(target))
         }),
         step("resource", &group, &resource, |arguments| {
-            let resource = non_blank(text(arguments, 1)?, "resource must not be empty")?;
-            narrowed(arguments, |target| &mut target.resource, resource)
+            non_blank(arguments, "resource must not be empty")?;
+            narrowed(arguments, |target| &mut target.resource)
         }),
-        narrow("subresource", |arguments| {
-            narrowed(arguments, |target| &mut target.subresource, text(arguments, 1)?.to_owned())
-        }),
-        narrow("namespace", |arguments| {
-            narrowed(arguments, |target| &mut target.namespace, text(arguments, 1)?.to_owned())
-        }),
-        narrow("name", |arguments| {
-            narrowed(arguments, |target| &mut target.name, text(arguments, 1)?.to_owned())
-        }),
+        narrow("subresource", |arguments| narrowed(arguments, |target| &mut target.subresource)),
+        narrow("namespace", |arguments| narrowed(arguments, |target| &mut target.namespace)),
+        narrow("name", |arguments| narrowed(arguments, |target| &mut target.name)),
         narrow("fieldSelector", |arguments| {
-            narrowed(arguments, |target| &mut target.field_selector, text(arguments, 1)?.to_owned())
+            narrowed(arguments, |target| &mut target.field_selector)
         })
         .costs(selector),
         narrow("labelSelector", |arguments| {
-            narrowed(arguments, |target| &mut target.label_selector, text(arguments, 1)?.to_owned())
+            narrowed(arguments, |target| &mut target.label_selector)
         })
         .costs(selector),
         step("check", &path, &decision, check).costs(Cost::Fixed(CHECK_COST)),
@@ -148,11 +142,9 @@ fn answered<'v>(arguments: &'v [Value<'_>]) -> Result<&'v AuthorizationDecision>
     opaque::<Decision>(arguments, 0).map(|decision| &decision.0)
 }
 
-fn non_blank(text: &str, otherwise: &str) -> Result<String> {
-    if text.trim().is_empty() {
-        return Err(EvaluationError::new(otherwise));
-    }
-    Ok(text.to_owned())
+fn non_blank<'v>(arguments: &'v [Value<'_>], otherwise: &str) -> Result<&'v str> {
+    let text = text(arguments, 1)?;
+    if text.trim().is_empty() { Err(EvaluationError::new(otherwise)) } else { Ok(text) }
 }
 
 /// The question of the receiver, about something else.
@@ -168,12 +160,11 @@ fn next<'a>(
 fn narrowed<'a>(
     arguments: &[Value<'a>],
     part: fn(&mut ResourceTarget) -> &mut String,
-    value: String,
 ) -> Result<Value<'a>> {
     let AuthorizationTarget::Resource(mut target) = asked(arguments)?.target.clone() else {
         return Err(EvaluationError::NoSuchOverload);
     };
-    *part(&mut target) = value;
+    text(arguments, 1)?.clone_into(part(&mut target));
     next(arguments, RESOURCE_CHECK, AuthorizationTarget::Resource(target))
 }
 

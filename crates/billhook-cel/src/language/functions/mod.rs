@@ -32,7 +32,7 @@ use std::sync::LazyLock;
 use crate::language::edition::Edition;
 
 pub(crate) use declare::{Cost, Overload};
-pub(crate) use strings::clauses;
+pub(crate) use strings::{clauses, requirement};
 
 /// The functions of an edition (CE-10, KV-30).
 #[derive(Clone, Copy)]

@@ -23,6 +23,11 @@ fn fail<T>(text: impl Into<String>) -> Result<T> {
     Err(EvaluationError::new(text))
 }
 
+/// The error about a value that a clause does not take.
+fn misfit<T>(letter: char, value: &Value<'_>) -> Result<T> {
+    fail(format!("{}, was given {}", requirement(letter), value.type_name()))
+}
+
 /// Fills a template with the values of a list.
 pub(super) fn format<'a>(arguments: &[Value<'a>]) -> Result<Value<'a>> {
     let template = text(arguments, 0)?;
@@ -30,22 +35,11 @@ pub(super) fn format<'a>(arguments: &[Value<'a>]) -> Result<Value<'a>> {
         return Err(EvaluationError::NoSuchOverload);
     };
     let (mut out, mut rest, mut next) = (String::new(), template, 0);
-    while let Some((before, behind)) = rest.split_once('%') {
-        out.push_str(before);
-        if let Some(behind) = behind.strip_prefix('%') {
-            out.push('%');
-            rest = behind;
-            continue;
-        }
+    while let Some(behind) = up_to_clause(rest, &mut out) {
         let Some(value) = values.get(next) else {
             return fail(format!("index {next} out of range"));
         };
-        if behind.is_empty() {
-            return fail("unexpected end of string");
-        }
-        let (clause, behind) = Clause::parse(behind).map_err(|error| {
-            EvaluationError::new(format!("could not parse formatting clause: {error}"))
-        })?;
+        let (clause, behind) = Clause::parse(behind).map_err(EvaluationError::new)?;
         let formatted = clause.format(&value?).map_err(|error| match error {
             EvaluationError::CostLimit => error,
             error => EvaluationError::new(format!("error during formatting: {error}")),
@@ -54,8 +48,35 @@ pub(super) fn format<'a>(arguments: &[Value<'a>]) -> Result<Value<'a>> {
         is_short(out.len())?;
         (rest, next) = (behind, next + 1);
     }
-    out.push_str(rest);
     Ok(Value::text(out))
+}
+
+/// Writes the text before the next clause, and returns what is behind its percent sign.
+fn up_to_clause<'t>(mut rest: &'t str, out: &mut String) -> Option<&'t str> {
+    while let Some((before, behind)) = rest.split_once('%') {
+        out.push_str(before);
+        let Some(behind) = behind.strip_prefix('%') else { return Some(behind) };
+        out.push('%');
+        rest = behind;
+    }
+    out.push_str(rest);
+    None
+}
+
+/// Returns what the values of a clause must be, as errors begin.
+pub(crate) fn requirement(letter: char) -> &'static str {
+    match letter {
+        'd' => "decimal clause can only be used on integers",
+        'f' => "fixed-point clause can only be used on doubles",
+        'e' => "scientific clause can only be used on doubles",
+        'b' => "only integers and bools can be formatted as binary",
+        'o' => "octal clause can only be used on integers",
+        'x' | 'X' => "only integers, byte buffers, and strings can be formatted as hex",
+        _ => {
+            "string clause can only be used on strings, bools, bytes, ints, doubles, maps, lists, \
+             types, durations, and timestamps"
+        }
+    }
 }
 
 /// The clause after a percent sign.
@@ -67,6 +88,14 @@ struct Clause {
 impl Clause {
     /// Returns the clause at the start of a text, and the rest.
     fn parse(text: &str) -> std::result::Result<(Clause, &str), String> {
+        if text.is_empty() {
+            return Err("unexpected end of string".to_owned());
+        }
+        Self::parse_parts(text)
+            .map_err(|problem| format!("could not parse formatting clause: {problem}"))
+    }
+
+    fn parse_parts(text: &str) -> std::result::Result<(Clause, &str), String> {
         let (precision, text) = match text.strip_prefix('.') {
             None => (None, text),
             Some(digits) => {
@@ -99,19 +128,14 @@ impl Clause {
 
     fn format(&self, value: &Value<'_>) -> Result<String> {
         let precision = self.precision.unwrap_or(DEFAULT_PRECISION);
-        let was_given = |what: &str| fail(format!("{what}, was given {}", value.type_name()));
         match (self.letter, value) {
             ('s', value) => shown(value),
             ('d', Value::Int(int)) => Ok(int.to_string()),
             ('d', Value::Uint(uint)) => Ok(uint.to_string()),
-            ('d', _) => was_given("decimal clause can only be used on integers"),
             ('f' | 'e', _) if precision > MAX_PRECISION => Err(EvaluationError::CostLimit),
             ('f' | 'e', value) => match double(value) {
                 Some(double) => Ok(number(double, self.letter, precision)),
-                None if self.letter == 'f' => {
-                    was_given("fixed-point clause can only be used on doubles")
-                }
-                None => was_given("scientific clause can only be used on doubles"),
+                None => misfit(self.letter, value),
             },
             ('b', Value::Bool(value)) => Ok(u8::from(*value).to_string()),
             ('b' | 'x' | 'X' | 'o', Value::Int(int)) => {
@@ -119,11 +143,9 @@ impl Clause {
                 Ok(format!("{sign}{}", in_base(int.unsigned_abs(), self.letter)))
             }
             ('b' | 'x' | 'X' | 'o', Value::Uint(uint)) => Ok(in_base(*uint, self.letter)),
-            ('b', _) => was_given("only integers and bools can be formatted as binary"),
-            ('o', _) => was_given("octal clause can only be used on integers"),
-            (_, Value::String(text)) => Ok(hex(text.as_str().as_bytes(), self.letter)),
-            (_, Value::Bytes(bytes)) => Ok(hex(bytes, self.letter)),
-            _ => was_given("only integers, byte buffers, and strings can be formatted as hex"),
+            ('x' | 'X', Value::String(text)) => Ok(hex(text.as_str().as_bytes(), self.letter)),
+            ('x' | 'X', Value::Bytes(bytes)) => Ok(hex(bytes, self.letter)),
+            _ => misfit(self.letter, value),
         }
     }
 }
@@ -268,11 +290,7 @@ pub(crate) fn shown(value: &Value<'_>) -> Result<String> {
         Value::Null => Ok("null".to_owned()),
         Value::Double(double) => Ok(double_text(*double)),
         Value::Type(name) => Ok(name.to_string()),
-        Value::Optional(_) | Value::Opaque(_) => fail(format!(
-            "string clause can only be used on strings, bools, bytes, ints, doubles, maps, lists, \
-             types, durations, and timestamps, was given {}",
-            value.type_name()
-        )),
+        Value::Optional(_) | Value::Opaque(_) => misfit('s', value),
         value => match to_string(std::slice::from_ref(value)) {
             Ok(Value::String(text)) => Ok(text.as_str().to_owned()),
             Ok(_) => Err(EvaluationError::NoSuchOverload),
@@ -344,17 +362,9 @@ fn shown_map(map: &Map<'_>) -> Result<String> {
 
 /// Returns the letters of the clauses of a template, or its problem.
 pub(crate) fn clauses(template: &str) -> std::result::Result<Vec<char>, String> {
-    let (mut letters, mut rest) = (Vec::new(), template);
-    while let Some((_, behind)) = rest.split_once('%') {
-        if let Some(behind) = behind.strip_prefix('%') {
-            rest = behind;
-            continue;
-        }
-        if behind.is_empty() {
-            return Err("unexpected end of string".to_owned());
-        }
-        let (clause, behind) = Clause::parse(behind)
-            .map_err(|problem| format!("could not parse formatting clause: {problem}"))?;
+    let (mut letters, mut rest, mut before) = (Vec::new(), template, String::new());
+    while let Some(behind) = up_to_clause(rest, &mut before) {
+        let (clause, behind) = Clause::parse(behind)?;
         letters.push(clause.letter);
         rest = behind;
     }

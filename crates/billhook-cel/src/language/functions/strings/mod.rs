@@ -10,7 +10,7 @@ use crate::language::edition::Availability;
 use crate::language::types::Type;
 use crate::language::value::{EvaluationError, List, Value};
 
-pub(crate) use format::clauses;
+pub(crate) use format::{clauses, requirement};
 
 /// The cost of reading the text once.
 const ONCE: Cost = Cost::Of(cost::first);
