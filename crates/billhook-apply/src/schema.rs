@@ -194,7 +194,7 @@ impl Layer {
                 let as_written = part.list_map_keys.clone().unwrap_or_default();
                 let mut sorted: Box<[KeyField]> = as_written.iter().map(key).collect();
                 sorted.sort_by(|left, right| left.name.cmp(&right.name));
-                let needs_all = self.schema.kubernetes() < KubernetesVersion::V1_34;
+                let needs_all = self.schema.root().kubernetes() < KubernetesVersion::V1_34;
                 ListKind::Keyed(Keys { sorted, as_written, needs_all })
             }
             _ => ListKind::Atomic,

@@ -58,7 +58,7 @@ pub struct Cleaning<'s> {
 impl<'s> Cleaning<'s> {
     /// Returns the steps over an object that a schema is for.
     pub fn new(schema: &'s CompiledSchema, steps: Steps) -> Self {
-        let nulls = NullRemoval::of(schema.dialect());
+        let nulls = NullRemoval::of(schema.root().dialect());
         let mut effects = Effects::NONE;
         if steps.cleans {
             effects = effects.and(Effects::PRUNE).and(nulls.effects());
@@ -73,7 +73,7 @@ impl<'s> Cleaning<'s> {
             pruning: Pruning::default(),
             nulls,
             coercion: None,
-            defaulting: steps.defaults.then(|| Defaulting::of(schema.dialect())),
+            defaulting: steps.defaults.then(|| Defaulting::of(schema.root().dialect())),
             nulls_were_ahead: false,
         }
     }
@@ -91,7 +91,7 @@ impl<'s> Cleaning<'s> {
         report: &mut impl Report,
     ) -> Result<(), FieldError> {
         let root = self.schema.root();
-        if !root.has_embedded_resource() {
+        if !root.can(Effects::COERCE) {
             return self.walk(object, report);
         }
         self.coercion = Some(Coercion::new(invalid));
@@ -164,7 +164,7 @@ impl<'s> Rules<'s> for Cleaning<'s> {
             return Ok(());
         }
         let is_walked = |edge: &Edge<'_>| {
-            self.effects.include(Effects::REMOVE_NULL) && edge.node().can_remove_null()
+            self.effects.include(Effects::REMOVE_NULL) && edge.node().can(Effects::REMOVE_NULL)
         };
         if let Some(edge) = node.member(METADATA).filter(is_walked) {
             let is_listed = node.property(METADATA).is_some_and(|property| property.is_listed());

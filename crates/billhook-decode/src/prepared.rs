@@ -45,8 +45,7 @@ impl PreparedDefaults {
         let mut prepared = PreparedDefaults::default();
         let mut total = 0;
         let mut budget = DefaultBudget::of(MAX_PREPARING);
-        for place in schema.default_places() {
-            let edge = place.edge();
+        for edge in schema.default_places() {
             let (Some(id), Some(default)) = (edge.default_id(), edge.default()) else { continue };
             let before = budget.left();
             if total > MAX_PREPARED || budget.spend_on(edge).is_err() {
@@ -57,7 +56,7 @@ impl PreparedDefaults {
                 break;
             }
             let mut text = String::new();
-            if let Some((_, SchemaStep::Property(name))) = place.last_step() {
+            if let Some((_, SchemaStep::Property(name))) = edge.node().last_step() {
                 text = format!(",{}:", plain_json(&name.into()));
             }
             let value_start = text.len();

@@ -9,7 +9,7 @@ use billhook_apimachinery::{Change, ChangeKind, FieldPath, Location, Segment};
 use billhook_defaulting::{apply_defaults, default_change, null_change, sort_default_changes};
 use billhook_pruning::{pruned_change, unknown_fields};
 use billhook_schema::walk::{Cause, Findings, MAX_PATHS};
-use billhook_schema::{Edge, NodeRef, PropertyRef, SchemaPaths};
+use billhook_schema::{Edge, Effects, NodeRef, PropertyRef, SchemaPaths};
 
 use crate::metadata::Normal;
 use crate::reader::read_json;
@@ -226,7 +226,7 @@ impl<'s> Notes<'s> {
     ) -> scanner::Step<()> {
         let Some(default) = edge.default().filter(|_| self.has_changes()) else { return Ok(()) };
         let mut completed = Vec::new();
-        if edge.node().can_default() {
+        if edge.node().can(Effects::DEFAULT) {
             let mut value = DeepValue::from(deep_clone(default));
             apply_defaults(edge.node(), &mut value, &mut completed).map_err(|_| Stop::Defaults)?;
         }
@@ -246,7 +246,7 @@ impl<'s> Notes<'s> {
             return Ok(());
         }
         // Nulls and defaults of listed fields would be changes of their own.
-        if node.can_default() || !is_root && node.can_remove_null() {
+        if node.can(Effects::DEFAULT) || !is_root && node.can(Effects::REMOVE_NULL) {
             return Err(Stop::Metadata);
         }
         let schema_path = place.node.schema_path();

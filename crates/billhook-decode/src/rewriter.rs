@@ -12,7 +12,9 @@ use billhook_apimachinery::print::plain_json;
 use billhook_apimachinery::value::grow;
 use billhook_defaulting::DefaultBudget;
 use billhook_schema::walk::{Cause, Findings, LEVELS, NARROW, Narrow, Seen, Wide};
-use billhook_schema::{Edge, NodeRef, PreviousProperty, PropertyRef, ResourceField, Unlisted};
+use billhook_schema::{
+    Edge, Effects, NodeRef, PreviousProperty, PropertyRef, ResourceField, Unlisted,
+};
 
 use crate::duplicate_keys::OpenKeys;
 use crate::fields::Fields;
@@ -470,10 +472,10 @@ impl<'t, 's> Pass<'t, 's> {
         node: NodeRef<'s>,
         place: Place<'_, 's>,
     ) -> Step {
-        if node.has_embedded_resource() {
+        if node.can(Effects::COERCE) {
             return Err(Stop::Metadata);
         }
-        if !node.can_default() {
+        if !node.can(Effects::DEFAULT) {
             let (keys, out) = (self.keys.mark(), self.out.mark());
             let mut fast = Fast {
                 scan: &mut self.scan,

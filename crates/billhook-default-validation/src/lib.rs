@@ -91,7 +91,7 @@ pub fn validate_defaults(schema: &CheckedSchema, checks: &DefaultChecks) -> Defa
     };
     walk.node(&root, top, Around::Resource, false, &Location::at(&checks.base));
     let Walk { errors, rewritten, .. } = walk;
-    let wording = schema.compiled().wording();
+    let wording = schema.compiled().root().wording();
     let errors = errors.into_vec().into_iter().map(|error| error.worded(wording)).collect();
     DefaultFindings { errors, rewritten }
 }

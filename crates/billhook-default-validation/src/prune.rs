@@ -2,7 +2,7 @@
 
 use billhook_apimachinery::metadata::Invalid;
 use billhook_pruning::{coerce, prune};
-use billhook_schema::{CompiledSchema, DefaultPlace, Edge, NodeRef, RESOURCE_FIELDS, SchemaStep};
+use billhook_schema::{CompiledSchema, Edge, NodeRef, RESOURCE_FIELDS, SchemaStep};
 use serde_json::{Map, Value};
 
 /// A default that makes a definition unservable (DF-30, DF-31); prints the server's text.
@@ -23,8 +23,8 @@ pub fn prune_defaults(schema: &CompiledSchema) -> Result<CompiledSchema, Default
         let text = "object root default value must be of object type";
         return Err(DefaultPruningError(text.to_owned()));
     }
-    schema.map_defaults(|place, default| {
-        prune_default(schema, place, default).map_err(DefaultPruningError)
+    schema.map_defaults(|edge, default| {
+        prune_default(schema, edge.node(), default).map_err(DefaultPruningError)
     })
 }
 
@@ -38,7 +38,7 @@ fn clean(node: NodeRef<'_>, is_resource: bool, value: &mut Value) -> Result<(), 
 
 fn prune_default(
     schema: &CompiledSchema,
-    place: DefaultPlace<'_>,
+    place: NodeRef<'_>,
     mut default: Value,
 ) -> Result<Option<Value>, String> {
     let steps = match place.may_be_in_resource_field() {
@@ -51,8 +51,8 @@ fn prune_default(
         is_resource && matches!(step, SchemaStep::Property(name) if RESOURCE_FIELDS.contains(&name))
     });
     let Some(outermost) = in_resource_field else {
-        let is_root = place.edge().node().id() == schema.root().id();
-        let node = node_at(&steps).unwrap_or(place.edge().node());
+        let is_root = place.id() == schema.root().id();
+        let node = node_at(&steps).unwrap_or(place);
         clean(node, is_root && schema.is_resource_root(), &mut default)?;
         return Ok(Some(default));
     };
@@ -72,40 +72,33 @@ fn prune_default(
 /// `metadata` of a resource have a node of their own.
 fn node_at<'s>(steps: &[(NodeRef<'s>, SchemaStep<'s>)]) -> Option<NodeRef<'s>> {
     let &(top, _) = steps.first()?;
-    Some(steps.iter().fold(top, |node, (_, step)| {
-        let name = match step {
-            SchemaStep::Property(name) => name,
-            SchemaStep::AdditionalProperties => ANY_MEMBER,
-            SchemaStep::Items => return node.items().node(),
-        };
-        node.member(name).map_or(node, Edge::node)
+    Some(steps.iter().fold(top, |node, (_, step)| match member(step) {
+        Some(name) => node.member(name).map_or(node, Edge::node),
+        None => node.items().node(),
     }))
 }
 
-const ANY_MEMBER: &str = "*";
+/// The member that a step leads into; none for elements.
+fn member<'s>(step: &SchemaStep<'s>) -> Option<&'s str> {
+    match step {
+        SchemaStep::Property(name) => Some(name),
+        SchemaStep::AdditionalProperties => Some("*"),
+        SchemaStep::Items => None,
+    }
+}
 
 fn wrap(step: &SchemaStep<'_>, value: Value) -> Value {
-    let name = match step {
-        SchemaStep::Property(name) => name,
-        SchemaStep::AdditionalProperties => ANY_MEMBER,
-        SchemaStep::Items => return Value::Array(vec![value]),
-    };
-    Value::Object(Map::from_iter([(name.to_owned(), value)]))
+    match member(step) {
+        Some(name) => Value::Object(Map::from_iter([(name.to_owned(), value)])),
+        None => Value::Array(vec![value]),
+    }
 }
 
 fn unwrap(step: &SchemaStep<'_>, value: Value) -> Result<Option<Value>, String> {
-    let name = match step {
-        SchemaStep::Property(name) => name,
-        SchemaStep::AdditionalProperties => ANY_MEMBER,
-        SchemaStep::Items => {
-            return match value {
-                Value::Array(items) => Ok(items.into_iter().next()),
-                _ => Err("[] must be of array type".to_owned()),
-            };
-        }
-    };
-    match value {
-        Value::Object(mut members) => Ok(members.remove(name)),
-        _ => Err(format!(".{name} must be of object type")),
+    match (member(step), value) {
+        (Some(name), Value::Object(mut members)) => Ok(members.remove(name)),
+        (Some(name), _) => Err(format!(".{name} must be of object type")),
+        (None, Value::Array(items)) => Ok(items.into_iter().next()),
+        (None, _) => Err("[] must be of array type".to_owned()),
     }
 }

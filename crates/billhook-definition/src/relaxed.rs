@@ -64,7 +64,7 @@ fn all_defaults_pruned(old: &Model<'_>) -> bool {
         let compiled = CompiledSchema::new(Some(&schema), CompileOptions::default());
         let pruned = billhook_default_validation::prune_defaults(&compiled);
         let defaults = |schema: &CompiledSchema| -> Vec<_> {
-            schema.default_places().map(|place| place.edge().default().map(deep)).collect()
+            schema.default_places().map(|place| place.default().map(deep)).collect()
         };
         pruned.is_ok_and(|pruned| defaults(&pruned) == defaults(&compiled))
     })

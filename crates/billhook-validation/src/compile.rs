@@ -258,7 +258,7 @@ impl Arena {
             checkers: HashMap::new(),
         };
         builder.node(schema, compiled.root_edge().node_id(), false);
-        let wording = compiled.wording();
+        let wording = compiled.root().wording();
         Arena { schema: compiled.clone(), nodes: builder.nodes, wording }
     }
 
@@ -337,7 +337,7 @@ impl Builder<'_> {
         // Under junctors there are no rules (SS-50).
         has_rules |= !nested && schema.validations.iter().any(|own| !own.is_empty());
 
-        let context = Context::new(&types, format, self.compiled.kubernetes());
+        let context = Context::new(&types, format, self.compiled.root().kubernetes());
         let numbers = Numbers::new(schema, context);
         let required: Box<[Box<str>]> =
             schema.required.iter().flatten().map(|name| name.as_str().into()).collect();
@@ -383,7 +383,7 @@ impl Builder<'_> {
         schema: &'p JsonSchemaProps,
         types: &TypeList,
     ) -> (&'p str, Option<Checker>) {
-        let kubernetes = self.compiled.kubernetes();
+        let kubernetes = self.compiled.root().kubernetes();
         let type_ = types.single().unwrap_or_default();
         let has_effect = self.form == SchemaForm::Structural
             || Format::has_effect(type_, &schema.format, kubernetes);

@@ -5,7 +5,7 @@ use billhook_apimachinery::metadata::{Invalid, decode_metadata};
 use billhook_apimachinery::names;
 use billhook_apimachinery::value::{deep_clone, grow, sorted};
 use billhook_apimachinery::{FieldError, Location, Wording};
-use billhook_schema::{CompiledSchema, NodeRef, Unlisted};
+use billhook_schema::{CompiledSchema, Effects, NodeRef, Unlisted};
 use serde_json::{Map, Value};
 
 /// Returns the errors in the type and the metadata of all embedded resources of an object.
@@ -38,7 +38,7 @@ fn walk(
     at: &Location<'_>,
     errors: &mut Vec<FieldError>,
 ) {
-    if !is_resource && !node.has_embedded_resource() {
+    if !is_resource && !node.can(Effects::COERCE) {
         return;
     }
     match value {

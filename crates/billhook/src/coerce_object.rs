@@ -112,7 +112,7 @@ impl Clean<'_> {
     ) -> Result<Cleaned, String> {
         let schema = self.crd.schema(&found.version);
         let own = belongs_to(found, self.crd).then_some(schema);
-        if own.is_some() && schema.dialect() == Dialect::Kep {
+        if own.is_some() && schema.root().dialect() == Dialect::Kep {
             billhook_pruning::check_types(schema, object).map_err(|error| error.to_string())?;
         }
         if !reports {
@@ -177,9 +177,9 @@ impl Clean<'_> {
         report: &mut impl Report,
     ) -> Result<Option<DeepValue>, String> {
         let Some(metadata) = object.get_mut("metadata") else { return Ok(None) };
-        let decoded = normalize_metadata(metadata, self.invalid, schema.dialect())
+        let decoded = normalize_metadata(metadata, self.invalid, schema.root().dialect())
             .map_err(|error| error.to_string())?;
-        let changed = match schema.writes_unset_time() {
+        let changed = match schema.root().writes_unset_time() {
             true => {
                 let mut decoded = decoded.into_value();
                 write_unset_time(&mut decoded);

@@ -2,7 +2,7 @@
 
 use billhook_apimachinery::value::{DeepValue, deep_clone, deep_eq, footprint, grow};
 use billhook_defaulting::{DefaultBudget, apply_defaults_within};
-use billhook_schema::{Edge, NodeRef};
+use billhook_schema::{Edge, Effects, NodeRef};
 use serde_json::{Map, Value};
 
 use crate::crd::CrdVersion;
@@ -95,7 +95,7 @@ fn shrink_members(node: NodeRef<'_>, members: &mut Map<String, Value>) {
 }
 
 fn shrink(node: NodeRef<'_>, value: &mut Value) {
-    if !node.can_default() {
+    if !node.can(Effects::DEFAULT) {
         return;
     }
     match value {

@@ -227,7 +227,7 @@ fn prune_defaults(input: Given<'_>) -> Run {
     let root = schema.root_edge().default().map(|default| (String::new(), default));
     let below = schema
         .default_places()
-        .filter_map(|place| Some((format!(".{}", place.schema_path()), place.edge().default()?)));
+        .filter_map(|edge| Some((format!(".{}", edge.node().schema_path()), edge.default()?)));
     for (path, default) in root.into_iter().chain(below) {
         defaults.insert(path, deep_clone(default));
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use billhook::FieldPath;
-use billhook::label_selector::{LabelSelector, Selector, SelectorOptions};
+use billhook::label_selector::{LabelSelector, Selector};
 use billhook::webhook::{
     AdmissionAttributes, CelConditions, CompiledWebhook, ConditionInput, Decision,
     EquivalentResources, Match, MatchContext, NamespaceLabels, UserAuthorizer, ValidationOptions,
@@ -24,17 +24,16 @@ use super::ops::{Given, Run, field_error, object, ok};
 pub(super) fn label_selector(input: Given<'_>) -> Run {
     let written = input.get("selector").unwrap_or(&Value::Null);
     let document = LabelSelector::from_value(written).map_err(|error| error.to_string())?;
-    let options = SelectorOptions::default().kubernetes(input.kubernetes);
     let mut errors = Vec::new();
     let selector = match written {
         Value::Null => Ok(Selector::nothing()),
-        _ => document.parse_with(&options),
+        _ => document.parse_for(input.kubernetes),
     };
     if let Err(error) = &selector {
         let error = json!({"error": error.to_string(), "source": "selector"});
         errors.push(DeepValue::from(error));
     }
-    let invalid = document.validate_with(&FieldPath::default(), &options);
+    let invalid = document.validate_for(&FieldPath::default(), input.kubernetes, false);
     errors.extend(invalid.iter().map(|error| field_error(error, Some("validation"))));
     match selector {
         Ok(selector) if errors.is_empty() => {

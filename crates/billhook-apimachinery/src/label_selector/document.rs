@@ -9,8 +9,7 @@ use crate::names::{label_value, qualified_name};
 use crate::print::quote;
 use crate::record;
 use crate::record::{RecordError, TypedRecord};
-use crate::value::DeepValue;
-use crate::{FieldError, FieldPath, KubernetesVersion};
+use crate::{FieldError, FieldPath, KubernetesVersion, Wording};
 
 record! {
     /// A label selector as documents have it (`LabelSelector`).
@@ -36,41 +35,10 @@ record! {
     }
 }
 
-/// Options for parsing and validating a selector.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct SelectorOptions {
-    /// The version of the server, which decides about texts (KV-10, KV-14).
-    pub kubernetes: KubernetesVersion,
-    /// Whether invalid label values in expressions are tolerated (WCF-95).
-    pub tolerate_values: bool,
-}
-
-impl SelectorOptions {
-    /// Returns the options for a server of another version.
-    #[must_use]
-    pub fn kubernetes(mut self, kubernetes: KubernetesVersion) -> Self {
-        self.kubernetes = kubernetes;
-        self
-    }
-
-    /// Returns the options with or without tolerance for invalid label values in expressions.
-    #[must_use]
-    pub fn tolerate_values(mut self, tolerate_values: bool) -> Self {
-        self.tolerate_values = tolerate_values;
-        self
-    }
-}
-
 impl LabelSelector {
     /// Reads a selector; null is an empty one, fields that are not known are ignored.
     pub fn from_value(value: &Value) -> Result<Self, RecordError> {
         Self::read(value).map(|(selector, _)| selector)
-    }
-
-    /// Returns the selector as a document has it; empty parts are left out.
-    pub fn to_value(&self) -> DeepValue {
-        self.to_document()
     }
 
     /// Returns whether it has no conditions.
@@ -84,16 +52,17 @@ impl LabelSelector {
     ///
     /// If a condition cannot be used: the first such (WM-67).
     pub fn parse(&self) -> Result<Selector, SelectorError> {
-        self.parse_with(&SelectorOptions::default())
+        self.parse_for(KubernetesVersion::default())
     }
 
-    /// Like [`LabelSelector::parse`], with options.
+    /// Like [`LabelSelector::parse`], for a server of any version, which decides about texts (KV-10,
+    /// KV-14).
     ///
     /// # Errors
     ///
     /// As for [`LabelSelector::parse`].
-    pub fn parse_with(&self, options: &SelectorOptions) -> Result<Selector, SelectorError> {
-        let wording = options.kubernetes.wording();
+    pub fn parse_for(&self, kubernetes: KubernetesVersion) -> Result<Selector, SelectorError> {
+        let wording = kubernetes.wording();
         let mut requirements = Vec::new();
         for (key, value) in &self.match_labels {
             let values = std::slice::from_ref(value);
@@ -114,12 +83,18 @@ impl LabelSelector {
 
     /// Validates a selector at `path` of a document as a server does (WCF-52 to WCF-58).
     pub fn validate(&self, path: &FieldPath) -> Vec<FieldError> {
-        self.validate_with(path, &SelectorOptions::default())
+        self.validate_for(path, KubernetesVersion::default(), false)
     }
 
-    /// Like [`LabelSelector::validate`], with options.
-    pub fn validate_with(&self, path: &FieldPath, options: &SelectorOptions) -> Vec<FieldError> {
-        let wording = options.kubernetes.wording();
+    /// Like [`LabelSelector::validate`], for a server of any version; may tolerate invalid label
+    /// values in expressions (WCF-95).
+    pub fn validate_for(
+        &self,
+        path: &FieldPath,
+        kubernetes: KubernetesVersion,
+        tolerates_values: bool,
+    ) -> Vec<FieldError> {
+        let wording = kubernetes.wording();
         let mut errors = Vec::new();
         let labels = path.clone().name("matchLabels");
         for (key, value) in &self.match_labels {
@@ -128,7 +103,7 @@ impl LabelSelector {
         }
         for (index, expression) in self.match_expressions.iter().enumerate() {
             let path = path.clone().name("matchExpressions").index(index);
-            expression.validate(&path, options, &mut errors);
+            expression.validate(&path, wording, tolerates_values, &mut errors);
         }
         errors
     }
@@ -157,8 +132,13 @@ impl LabelSelectorRequirement {
         })
     }
 
-    fn validate(&self, path: &FieldPath, options: &SelectorOptions, errors: &mut Vec<FieldError>) {
-        let wording = options.kubernetes.wording();
+    fn validate(
+        &self,
+        path: &FieldPath,
+        wording: &Wording,
+        tolerates_values: bool,
+        errors: &mut Vec<FieldError>,
+    ) {
         let values = path.clone().name("values");
         match self.operator() {
             Some(Operator::In | Operator::NotIn) if self.values.is_empty() => {
@@ -178,7 +158,7 @@ impl LabelSelectorRequirement {
         }
         let key = path.clone().name("key");
         push_invalid(errors, &key, &self.key, &qualified_name(&self.key, wording));
-        if !options.tolerate_values {
+        if !tolerates_values {
             for (index, value) in self.values.iter().enumerate() {
                 let messages = label_value(value, wording);
                 push_invalid(errors, &values.clone().index(index), value, &messages);

@@ -33,7 +33,7 @@ use crate::{FieldError, FieldPath, Wording, aggregate};
 use serde_json::{Map, Value};
 
 pub use document::push_invalid;
-pub use document::{LabelSelector, LabelSelectorRequirement, SelectorOptions};
+pub use document::{LabelSelector, LabelSelectorRequirement};
 
 /// Something that has labels.
 pub trait Labels {

@@ -81,7 +81,7 @@ impl RuleTree {
             return None;
         }
         let above = Above { is_typed: types == Types::FromTop, is_untyped: false };
-        let (kubernetes, patterns) = (compiled.kubernetes(), &Patterns::default());
+        let (kubernetes, patterns) = (compiled.root().kubernetes(), &Patterns::default());
         let options = RuleOptions { kubernetes, stored, patterns };
         tree.compile(schema, tree.root(), None, true, above, options);
         Some(tree)
@@ -117,7 +117,7 @@ impl RuleTree {
         });
         let has_rules = has_rules_below || !written(schema).is_empty();
         let type_ = schema.type_.as_str();
-        let shown = Shown::of(type_, compiled.kubernetes());
+        let shown = Shown::of(type_, compiled.root().kubernetes());
         self.nodes[id.index()] = has_rules.then(|| {
             Box::new(Node { type_: type_.into(), shown, has_rules_below, ..Node::default() })
         });

@@ -135,7 +135,7 @@ pub fn validate_rules(
     is_clean: impl Fn(&Location<'_>) -> bool,
 ) -> Vec<FieldError> {
     let compiled;
-    let rules = if Edition::libraries_differ(schema.compiled().kubernetes()) {
+    let rules = if Edition::libraries_differ(schema.compiled().root().kubernetes()) {
         compiled = schema.compile_rules(Some(&checks.stored));
         compiled.as_ref()
     } else {

@@ -48,7 +48,7 @@ impl<'w> Walk<'w> {
     pub(super) fn into_errors(self) -> Vec<FieldError> {
         let mut errors = self.errors.into_vec();
         errors.extend(self.total.errors(&self.checks.base));
-        let wording = self.tree.schema().wording();
+        let wording = self.tree.schema().root().wording();
         errors.into_iter().map(|error| error.worded(wording)).collect()
     }
 

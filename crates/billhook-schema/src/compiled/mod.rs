@@ -23,7 +23,7 @@ pub use hints::{ExpectedProperty, PreviousProperty};
 pub use lower::CompileOptions;
 pub use members::Members;
 use members::{NO_DEFAULT, Property, Target};
-pub use places::{DefaultPlace, SchemaStep};
+pub use places::SchemaStep;
 
 /// The fields that every resource has besides those of its schema.
 pub const RESOURCE_FIELDS: [&str; 3] = ["apiVersion", "kind", "metadata"];
@@ -284,28 +284,6 @@ impl CompiledSchema {
         self.0.node(id)
     }
 
-    /// Returns the dialect that the schema was compiled for.
-    pub fn dialect(&self) -> Dialect {
-        self.0.dialect
-    }
-
-    /// Returns the version of the server that the schema was compiled for. What is compiled from
-    /// the schema follows the same version.
-    pub fn kubernetes(&self) -> KubernetesVersion {
-        self.0.kubernetes
-    }
-
-    /// Returns the wording of errors about objects.
-    pub fn wording(&self) -> &'static Wording {
-        self.0.wording
-    }
-
-    /// Returns whether the metadata of an object is written with `creationTimestamp: null` as long
-    /// as the time is not set (KV-01).
-    pub fn writes_unset_time(&self) -> bool {
-        self.0.writes_unset_time
-    }
-
     /// Returns whether the top value is a resource, whose `apiVersion`, `kind` and `metadata` are
     /// implicitly specified (PR-02).
     pub fn is_resource_root(&self) -> bool {
@@ -493,18 +471,6 @@ impl<'s> NodeRef<'s> {
         self.node.flags.has(effects.0)
     }
 
-    /// Returns whether null removal can remove anything at or below this node.
-    #[inline]
-    pub fn can_remove_null(self) -> bool {
-        self.node.flags.has(Flags::CAN_REMOVE_NULL)
-    }
-
-    /// Returns whether there is any default below this node.
-    #[inline]
-    pub fn can_default(self) -> bool {
-        self.node.flags.has(Flags::CAN_DEFAULT)
-    }
-
     /// Returns the members at the positions whose bits are set in a word.
     #[inline]
     pub(crate) fn properties_in(
@@ -517,12 +483,6 @@ impl<'s> NodeRef<'s> {
             bits &= bits - 1;
             self.property_at(64 * word + bit)
         })
-    }
-
-    /// Returns whether this node or one below it is an embedded resource.
-    #[inline]
-    pub fn has_embedded_resource(self) -> bool {
-        self.node.flags.has(Flags::HAS_EMBEDDED)
     }
 
     /// Returns the node this one is written in; none for the root.

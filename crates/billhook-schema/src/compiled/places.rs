@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use billhook_apimachinery::FieldPath;
 use billhook_apimachinery::value::{DeepValue, deep_clone, footprint};
 use serde_json::Value;
 
@@ -23,60 +22,34 @@ pub enum SchemaStep<'s> {
     Items,
 }
 
-/// A place that has a default.
-#[derive(Clone, Copy)]
-pub struct DefaultPlace<'s> {
-    edge: Edge<'s>,
-}
-
-impl<'s> DefaultPlace<'s> {
-    /// Returns the edge to the place.
-    pub fn edge(self) -> Edge<'s> {
-        self.edge
-    }
-
-    /// Returns whether the place may lie below `apiVersion`, `kind` or `metadata` of a resource;
+impl<'s> NodeRef<'s> {
+    /// Returns whether the node may lie below `apiVersion`, `kind` or `metadata` of a resource;
     /// false only when it surely doesn't.
     pub fn may_be_in_resource_field(self) -> bool {
-        self.edge.node().node.flags.has(Flags::WHOLE)
+        self.node.flags.has(Flags::WHOLE)
     }
 
-    /// Returns the step to the place, and the node it starts from.
+    /// Returns the step to the node, and the node it starts from.
     pub fn last_step(self) -> Option<(NodeRef<'s>, SchemaStep<'s>)> {
-        Self::step_to(self.edge.node())
-    }
-
-    fn step_to(node: NodeRef<'s>) -> Option<(NodeRef<'s>, SchemaStep<'s>)> {
-        let arena = node.arena;
-        let step = match node.node.step {
+        let arena = self.arena;
+        let step = match self.node.step {
             Step::Top => return None,
             Step::Property(property) => SchemaStep::Property(arena.name(arena.property(property))),
             Step::AdditionalProperties => SchemaStep::AdditionalProperties,
             Step::Items => SchemaStep::Items,
         };
-        Some((arena.node(node.node.parent), step))
+        Some((arena.node(self.node.parent), step))
     }
 
-    /// Returns the steps that lead to the place, outermost first, each with the node it starts
-    /// from.
+    /// Returns the steps that lead to the node, outermost first, each with the node it starts from.
     pub fn steps(self) -> Vec<(NodeRef<'s>, SchemaStep<'s>)> {
-        let mut steps = Vec::new();
-        let mut node = self.edge.node();
-        while let Some((parent, step)) = Self::step_to(node) {
-            steps.push((parent, step));
-            node = parent;
-        }
+        let last = self.last_step();
+        let mut steps: Vec<_> =
+            std::iter::successors(last, |(parent, _)| parent.last_step()).collect();
         steps.reverse();
         steps
     }
 
-    /// Returns the schema path of the default.
-    pub fn schema_path(self) -> FieldPath {
-        self.edge.node().schema_path()
-    }
-}
-
-impl<'s> NodeRef<'s> {
     /// Returns the parts of a schema directly below the one that this node was compiled from, with the ids
     /// of their nodes; those under junctors are the [`NodeRef::branches`].
     pub fn children(
@@ -100,8 +73,9 @@ impl<'s> NodeRef<'s> {
 }
 
 impl CompiledSchema {
-    /// Returns all places with a default but the top, whose default is never applied (DF-24).
-    pub fn default_places(&self) -> impl Iterator<Item = DefaultPlace<'_>> {
+    /// Returns the edges to all places with a default but the top, whose default is never applied
+    /// (DF-24).
+    pub fn default_places(&self) -> impl Iterator<Item = Edge<'_>> {
         let arena = &*self.0;
         let properties = arena.properties.iter().map(|property| &property.target);
         let below = arena.nodes.iter().flat_map(|node| {
@@ -114,7 +88,7 @@ impl CompiledSchema {
         properties
             .chain(below)
             .filter(|target| target.has_default())
-            .map(move |target| DefaultPlace { edge: Edge { arena, target } })
+            .map(move |target| Edge { arena, target })
     }
 
     /// Returns the same schema with each default, that of the top included, replaced by the result
@@ -125,16 +99,15 @@ impl CompiledSchema {
     /// Returns the first error of `replace`.
     pub fn map_defaults<E>(
         &self,
-        mut replace: impl FnMut(DefaultPlace<'_>, Value) -> Result<Option<Value>, E>,
+        mut replace: impl FnMut(Edge<'_>, Value) -> Result<Option<Value>, E>,
     ) -> Result<CompiledSchema, E> {
         let mut changed: Option<Arena> = None;
         let mut removed = Vec::new();
-        let top = Some(&self.0.root).filter(|target| target.has_default());
-        let top = top.map(|target| DefaultPlace { edge: Edge { arena: &self.0, target } });
-        for place in top.into_iter().chain(self.default_places()) {
-            let id = place.edge.target.default;
+        let top = Some(self.root_edge()).filter(|edge| edge.target.has_default());
+        for edge in top.into_iter().chain(self.default_places()) {
+            let id = edge.target.default;
             let Some(old) = self.0.defaults.get(id as usize) else { continue };
-            let new = replace(place, deep_clone(&old.value))?.map(DeepValue::from);
+            let new = replace(edge, deep_clone(&old.value))?.map(DeepValue::from);
             if new.as_ref() == Some(&old.value) {
                 continue;
             }

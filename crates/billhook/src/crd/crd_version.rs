@@ -118,7 +118,7 @@ impl CrdVersion {
             None => {
                 let mut options = CompileOptions::default();
                 options.resource_root = false;
-                options.kubernetes = compiled.kubernetes();
+                options.kubernetes = compiled.root().kubernetes();
                 Validator::of(&CompiledSchema::of_part(written, options), written)
             }
         })

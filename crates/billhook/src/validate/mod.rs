@@ -190,7 +190,7 @@ impl CrdVersion {
     }
 
     fn validate(&self, object: &Value, write: Write<'_>, options: &ValidateOptions) -> Validation {
-        let wording = self.schema().wording();
+        let wording = self.schema().root().wording();
         let metadata = metadata(object);
         let old_metadata = write.old().map(self::metadata);
         let is_namespaced = self.definition().scope() == Scope::Namespaced;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use billhook_apimachinery::label_selector::SelectorOptions;
+use billhook_apimachinery::KubernetesVersion;
 
 use super::attributes::AdmissionAttributes;
 use super::conditions::{
@@ -68,13 +68,13 @@ impl CompiledWebhook {
         configuration: &Arc<str>,
         number: usize,
         webhook: Webhook,
-        options: &SelectorOptions,
+        kubernetes: KubernetesVersion,
     ) -> Self {
         CompiledWebhook {
             kind,
             key: format!("{configuration}/{}/{number}", webhook.name),
             configuration: Arc::clone(configuration),
-            matcher: RequestMatcher::of_webhook(&webhook, options),
+            matcher: RequestMatcher::of_webhook(&webhook, kubernetes),
             webhook,
         }
     }

@@ -1,9 +1,7 @@
 //! Which requests are selected: by the labels of namespaces and objects, and by rules (WM-10 to
 //! WM-52, PO-26).
 
-use billhook_apimachinery::label_selector::{
-    LabelSelector, Labels, Selector, SelectorError, SelectorOptions,
-};
+use billhook_apimachinery::label_selector::{LabelSelector, Labels, Selector, SelectorError};
 use billhook_apimachinery::value::DeepValue;
 use billhook_apimachinery::{GroupVersionResource, KubernetesVersion, Status};
 use serde_json::{Map, Value};
@@ -60,12 +58,15 @@ enum Blocked {
 }
 
 impl RequestMatcher {
-    pub(super) fn of_webhook(webhook: &Webhook, options: &SelectorOptions) -> Self {
+    pub(super) fn of_webhook(webhook: &Webhook, kubernetes: KubernetesVersion) -> Self {
         RequestMatcher {
             rules: webhook.rules.iter().map(CompiledRule::new).collect(),
             matches_equivalents: webhook.matches_equivalents(),
             selects_without_rules: false,
-            ..Self::of_selectors([&webhook.namespace_selector, &webhook.object_selector], options)
+            ..Self::of_selectors(
+                [&webhook.namespace_selector, &webhook.object_selector],
+                kubernetes,
+            )
         }
     }
 
@@ -76,15 +77,15 @@ impl RequestMatcher {
             rules: resources.resource_rules.iter().map(CompiledRule::named).collect(),
             excluded: resources.exclude_resource_rules.iter().map(CompiledRule::named).collect(),
             matches_equivalents: resources.match_policy.as_deref() == Some("Equivalent"),
-            ..Self::of_selectors(selectors, &SelectorOptions::default())
+            ..Self::of_selectors(selectors, KubernetesVersion::default())
         }
     }
 
     /// Returns what selects requests by the selectors of namespace and object alone.
-    fn of_selectors(selectors: [&Option<LabelSelector>; 2], options: &SelectorOptions) -> Self {
+    fn of_selectors(selectors: [&Option<LabelSelector>; 2], kubernetes: KubernetesVersion) -> Self {
         let [namespace_selector, object_selector] = selectors.map(|selector| match selector {
             None => Ok(Selector::nothing()),
-            Some(selector) => selector.parse_with(options),
+            Some(selector) => selector.parse_for(kubernetes),
         });
         RequestMatcher {
             namespace_selector,
@@ -93,7 +94,7 @@ impl RequestMatcher {
             excluded: Vec::new(),
             matches_equivalents: false,
             selects_without_rules: true,
-            reads_null_labels: options.kubernetes >= KubernetesVersion::V1_33,
+            reads_null_labels: kubernetes >= KubernetesVersion::V1_33,
         }
     }
 

@@ -3,8 +3,6 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use billhook_apimachinery::label_selector::SelectorOptions;
-
 use super::attributes::AdmissionAttributes;
 use super::compiled_webhook::{CompiledWebhook, MatchContext};
 use super::configuration::{ConfigurationKind, WebhookConfiguration};
@@ -73,11 +71,11 @@ impl WebhookSet {
         let mut hooks = Vec::new();
         for (name, configuration) in by_name {
             let name: Arc<str> = Arc::from(name);
-            let options = SelectorOptions::default().kubernetes(configuration.kubernetes);
+            let kubernetes = configuration.kubernetes;
             let mut numbers: BTreeMap<String, usize> = BTreeMap::new();
             for webhook in configuration.webhooks {
                 let number = numbers.entry(webhook.name.clone()).or_default();
-                hooks.push(CompiledWebhook::new(kind, &name, *number, webhook, &options));
+                hooks.push(CompiledWebhook::new(kind, &name, *number, webhook, kubernetes));
                 *number += 1;
             }
         }

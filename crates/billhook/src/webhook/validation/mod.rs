@@ -20,7 +20,7 @@ use super::condition_program::compile;
 use super::configuration::{
     ConfigurationKind, MatchCondition, MatchResources, Webhook, WebhookConfiguration,
 };
-use billhook_apimachinery::label_selector::{SelectorOptions, push_invalid};
+use billhook_apimachinery::label_selector::push_invalid;
 use billhook_apimachinery::metadata::validate_applied;
 use billhook_cel::Libraries;
 use billhook_definition::validate_client_config;
@@ -230,9 +230,8 @@ impl Validation<'_> {
             ("objectSelector", &webhook.object_selector),
         ] {
             if let Some(selector) = selector {
-                let options = SelectorOptions::default().kubernetes(self.kubernetes);
-                let options = options.tolerate_values(self.tolerance.label_values);
-                let errors = selector.validate_with(&self.at(name), &options);
+                let tolerates = self.tolerance.label_values;
+                let errors = selector.validate_for(&self.at(name), self.kubernetes, tolerates);
                 self.errors.extend(errors);
             }
         }

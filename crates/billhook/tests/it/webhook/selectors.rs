@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use billhook::FieldPath;
 use billhook::label_selector::{LabelSelector, Labels, Operator, Selector};
+use billhook_apimachinery::record::TypedRecord as _;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -207,8 +208,8 @@ fn validation() {
 fn documents() {
     let document = json!({"matchLabels": {"a": "b"}, "matchExpressions": [
         {"key": "c", "operator": "In", "values": ["z", "a"]}, {"key": "d", "operator": "Exists"}]});
-    assert_eq!(*LabelSelector::from_value(&document).unwrap().to_value(), document);
-    assert_eq!(*LabelSelector::from_value(&Value::Null).unwrap().to_value(), json!({}));
+    assert_eq!(*LabelSelector::from_value(&document).unwrap().to_document(), document);
+    assert_eq!(*LabelSelector::from_value(&Value::Null).unwrap().to_document(), json!({}));
     for (document, error) in [
         (json!([]), "json: cannot unmarshal array into Go value of type v1.LabelSelector"),
         (
