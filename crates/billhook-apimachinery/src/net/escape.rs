@@ -1,5 +1,6 @@
 //! Escapes in the parts of URLs.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use crate::print::quote;
@@ -92,11 +93,21 @@ pub fn unescape(text: &str, part: UrlPart) -> Result<Vec<u8>, String> {
 ///
 /// Returns the server's text for an invalid escape.
 pub fn unescape_text(text: &str, part: UrlPart) -> Result<String, String> {
-    // Most paths have no escapes, and nothing else is special in them.
-    if part == UrlPart::Path && !text.contains('%') {
-        return Ok(text.to_owned());
+    unescaped(text, part).map(Cow::into_owned)
+}
+
+/// [`unescape_text`] without a copy of a text that has no escapes.
+pub(super) fn unescaped(text: &str, part: UrlPart) -> Result<Cow<'_, str>, String> {
+    // Most texts have no escapes.
+    let is_plain = |byte: u8| match part {
+        UrlPart::Query => !matches!(byte, b'%' | b'+'),
+        UrlPart::Host | UrlPart::Zone => !byte.is_ascii() || !must_escape(byte, part),
+        _ => byte != b'%',
+    };
+    if text.bytes().all(is_plain) {
+        return Ok(Cow::Borrowed(text));
     }
-    unescape(text, part).map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+    unescape(text, part).map(|bytes| Cow::Owned(String::from_utf8_lossy(&bytes).into_owned()))
 }
 
 fn code(digits: &[u8]) -> Option<u8> {

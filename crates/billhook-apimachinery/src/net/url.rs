@@ -1,10 +1,11 @@
 //! Parsing of URLs and of the URIs of requests.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::net::IpAddr;
 
 use super::address::Address;
-use super::escape::{UrlPart, escape, is_escaped, unescape_text};
+use super::escape::{UrlPart, escape, is_escaped, unescape_text, unescaped};
 use crate::print::quote;
 
 /// A URL in its parts. It prints as the server puts it together again.
@@ -33,30 +34,57 @@ pub struct Url {
     omits_host: bool,
 }
 
-fn parse(text: &str, is_request: bool) -> Result<Url, String> {
+/// The parts of a text that is a URL, besides the fragment.
+#[derive(Default)]
+struct Parts<'t> {
+    scheme: &'t str,
+    opaque: &'t str,
+    user: Option<String>,
+    host: Cow<'t, str>,
+    path: Cow<'t, str>,
+    written_path: &'t str,
+    force_query: bool,
+    query: &'t str,
+    omits_host: bool,
+}
+
+impl From<Parts<'_>> for Url {
+    fn from(parts: Parts<'_>) -> Self {
+        let is_default = escape(&*parts.path, UrlPart::Path) == parts.written_path;
+        Url {
+            scheme: parts.scheme.to_ascii_lowercase(),
+            opaque: parts.opaque.to_owned(),
+            user: parts.user,
+            host: parts.host.into_owned(),
+            path: parts.path.into_owned(),
+            raw_path: (!is_default).then(|| parts.written_path.to_owned()),
+            force_query: parts.force_query,
+            query: parts.query.to_owned(),
+            omits_host: parts.omits_host,
+            ..Url::default()
+        }
+    }
+}
+
+fn parse(text: &str, is_request: bool) -> Result<Parts<'_>, String> {
     if text.bytes().any(|byte| byte.is_ascii_control()) {
         return Err("net/url: invalid control character in URL".to_owned());
     }
     if text.is_empty() && is_request {
         return Err("empty url".to_owned());
     }
-    let mut url = Url::default();
     if text == "*" {
-        url.path = "*".to_owned();
-        return Ok(url);
+        return Ok(Parts { path: text.into(), written_path: text, ..Parts::default() });
     }
     let (scheme, mut rest) = split_scheme(text)?;
-    url.scheme = scheme.to_ascii_lowercase();
+    let mut url = Parts { scheme, ..Parts::default() };
     match rest.strip_suffix('?') {
         Some(without) if !without.contains('?') => (url.force_query, rest) = (true, without),
-        _ => {
-            let (before, query) = rest.split_once('?').unwrap_or((rest, ""));
-            (rest, url.query) = (before, query.to_owned());
-        }
+        _ => (rest, url.query) = rest.split_once('?').unwrap_or((rest, "")),
     }
     if !rest.starts_with('/') {
         if !url.scheme.is_empty() {
-            url.opaque = rest.to_owned();
+            url.opaque = rest;
             return Ok(url);
         }
         if is_request {
@@ -71,13 +99,12 @@ fn parse(text: &str, is_request: bool) -> Result<Url, String> {
         Some(behind) => {
             let end = behind.find('/').unwrap_or(behind.len());
             let (authority, path) = behind.split_at_checked(end).unwrap_or((behind, ""));
-            (url.user, url.host) = parse_authority(&url.scheme, authority)?;
+            (url.user, url.host) = parse_authority(url.scheme, authority)?;
             rest = path;
         }
         None => url.omits_host = !url.scheme.is_empty() && rest.starts_with('/'),
     }
-    url.path = unescape_text(rest, UrlPart::Path)?;
-    url.raw_path = (escape(&url.path, UrlPart::Path) != rest).then(|| rest.to_owned());
+    (url.path, url.written_path) = (unescaped(rest, UrlPart::Path)?, rest);
     Ok(url)
 }
 
@@ -95,7 +122,10 @@ fn split_scheme(text: &str) -> Result<(&str, &str), String> {
     Ok(("", text))
 }
 
-fn parse_authority(scheme: &str, text: &str) -> Result<(Option<String>, String), String> {
+fn parse_authority<'t>(
+    scheme: &str,
+    text: &'t str,
+) -> Result<(Option<String>, Cow<'t, str>), String> {
     let Some((user, host)) = text.rsplit_once('@') else {
         return Ok((None, parse_host(scheme, text)?));
     };
@@ -113,7 +143,7 @@ fn parse_authority(scheme: &str, text: &str) -> Result<(Option<String>, String),
     Ok((Some(user), host))
 }
 
-fn parse_host(scheme: &str, host: &str) -> Result<String, String> {
+fn parse_host<'t>(scheme: &str, host: &'t str) -> Result<Cow<'t, str>, String> {
     let check_port = |port: &str| {
         if is_optional_port(port) {
             Ok(())
@@ -128,18 +158,19 @@ fn parse_host(scheme: &str, host: &str) -> Result<String, String> {
                 .and_then(|literal| literal.rsplit_once(']'))
                 .ok_or("missing ']' in host")?;
             check_port(port)?;
-            return Ok(format!("[{}]{port}", parse_literal(literal)?));
+            return Ok(format!("[{}]{port}", parse_literal(literal)?).into());
         }
         Some(_) => return Err("invalid IP-literal".to_owned()),
         None => {}
     }
     // Lists of hosts with ports are known of databases.
-    let takes_lists = matches!(scheme, "postgres" | "postgresql" | "mongodb" | "mongodb+srv");
+    let of_databases = ["postgres", "postgresql", "mongodb", "mongodb+srv"];
+    let takes_lists = of_databases.iter().any(|known| scheme.eq_ignore_ascii_case(known));
     let colon = if takes_lists { host.rfind(':') } else { host.find(':') };
     if let Some(port) = colon.and_then(|colon| host.get(colon..)) {
         check_port(port)?;
     }
-    unescape_text(host, UrlPart::Host)
+    unescaped(host, UrlPart::Host)
 }
 
 /// Reads an IPv6 address in brackets, perhaps with a zone after an escaped percent sign.
@@ -174,7 +205,7 @@ impl Url {
     pub fn parse(text: &str) -> Result<Self, String> {
         let failed = |url, error| format!("parse {}: {error}", quote(url));
         let (url, fragment) = text.split_once('#').unwrap_or((text, ""));
-        let mut parsed = parse(url, false).map_err(|error| failed(url, error))?;
+        let mut parsed = Url::from(parse(url, false).map_err(|error| failed(url, error))?);
         let unescaped = unescape_text(fragment, UrlPart::Fragment);
         parsed.fragment = unescaped.map_err(|error| failed(text, error))?;
         let is_default = escape(&parsed.fragment, UrlPart::Fragment) == fragment;
@@ -188,7 +219,13 @@ impl Url {
     ///
     /// Returns the server's text.
     pub fn parse_request_uri(text: &str) -> Result<Self, String> {
-        parse(text, true).map_err(|error| format!("parse {}: {error}", quote(text)))
+        let parsed = parse(text, true).map(Url::from);
+        parsed.map_err(|error| format!("parse {}: {error}", quote(text)))
+    }
+
+    /// Returns whether a text is the URI of a request; mostly takes no memory for that.
+    pub fn is_request_uri(text: &str) -> bool {
+        parse(text, true).is_ok()
     }
 
     /// Returns the host without brackets, and the port, which may be empty.

@@ -80,10 +80,13 @@ pub enum Format {
     K8sLongName,
 }
 
+/// Whether a text has a format.
+type Rule = fn(&str) -> bool;
+
 /// The names of formats, without hyphens, and their rules.
-const FORMATS: [(&str, Format, fn(&str) -> bool); 26] = [
+const FORMATS: [(&str, Format, Rule); 26] = [
     ("bsonobjectid", Format::BsonObjectId, digits::is_object_id),
-    ("uri", Format::Uri, |text| Url::parse_request_uri(text).is_ok()),
+    ("uri", Format::Uri, Url::is_request_uri),
     ("email", Format::Email, email::is_address),
     ("hostname", Format::Hostname, |text| names::Hostnames::new().admit(text)),
     ("ipv4", Format::Ipv4, net::is_ipv4),
@@ -176,7 +179,7 @@ impl Format {
 /// A format made ready to check texts with.
 #[derive(Clone, Debug)]
 pub(crate) enum Checker {
-    Rule(fn(&str) -> bool),
+    Rule(Rule),
     Hostname(names::Hostnames),
 }
 

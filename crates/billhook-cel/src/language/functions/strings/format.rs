@@ -51,7 +51,7 @@ pub(super) fn format<'a>(arguments: &[Value<'a>]) -> Result<Value<'a>> {
     Ok(Value::text(out))
 }
 
-/// Writes the text before the next clause, and returns what is behind its percent sign.
+/// Writes the text before the next clause, and returns what comes after its percent sign.
 fn up_to_clause<'t>(mut rest: &'t str, out: &mut String) -> Option<&'t str> {
     while let Some((before, behind)) = rest.split_once('%') {
         out.push_str(before);
