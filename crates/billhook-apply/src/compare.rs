@@ -183,10 +183,7 @@ impl Walk {
         let ValueFields { is_member, below } = one_sided_fields(type_, value);
         let found = self.of(difference);
         found.is_member |= is_member;
-        match found.below.is_empty() {
-            true => found.below = below.into_nodes(),
-            false => found.below.append(&mut below.into_nodes()),
-        }
+        found.below.extend(below.into_nodes());
     }
 
     fn both(&mut self, type_: Type<'_>, old: &Value, new: &Value) {

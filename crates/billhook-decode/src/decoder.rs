@@ -46,7 +46,7 @@ impl Decoder {
     /// Prepares a schema for objects that say they are of `api_version` and `kind`.
     pub fn new(schema: CompiledSchema, api_version: &str, kind: &str) -> Self {
         let root = schema.root();
-        let is_supported = schema.root().dialect() == Dialect::Kubernetes
+        let is_supported = root.dialect() == Dialect::Kubernetes
             && schema.is_resource_root()
             && root
                 .property("metadata")
@@ -56,7 +56,7 @@ impl Decoder {
         let defaults = PreparedDefaults::new(&schema);
         let spare = Spare::default();
         let maps_are_sorted = maps_are_sorted();
-        let fields = Fields::object_meta(schema.root().writes_unset_time());
+        let fields = Fields::object_meta(root.writes_unset_time());
         Decoder(Arc::new(Inner {
             schema,
             defaults,

@@ -97,7 +97,7 @@ fn add(members: &mut Map<String, Value>, name: &str, type_: Type, part: &Part<'_
             }
         }
         Type::Map(item) => {
-            let (key, item) = entry_of(part.bytes()?, *item)?;
+            let (key, item) = entry_of(name, part.bytes()?, *item)?;
             match members.entry(name).or_insert_with(|| json!({})) {
                 Value::Object(entries) => entries.insert(key, item),
                 _ => return None,
@@ -141,11 +141,11 @@ fn value(name: &str, type_: Type, part: &Part<'_>) -> Option<Value> {
     })
 }
 
-fn entry_of(bytes: &[u8], type_: Type) -> Option<(String, Value)> {
+fn entry_of(name: &str, bytes: &[u8], type_: Type) -> Option<(String, Value)> {
     let parts = parts(bytes)?;
     let key = last(&parts, 1).map_or(Some(""), Part::text)?;
     let item = last(&parts, 2).unwrap_or(&Part::Bytes(&[]));
-    Some((key.to_owned(), value(key, type_, item)?))
+    Some((key.to_owned(), value(name, type_, item)?))
 }
 
 /// Reads a time: seconds and nanoseconds since 1970. An empty message is not a time.
