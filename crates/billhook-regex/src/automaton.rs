@@ -38,6 +38,8 @@ pub(crate) struct Automaton {
     ascii: Vec<u32>,
     wide: HashMap<(u32, char), u32>,
     numbers: HashMap<Arc<State>, u32>,
+    /// The number of the state before the first character, once it is known.
+    start: Option<u32>,
     bytes: usize,
     /// The bytes of it that count as kept.
     pub(crate) kept: usize,
@@ -64,6 +66,7 @@ impl Automaton {
             ascii: Vec::new(),
             wide: HashMap::new(),
             numbers: HashMap::new(),
+            start: None,
             bytes: 0,
             kept: 0,
             forgotten: 0,
@@ -92,7 +95,7 @@ impl Automaton {
     ) -> Result<bool, OutOfSteps> {
         steps.take(text.len() / 8 + 1)?;
         let end = program.ascii_classes;
-        let mut state = self.number(program, Edge::Text, &[]);
+        let mut state = self.start(program);
         let mut at = 0;
         while let Some(byte) = text.as_bytes().get(at) {
             let next = match program.ascii_class(*byte) {
@@ -127,6 +130,19 @@ impl Automaton {
             next => next,
         };
         Ok(next == MATCH)
+    }
+
+    /// Returns the number of the state before the first character.
+    #[inline]
+    fn start(&mut self, program: &Program) -> u32 {
+        match self.start {
+            Some(start) => start,
+            None => {
+                let start = self.number(program, Edge::Text, &[]);
+                self.start = Some(start);
+                start
+            }
+        }
     }
 
     #[inline]
@@ -200,6 +216,7 @@ impl Automaton {
         self.ascii = Vec::new();
         self.wide = HashMap::new();
         self.numbers = HashMap::new();
+        self.start = None;
         self.bytes = 0;
         self.forgotten += 1;
     }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::str::FromStr;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, TryLockError};
 
 use crate::automaton::Automaton;
 use crate::limits::{KEPT_BYTES, KEPT_PATTERNS};
@@ -28,10 +28,14 @@ pub struct Pattern {
     inner: Arc<Inner>,
 }
 
+/// The threads that match one pattern at a time without working out again what is known.
+const AUTOMATA: usize = 8;
+
 struct Inner {
     text: Box<str>,
     program: OnceLock<Program>,
-    automata: Mutex<Vec<Automaton>>,
+    /// What is kept for the next matches, each for one thread at a time.
+    automata: [Mutex<Option<Box<Automaton>>>; AUTOMATA],
     memory: Memory,
 }
 
@@ -72,7 +76,7 @@ impl Pattern {
         let inner = Inner {
             text: pattern.into(),
             program: OnceLock::new(),
-            automata: Mutex::default(),
+            automata: Default::default(),
             memory,
         };
         Ok(Self { inner: Arc::new(inner) })
@@ -92,10 +96,7 @@ impl Pattern {
     /// If it takes more.
     pub fn is_match_within(&self, text: &str, steps: &mut Steps) -> Result<bool, OutOfSteps> {
         self.inner.with_program(steps, |program, steps| {
-            let mut automaton = self.inner.automaton(program);
-            let is_match = automaton.is_match(program, text, steps);
-            self.inner.keep(automaton);
-            is_match
+            self.inner.with_automaton(program, |automaton| automaton.is_match(program, text, steps))
         })
     }
 
@@ -158,24 +159,32 @@ impl Inner {
         call(self.program.get_or_init(|| program), steps)
     }
 
-    /// Returns an automaton that no other thread uses.
-    fn automaton(&self, program: &Program) -> Automaton {
-        let mut automata = self.automata.lock().unwrap_or_else(PoisonError::into_inner);
-        match automata.pop() {
-            Some(automaton) => {
-                self.memory.give_back(automaton.kept);
-                automaton
-            }
-            None => Automaton::new(program),
+    /// Calls a function with an automaton that no other thread uses: one that is kept or, where
+    /// other threads have them all, a new one.
+    fn with_automaton<T>(&self, program: &Program, call: impl FnOnce(&mut Automaton) -> T) -> T {
+        let unused = self.automata.iter().find_map(|automaton| match automaton.try_lock() {
+            Ok(unused) => Some(unused),
+            Err(TryLockError::Poisoned(unused)) => Some(unused.into_inner()),
+            Err(TryLockError::WouldBlock) => None,
+        });
+        let Some(mut kept) = unused else { return call(&mut Automaton::new(program)) };
+        let automaton = kept.get_or_insert_with(|| Box::new(Automaton::new(program)));
+        let result = call(automaton);
+        if !self.may_keep(automaton) {
+            *kept = None;
         }
+        result
     }
 
-    /// Keeps an automaton for the next match, if there is memory for it.
-    fn keep(&self, mut automaton: Automaton) {
-        automaton.kept = automaton.footprint();
-        if self.program.get().is_some() && self.memory.take(automaton.kept) {
-            self.automata.lock().unwrap_or_else(PoisonError::into_inner).push(automaton);
+    /// Accounts for the memory of an automaton; returns whether there is enough to keep it for the
+    /// next match.
+    fn may_keep(&self, automaton: &mut Automaton) -> bool {
+        let footprint = automaton.footprint();
+        if footprint == automaton.kept {
+            return true;
         }
+        self.memory.give_back(std::mem::replace(&mut automaton.kept, footprint));
+        self.program.get().is_some() && self.memory.take(footprint)
     }
 }
 

@@ -45,6 +45,8 @@ pub(crate) struct Node {
     pub(crate) accepted: Kinds,
     /// The kinds of which all values are valid.
     pub(crate) plain: Kinds,
+    /// The kinds of which all values have the right type and meet junctors and enum.
+    pub(crate) direct: Kinds,
     /// As written; empty if it has no effect (VV-02).
     pub(crate) format: Box<str>,
     pub(crate) checker: Option<Checker>,
@@ -89,15 +91,18 @@ impl Node {
         }
     }
 
+    /// The kinds of which all values have the right type and meet junctors and enum.
+    fn find_direct(&self) -> Kinds {
+        match &self.junctors {
+            _ if !self.enum_.is_empty() => Kinds::default(),
+            Some(junctors) => self.accepted.and(junctors.admitted),
+            None => self.accepted,
+        }
+    }
+
     /// The kinds of which all values are valid.
     fn find_plain(&self, has_properties: bool) -> Kinds {
-        if !self.enum_.is_empty() {
-            return Kinds::default();
-        }
-        let mut plain = self.accepted;
-        if let Some(junctors) = &self.junctors {
-            plain = plain.and(junctors.admitted);
-        }
+        let mut plain = self.direct;
         if self.strings.is_some() || self.checker.is_some() {
             plain = plain.without(Kinds::STRING);
         }
@@ -345,6 +350,7 @@ impl Builder<'_> {
             id,
             accepted: Kinds::accepted(&types, format),
             plain: Kinds::default(),
+            direct: Kinds::default(),
             format: format.into(),
             checker,
             nullable: schema.nullable,
@@ -363,6 +369,7 @@ impl Builder<'_> {
             has_rules,
             types,
         };
+        node.direct = node.find_direct();
         node.plain = node.find_plain(at.property_count() > 0);
         node
     }

@@ -78,8 +78,9 @@ impl Kinds {
         Kinds(accepted.fold(0, |kinds, value| kinds | Kinds::of(value).0))
     }
 
-    #[inline]
-    fn of(value: &Value) -> Self {
+    /// The kind of a value.
+    #[inline(always)]
+    pub(crate) fn of(value: &Value) -> Self {
         match value {
             Value::Null => Kinds::NULL,
             Value::Bool(_) => Kinds::BOOL,
@@ -91,10 +92,10 @@ impl Kinds {
         }
     }
 
-    /// Returns whether the kind of a value is in the set.
-    #[inline]
-    pub(crate) fn contains(self, value: &Value) -> bool {
-        self.0 & Kinds::of(value).0 != 0
+    /// Returns whether the sets have a kind in common.
+    #[inline(always)]
+    pub(crate) fn include(self, kinds: Kinds) -> bool {
+        self.0 & kinds.0 != 0
     }
 
     /// The kinds in both sets.

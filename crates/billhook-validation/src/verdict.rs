@@ -14,6 +14,7 @@ use crate::compile::{Additional, Arena, Junctors, Node};
 use crate::correlate::{Correlation, OldElements};
 use crate::identity::has_duplicates;
 use crate::members::{self, Seen};
+use crate::types::Kinds;
 use crate::work::Work;
 
 /// Levels that are walked between two looks at how much stack is left.
@@ -40,9 +41,9 @@ impl Verdict<'_> {
         old: Option<&Value>,
         level: usize,
     ) -> bool {
-        let node = self.arena.node(id);
-        node.plain.contains(value)
-            || self.meets(node, value, old, level)
+        let (node, kind) = (self.arena.node(id), Kinds::of(value));
+        node.plain.include(kind)
+            || self.meets(node, kind, value, old, level)
             || self.is_forgiven(id, value, old)
     }
 
@@ -53,18 +54,15 @@ impl Verdict<'_> {
     }
 
     /// Returns whether a value meets the demands of a node.
-    fn meets(&self, node: &Node, value: &Value, old: Option<&Value>, level: usize) -> bool {
-        if !node.accepted.contains(value) && !node.admits_type(value) {
-            return false;
-        }
-        if !value.is_null()
-            && let Some(junctors) = &node.junctors
-            && !junctors.admitted.contains(value)
-            && !grow_at(level, || self.junctors(junctors, value, level + 1))
-        {
-            return false;
-        }
-        if !node.enum_.is_empty() && !node.enum_.admits(value, &self.work) {
+    fn meets(
+        &self,
+        node: &Node,
+        kind: Kinds,
+        value: &Value,
+        old: Option<&Value>,
+        level: usize,
+    ) -> bool {
+        if !node.direct.include(kind) && !self.meets_first(node, kind, value, level) {
             return false;
         }
         match value {
@@ -82,6 +80,17 @@ impl Verdict<'_> {
             Value::Object(members) => grow_at(level, || self.object(node, members, old, level + 1)),
             Value::Null | Value::Bool(_) => true,
         }
+    }
+
+    /// Returns whether a value has the right type and meets junctors and enum.
+    #[inline(never)]
+    fn meets_first(&self, node: &Node, kind: Kinds, value: &Value, level: usize) -> bool {
+        let has_type = node.accepted.include(kind) || node.admits_type(value);
+        let branches = node.junctors.as_ref();
+        let branches = branches.filter(|own| !value.is_null() && !own.admitted.include(kind));
+        has_type
+            && branches.is_none_or(|own| grow_at(level, || self.junctors(own, value, level + 1)))
+            && (node.enum_.is_empty() || node.enum_.admits(value, &self.work))
     }
 
     /// VV-50 to VV-53.
@@ -115,12 +124,12 @@ impl Verdict<'_> {
         }
         let Some(id) = node.items else { return true };
         let old = old.and_then(|old| OldElements::new(node, old));
-        let wrong = items.iter().position(|item| {
+        self.work.take(items.len());
+        let admits = |item| {
             let old = old.as_ref().and_then(|old| old.get(item));
-            !self.admits(id, item, old, level)
-        });
-        self.work.take(wrong.unwrap_or(items.len()));
-        wrong.is_none() && !self.work.is_over()
+            self.admits(id, item, old, level)
+        };
+        !self.work.is_over() && items.iter().all(admits) && !self.work.is_over()
     }
 
     /// VV-34 to VV-37.
@@ -137,27 +146,29 @@ impl Verdict<'_> {
         {
             return false;
         }
+        self.work.take(object.len());
+        if self.work.is_over() {
+            return false;
+        }
         let known = self.arena.at(node).members();
-        let (mut seen, mut next, mut visited) = (Seen::default(), 0, 0);
-        let mut admits = |(key, member): (&String, &Value)| {
-            visited += 1;
+        let (mut seen, mut next) = (Seen::default(), 0);
+        for (key, member) in object {
             let property = known.find(key, next);
             if let Some(property) = property {
                 seen.insert(property.position());
                 next = property.position() + 1;
             }
             let id = match (members::listed(property), node.additional) {
-                (Some(id), _) => id,
-                (None, Additional::Schema(id)) => id,
-                (None, Additional::Anything) => return true,
+                (Some(id), _) | (None, Additional::Schema(id)) => id,
+                (None, Additional::Anything) => continue,
                 (None, Additional::Forbidden) => return false,
             };
             let old = old.and_then(|old| self.old_member(node, old, key));
-            self.admits(id, member, old, level)
-        };
-        let admits_all = object.iter().all(&mut admits);
-        self.work.take(visited);
-        if !admits_all || self.work.is_over() {
+            if !self.admits(id, member, old, level) {
+                return false;
+            }
+        }
+        if self.work.is_over() {
             return false;
         }
         node.required_places.is_some_and(|required| seen.holds(required))

@@ -11,6 +11,7 @@ use super::{
     Property, RESOURCE_FIELDS, ResourceField, Step, Target, Types, Unlisted,
     lookup::Lookup,
     spelling::{AROUND, Spelling},
+    words::NameWords,
 };
 use crate::props::{JsonSchemaProps, SchemaOrBool};
 use crate::structural::StructuralSchema;
@@ -99,6 +100,7 @@ impl CompiledSchema {
                 nodes: vec![NOTHING_NODE.clone(), ANYTHING_NODE.clone()],
                 properties: Vec::new(),
                 branches: Vec::new(),
+                name_words: Vec::new(),
                 names: String::new(),
                 slots: Vec::new(),
                 defaults: Vec::new(),
@@ -292,6 +294,7 @@ impl Lowering {
             // Members are expected in the order of their names until another one is seen.
             let next = if index + 1 < count { Hint::new(position + 1) } else { Hint::none() };
             let name_start = self.spell(name);
+            self.arena.name_words.push(NameWords::new(name.as_bytes()));
             self.arena.properties.push(Property {
                 spelling: Spelling::new(name),
                 spelled_length: (name.len() + AROUND) as u32,

@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use super::hints::Hint;
 use super::spelling::{self, Spelling};
+use super::words::NameWords;
 use super::{Edge, NodeId, NodeRef, PropertyRef, ResourceField};
 
 #[derive(Clone, Debug)]
@@ -69,28 +70,51 @@ impl Target {
 pub struct Members<'s> {
     node: NodeRef<'s>,
     own: &'s [Property],
+    words: &'s [NameWords],
 }
+
+/// The members after the expected one that are compared before the name is looked up: of most objects,
+/// some members that the schema lists are missing.
+const AHEAD: usize = 8;
 
 impl<'s> NodeRef<'s> {
     /// Returns the members known by name.
     #[inline]
     pub fn members(self) -> Members<'s> {
-        Members { node: self, own: self.arena.properties(self.node.properties) }
+        let range = self.node.properties;
+        let (own, words) = (self.arena.properties(range), self.arena.name_words(range));
+        Members { node: self, own, words }
     }
 }
 
 impl<'s> Members<'s> {
     /// Finds a member by its name. Objects mostly have their members in the order of their names, so the
     /// search begins at `next`, one past the member that was found last.
-    #[inline]
+    #[inline(always)]
     pub fn find(self, name: &str, next: usize) -> Option<PropertyRef<'s>> {
-        let arena = self.node.arena;
-        match self.own.get(next) {
-            Some(property) if property.is_named(name.as_bytes(), &arena.names) => {
-                Some(PropertyRef { arena, property })
-            }
-            _ => self.node.property(name),
+        let words = NameWords::new(name.as_bytes());
+        match self.words.get(next) {
+            Some(own) if *own == words => self.at(name, next).or_else(|| self.node.property(name)),
+            _ => self.search(name, words, next + 1),
         }
+    }
+
+    /// The member at a position, which has the words of a name, if it has the name.
+    #[inline(always)]
+    fn at(self, name: &str, position: usize) -> Option<PropertyRef<'s>> {
+        let arena = self.node.arena;
+        let property = self.own.get(position)?;
+        let has_name = || property.is_named(name.as_bytes(), &arena.names);
+        (!NameWords::leave_doubt(name.as_bytes()) || has_name())
+            .then_some(PropertyRef { arena, property })
+    }
+
+    #[inline(never)]
+    fn search(self, name: &str, words: NameWords, next: usize) -> Option<PropertyRef<'s>> {
+        let ahead = self.words.get(next..).unwrap_or_default().iter().take(AHEAD);
+        let skipped = ahead.clone().position(|own| *own == words);
+        let found = skipped.and_then(|skipped| self.at(name, next + skipped));
+        found.or_else(|| self.node.property(name))
     }
 }
 

@@ -9,6 +9,7 @@ mod lower;
 mod members;
 mod places;
 mod spelling;
+mod words;
 
 use std::fmt;
 use std::sync::{Arc, OnceLock};
@@ -24,6 +25,7 @@ pub use lower::CompileOptions;
 pub use members::Members;
 use members::{NO_DEFAULT, Property, Target};
 pub use places::SchemaStep;
+use words::NameWords;
 
 /// The fields that every resource has besides those of its schema.
 pub const RESOURCE_FIELDS: [&str; 3] = ["apiVersion", "kind", "metadata"];
@@ -62,6 +64,8 @@ pub struct CompiledSchema(Arc<Arena>);
 struct Arena {
     nodes: Vec<Node>,
     properties: Vec<Property>,
+    /// The names of the properties as words, one for each.
+    name_words: Vec<NameWords>,
     /// Returns the nodes of the branches of junctors, grouped by node.
     branches: Vec<NodeId>,
     /// The names of the properties, each between quotation marks and with a colon.
@@ -318,6 +322,13 @@ impl Arena {
     #[expect(clippy::indexing_slicing, reason = "ranges are only made together with properties")]
     fn properties(&self, (start, end): (u32, u32)) -> &[Property] {
         &self.properties[start as usize..end as usize]
+    }
+
+    /// The names of the properties of a node, as words.
+    #[inline]
+    #[expect(clippy::indexing_slicing, reason = "ranges are only made together with properties")]
+    fn name_words(&self, (start, end): (u32, u32)) -> &[NameWords] {
+        &self.name_words[start as usize..end as usize]
     }
 
     #[expect(clippy::indexing_slicing, reason = "positions are only made with their property")]
