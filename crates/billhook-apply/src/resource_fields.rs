@@ -65,7 +65,7 @@ fn list(list_type: &str, items: JsonSchemaProps) -> JsonSchemaProps {
 
 fn object(fields: impl IntoIterator<Item = (&'static str, JsonSchemaProps)>) -> JsonSchemaProps {
     let mut object = typed("object");
-    let fields = fields.into_iter().map(|(name, field)| (name.to_owned(), field));
+    let fields = fields.into_iter().map(|(name, field)| (name.to_owned(), Box::new(field)));
     object.properties = Some(fields.collect::<BTreeMap<_, _>>());
     object
 }

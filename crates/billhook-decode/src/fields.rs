@@ -39,7 +39,7 @@ impl Fields {
         let mut fields = record.fields.to_vec();
         fields.sort_by_key(|field| field.name);
         let mut schema = JsonSchemaProps::default();
-        let named = |field: &Field| (field.name.to_owned(), JsonSchemaProps::default());
+        let named = |field: &Field| (field.name.to_owned(), Box::default());
         schema.properties = Some(fields.iter().map(named).collect());
         let mut options = CompileOptions::default();
         options.resource_root = false;

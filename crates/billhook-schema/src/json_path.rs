@@ -63,7 +63,7 @@ impl<'s> JsonPath<'s> {
         // Listed properties hide the schema of the others.
         let (schema, step) = match &schema.properties {
             Some(listed) if !listed.is_empty() => {
-                (Some(listed.get(name).ok_or_else(missing)?), format!(".{name}"))
+                (Some(listed.get(name).ok_or_else(missing)?.as_ref()), format!(".{name}"))
             }
             _ if schema.additional_properties.is_none() => return Err(missing()),
             _ => (schema.additional_schema(), format!("[{name}]")),

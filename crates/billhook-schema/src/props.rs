@@ -2,10 +2,11 @@
 //! SS-12).
 
 use std::collections::BTreeMap;
+use std::mem::take;
 
 use billhook_apimachinery::record;
 use billhook_apimachinery::record::{FieldValue, RecordError, Type, TypedRecord, too_deep};
-use billhook_apimachinery::value::{DeepValue, depth};
+use billhook_apimachinery::value::{DeepValue, depth, grow};
 use serde::Serializer;
 use serde_json::Value;
 
@@ -79,18 +80,18 @@ record! {
         /// `not`.
         pub not: Option<Box<JsonSchemaProps>> = "not",
         /// `properties`.
-        pub properties: Option<BTreeMap<String, JsonSchemaProps>> = "properties",
+        pub properties: Option<BTreeMap<String, Box<JsonSchemaProps>>> = "properties",
         /// `additionalProperties`.
         pub additional_properties: Option<SchemaOrBool> = "additionalProperties",
         /// `patternProperties`.
-        pub pattern_properties: BTreeMap<String, JsonSchemaProps> = "patternProperties",
+        pub pattern_properties: BTreeMap<String, Box<JsonSchemaProps>> = "patternProperties",
         /// `dependencies`.
         pub dependencies: Option<BTreeMap<String, Dependency>> =
             "dependencies" of "v1.JSONSchemaDependencies",
         /// `additionalItems`.
         pub additional_items: Option<SchemaOrBool> = "additionalItems",
         /// `definitions`.
-        pub definitions: BTreeMap<String, JsonSchemaProps> =
+        pub definitions: BTreeMap<String, Box<JsonSchemaProps>> =
             "definitions" of "v1.JSONSchemaDefinitions",
         /// `externalDocs`.
         pub external_docs: Option<ExternalDocumentation> = "externalDocs",
@@ -228,51 +229,6 @@ impl FieldValue for Dependency {
     }
 }
 
-/// The schemas directly below a borrowed or a mutably borrowed one, borrowed likewise.
-macro_rules! children {
-    ($schema:expr, $child:ty) => {{
-        let JsonSchemaProps {
-            additional_items,
-            additional_properties,
-            all_of,
-            any_of,
-            definitions,
-            dependencies,
-            items,
-            not,
-            one_of,
-            pattern_properties,
-            properties,
-            ..
-        } = $schema;
-        let mut children: Vec<$child> = Vec::new();
-        for keyword in [additional_items, additional_properties] {
-            if let Some(SchemaOrBool::Schema(schema)) = keyword {
-                children.push(schema);
-            }
-        }
-        children.extend(all_of.into_iter().chain(any_of));
-        children.extend(definitions.into_iter().map(|(_, schema)| schema));
-        for (_, dependency) in dependencies.into_iter().flatten() {
-            if let Dependency::Schema(schema) = dependency {
-                children.push(schema);
-            }
-        }
-        match items {
-            Some(Items::Schema(schema)) => children.push(schema),
-            Some(Items::List(schemas)) => children.extend(schemas),
-            Some(Items::Empty) | None => {}
-        }
-        if let Some(schema) = not {
-            children.push(schema);
-        }
-        children.extend(one_of);
-        children.extend(pattern_properties.into_iter().map(|(_, schema)| schema));
-        children.extend(properties.into_iter().flatten().map(|(_, schema)| schema));
-        children
-    }};
-}
-
 impl JsonSchemaProps {
     /// Reads a schema. Keywords that JSONSchemaProps doesn't know are dropped, as the server drops
     /// them; null is the same as absent (SS-10, SS-11).
@@ -305,7 +261,7 @@ impl JsonSchemaProps {
 
     /// Returns the schema of the listed member `name`.
     pub fn property(&self, name: &str) -> Option<&JsonSchemaProps> {
-        self.properties.as_ref()?.get(name)
+        self.properties.as_ref()?.get(name).map(AsRef::as_ref)
     }
 
     /// Returns whether members that are not listed are preserved.
@@ -321,7 +277,43 @@ impl JsonSchemaProps {
     /// Returns the schemas directly below, in the order of the names of their keywords, then of
     /// their own names.
     pub fn children(&self) -> Vec<&JsonSchemaProps> {
-        children!(self, &Self)
+        let JsonSchemaProps {
+            additional_items,
+            additional_properties,
+            all_of,
+            any_of,
+            definitions,
+            dependencies,
+            items,
+            not,
+            one_of,
+            pattern_properties,
+            properties,
+            ..
+        } = self;
+        let mut children: Vec<&Self> = Vec::new();
+        for keyword in [additional_items, additional_properties] {
+            if let Some(SchemaOrBool::Schema(schema)) = keyword {
+                children.push(schema);
+            }
+        }
+        children.extend(all_of.iter().chain(any_of));
+        children.extend(definitions.values().map(AsRef::as_ref));
+        for dependency in dependencies.iter().flat_map(BTreeMap::values) {
+            if let Dependency::Schema(schema) = dependency {
+                children.push(schema);
+            }
+        }
+        match items {
+            Some(Items::Schema(schema)) => children.push(schema),
+            Some(Items::List(schemas)) => children.extend(schemas),
+            Some(Items::Empty) | None => {}
+        }
+        children.extend(not.as_deref());
+        children.extend(one_of);
+        children.extend(pattern_properties.values().map(AsRef::as_ref));
+        children.extend(properties.iter().flat_map(BTreeMap::values).map(AsRef::as_ref));
+        children
     }
 
     /// Returns this schema and all below, each before those below it.
@@ -342,15 +334,28 @@ impl PartialEq for JsonSchemaProps {
     }
 }
 
-/// Deeply nested schemas must not be dropped by recursion.
+/// Deeply nested schemas are dropped on a stack that grows.
 impl Drop for JsonSchemaProps {
     fn drop(&mut self) {
-        let take = |schema: &mut Self| -> Vec<Self> {
-            children!(schema, &mut Self).into_iter().map(std::mem::take).collect()
-        };
-        let mut pending = take(self);
-        while let Some(mut schema) = pending.pop() {
-            pending.extend(take(&mut schema));
-        }
+        let JsonSchemaProps {
+            additional_items,
+            additional_properties,
+            all_of,
+            any_of,
+            definitions,
+            dependencies,
+            items,
+            not,
+            one_of,
+            pattern_properties,
+            properties,
+            ..
+        } = self;
+        grow(|| {
+            drop((take(additional_items), take(additional_properties)));
+            drop((take(all_of), take(any_of), take(one_of), take(not)));
+            drop((take(definitions), take(dependencies), take(pattern_properties)));
+            drop((take(items), take(properties)));
+        });
     }
 }

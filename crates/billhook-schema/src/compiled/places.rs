@@ -64,7 +64,7 @@ impl<'s> NodeRef<'s> {
             additional.map(|(part, edge)| (SchemaStep::AdditionalProperties, part, edge));
         let properties = schema.properties.iter().flatten().filter_map(move |(name, part)| {
             let property = self.property(name).filter(|property| property.is_listed())?;
-            Some((SchemaStep::Property(name), part, property.edge()))
+            Some((SchemaStep::Property(name), part.as_ref(), property.edge()))
         });
         let items = schema.items_schema().map(|part| (SchemaStep::Items, part, self.items()));
         let all = additional.into_iter().chain(properties).chain(items);

@@ -28,19 +28,25 @@ impl Spelling {
             // It needs escapes, and no word equals one under an empty mask.
             return Spelling { words: [1; WORDS], masks: [0; WORDS], end: 0 };
         }
-        let spelled = format!("\"{name}\":").into_bytes();
+        let spelled = || b"\"".iter().chain(name.as_bytes()).chain(b"\":").copied();
         let mut words = [0; WORDS];
         let mut masks = [0; WORDS];
-        for (position, byte) in spelled.iter().enumerate().take(BYTES) {
+        for (position, byte) in spelled().enumerate().take(BYTES) {
             let shift = 8 * (position % 8);
             if let (Some(word), Some(mask)) =
                 (words.get_mut(position / 8), masks.get_mut(position / 8))
             {
-                *word |= u64::from(*byte) << shift;
+                *word |= u64::from(byte) << shift;
                 *mask |= 0xff << shift;
             }
         }
-        let end = spelled.last_chunk().map_or(0, |end| u64::from_le_bytes(*end));
+        let long = (name.len() + AROUND).checked_sub(8);
+        let end = long.map_or(0, |start| {
+            spelled()
+                .skip(start)
+                .zip(0..)
+                .fold(0, |word, (byte, at)| word | u64::from(byte) << (8 * at))
+        });
         Spelling { words, masks, end }
     }
 
