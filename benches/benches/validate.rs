@@ -5,6 +5,7 @@ use std::hint::black_box;
 use std::time::Duration;
 
 use billhook::{ValidateOptions, Verdict};
+use billhook_benches::peers::jsonschema;
 use billhook_benches::{Variant, backup, stack};
 use billhook_schema::JsonSchemaProps;
 use billhook_validation::Validator;
@@ -49,7 +50,7 @@ fn validate(criterion: &mut Criterion) {
         group.bench_function("default", |bencher| {
             bencher.iter(|| version.apply_defaults(black_box(&mut value), &mut ()));
         });
-        let peer = peer(&with_null_types(&document.kind.written_schema()));
+        let peer = jsonschema(&document.kind.written_schema());
         assert!(peer.is_valid(object));
         group.bench_function("jsonschema is_valid", |bencher| {
             bencher.iter(|| peer.is_valid(black_box(object)));
@@ -67,40 +68,10 @@ fn compile(criterion: &mut Criterion) {
     group.bench_function("billhook", |bencher| {
         bencher.iter(|| Validator::new(black_box(&props)));
     });
-    let schema = with_null_types(&schema);
     group.bench_function("jsonschema", |bencher| {
-        bencher.iter(|| peer(black_box(&schema)));
+        bencher.iter(|| jsonschema(black_box(&schema)));
     });
     group.finish();
-}
-
-/// The dialect that comes nearest to that of Kubernetes.
-fn peer(schema: &Value) -> jsonschema::Validator {
-    jsonschema::options()
-        .with_draft(jsonschema::Draft::Draft4)
-        .should_validate_formats(true)
-        .build(schema)
-        .unwrap()
-}
-
-/// A schema with `nullable` as other dialects write it: a list of types.
-fn with_null_types(schema: &Value) -> Value {
-    match schema {
-        Value::Object(members) => {
-            let mut members: serde_json::Map<String, Value> = members
-                .iter()
-                .map(|(key, member)| (key.clone(), with_null_types(member)))
-                .collect();
-            if members.get("nullable") == Some(&Value::Bool(true))
-                && let Some(Value::String(type_)) = members.get("type").cloned()
-            {
-                members.insert("type".to_owned(), Value::from(vec![type_, "null".to_owned()]));
-            }
-            Value::Object(members)
-        }
-        Value::Array(items) => items.iter().map(with_null_types).collect(),
-        scalar => scalar.clone(),
-    }
 }
 
 criterion_group! {

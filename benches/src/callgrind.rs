@@ -22,7 +22,9 @@ pub fn count(
     arguments: &[&OsStr],
     directory: &Path,
 ) -> Result<(String, Vec<f64>), String> {
-    check_valgrind()?;
+    if !is_there() {
+        return Err("valgrind is missing: `apt-get install valgrind`".to_owned());
+    }
     let profile = directory.join("profile");
     let output = Command::new("valgrind")
         .arg("--tool=callgrind")
@@ -47,12 +49,10 @@ pub fn count(
     Ok((String::from_utf8_lossy(&output.stdout).into_owned(), counts))
 }
 
-fn check_valgrind() -> Result<(), String> {
+/// Returns whether there is a valgrind to count with.
+pub fn is_there() -> bool {
     let found = Command::new("valgrind").arg("--version").stdout(Stdio::null()).status();
-    match found {
-        Ok(status) if status.success() => Ok(()),
-        _ => Err("valgrind is missing: `apt-get install valgrind`".to_owned()),
-    }
+    found.is_ok_and(|status| status.success())
 }
 
 fn total(profile: &Path) -> Result<f64, String> {

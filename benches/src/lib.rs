@@ -11,8 +11,12 @@ mod corpus;
 mod edit;
 mod input;
 mod node;
+pub mod paths;
+#[cfg(feature = "peers")]
+pub mod peers;
 pub mod policies;
 mod rng;
+pub mod server;
 pub mod shapes;
 mod source;
 mod store;

@@ -30,7 +30,7 @@ const STEPS: [Step; 5] = [
 
 /// The steps that run beside them, in two lanes: those that build, and those that mostly do not.
 const LANES: [&[Step]; 2] = [
-    &[("features", features), ("numbers", numbers)],
+    &[("features", features), ("numbers", numbers), ("instructions", instructions)],
     &[("conformance", conformance), ("replay", replay), ("package", package)],
 ];
 
@@ -145,6 +145,11 @@ fn numbers(root: &Path) -> Result<(), String> {
     let arguments = format!("test -p billhook --locked --quiet --test it --features {features}");
     // Built for this alone, which takes longer than it runs.
     cargo(root, &format!("{arguments} --config profile.dev.package.billhook-cel.opt-level=0"))
+}
+
+/// What the paths of the product cost, beside what they cost before.
+fn instructions(root: &Path) -> Result<(), String> {
+    crate::bench::check_instructions(root)
 }
 
 /// The packages as they would be published.

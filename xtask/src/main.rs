@@ -48,10 +48,10 @@ enum Tool {
         #[arg(long)]
         check: bool,
     },
-    /// Print ratios of the hot path by the clock
+    /// Print ratios of the hot path and of the product's other paths by the clock
     BenchReport(bench::Options),
-    /// Print ratios of the hot path in instructions, counted by valgrind
-    BenchCount,
+    /// Print ratios of the hot path, and the cost of all paths, in instructions counted by valgrind
+    BenchCount(bench::CountOptions),
 }
 
 fn main() -> ExitCode {
@@ -66,6 +66,6 @@ fn main() -> ExitCode {
         Tool::PublicApi { check } => public_api::main(&root, check),
         Tool::Readme { check } => readme::main(&root, check),
         Tool::BenchReport(options) => bench::report_main(&root, &options),
-        Tool::BenchCount => bench::count_main(),
+        Tool::BenchCount(options) => bench::count_main(&root, &options),
     }
 }

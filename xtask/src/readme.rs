@@ -23,7 +23,8 @@ fn read(file: &Path) -> Result<String, String> {
     std::fs::read_to_string(file).map_err(|error| format!("{}: {error}", file.display()))
 }
 
-fn measured(root: &Path, name: &str) -> Result<Measured, String> {
+/// The figures in a file of `docs/measured`.
+pub(crate) fn measured(root: &Path, name: &str) -> Result<Measured, String> {
     let file = file(root, name);
     serde_json::from_str(&read(&file)?).map_err(|error| format!("{}: {error}", file.display()))
 }

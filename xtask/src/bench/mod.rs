@@ -2,6 +2,7 @@
 //! instructions.
 
 mod count;
+mod paths;
 mod report;
 mod rows;
 mod table;
@@ -45,15 +46,61 @@ pub struct Options {
 
 /// `cargo xtask bench-report`.
 pub fn report_main(root: &Path, options: &Options) -> ExitCode {
+    print(report(root, options))
+}
+
+fn report(root: &Path, options: &Options) -> Result<String, String> {
     let budget = Duration::from_secs(if options.quick { 15 } else { 100 });
-    let (report, medians) = report::run(budget, options.times);
-    let result = if options.record { record(root, "speed", medians) } else { Ok(()) };
-    print(result.map(|()| report))
+    let (hot_path, mut medians) = report::run(budget, options.times);
+    let (paths, of_paths) = paths::time(root, budget)?;
+    medians.extend(of_paths);
+    if options.record {
+        record(root, "speed", medians)?;
+    }
+    Ok(hot_path + &paths)
+}
+
+/// The options of `cargo xtask bench-count`.
+#[derive(clap::Args)]
+pub struct CountOptions {
+    /// Count the paths of the product only, not the hot path on all inputs
+    #[arg(long)]
+    paths: bool,
+    /// Write the instructions of the paths to docs/measured/instructions.json
+    #[arg(long, conflicts_with = "check")]
+    record: bool,
+    /// Fail if a path takes 5 % more instructions than recorded
+    #[arg(long)]
+    check: bool,
 }
 
 /// `cargo xtask bench-count`.
-pub fn count_main() -> ExitCode {
-    print(count::run())
+pub fn count_main(root: &Path, options: &CountOptions) -> ExitCode {
+    print(count_all(root, options))
+}
+
+fn count_all(root: &Path, options: &CountOptions) -> Result<String, String> {
+    let hot_path = if options.paths { String::new() } else { count::run()? + "\n" };
+    let counts = paths::count(root)?;
+    let (table, slower) = paths::compare(root, &counts)?;
+    if options.record {
+        record(root, "instructions", counts)?;
+    } else if options.check && !slower.is_empty() {
+        let advice =
+            "make them faster, or run `cargo xtask bench-count --paths --record` and say why";
+        return Err(format!("{table}\n{}\n{advice}", slower.join("\n")));
+    }
+    Ok(hot_path + &table)
+}
+
+/// `cargo xtask ci instructions`: no path takes more instructions than the change before allows.
+pub(crate) fn check_instructions(root: &Path) -> Result<(), String> {
+    if !billhook_benches::callgrind::is_there() {
+        println!("no valgrind: the instructions are not counted");
+        return Ok(());
+    }
+    let options = CountOptions { paths: true, record: false, check: true };
+    count_all(root, &options).map(|table| println!("{table}"))
 }
 
 fn print(report: Result<String, String>) -> ExitCode {

@@ -1,0 +1,87 @@
+//! The API server in process: a request from its first byte to the last one of its answer.
+
+use std::hint::black_box;
+
+use billhook_apiserver::{Body, Server};
+use http::Method;
+use serde_json::Value;
+
+use super::{Path, Run, alone, beside, peer};
+use crate::server::{FOOS, call, definition, filled, has_event, object, watch};
+
+pub(super) fn paths() -> [Path; 7] {
+    [
+        alone("server: start with a definition", start),
+        beside("server: create 1 KB", create, peer("serde_json reads it", read_object, None)),
+        alone("server: create 1 KB, 1,000 watchers", create_watched),
+        beside("server: get 1 KB", get, peer("serde_json reads it", read_object, None)),
+        beside("server: list 1,000 of 1 KB", list, peer("serde_json writes them", write, None)),
+        alone("server: a page of 1 in 1,000", page),
+        alone("server: a selector without matches, 1,000 objects", select),
+    ]
+}
+
+fn start() -> Run {
+    let document = definition("foos");
+    Box::new(move || {
+        black_box(Server::builder().definition(&document).unwrap().build());
+    })
+}
+
+/// Creates an object of another name with each run.
+fn creating(server: Server) -> impl FnMut() {
+    let text = object("NAME").to_string();
+    let mut number = 0;
+    move || {
+        number += 1;
+        let body = text.replacen("NAME", &format!("new-{number:09}"), 1);
+        assert_eq!(call(&server, Method::POST, FOOS, body), 201);
+    }
+}
+
+fn create() -> Run {
+    Box::new(creating(filled(100)))
+}
+
+fn create_watched() -> Run {
+    let server = filled(100);
+    let mut watches: Vec<Body> = (0..1000).map(|_| watch(&server, "foos")).collect();
+    watches.iter_mut().for_each(|watch| assert!(!has_event(watch)));
+    let mut create = creating(server);
+    Box::new(move || {
+        create();
+        watches.iter_mut().for_each(|watch| assert!(has_event(watch)));
+    })
+}
+
+/// Reads a path of a server with a thousand objects.
+fn reading(path: String) -> Run {
+    let server = filled(1000);
+    Box::new(move || assert_eq!(call(&server, Method::GET, &path, String::new()), 200))
+}
+
+fn get() -> Run {
+    reading(format!("{FOOS}/foo-0000500"))
+}
+
+fn list() -> Run {
+    reading(FOOS.to_owned())
+}
+
+fn page() -> Run {
+    reading(format!("{FOOS}?limit=1"))
+}
+
+fn select() -> Run {
+    reading(format!("{FOOS}?labelSelector=app%3Dy"))
+}
+
+fn read_object() -> Run {
+    let text = object("a").to_string();
+    Box::new(move || drop(black_box(serde_json::from_str::<Value>(black_box(&text)).unwrap())))
+}
+
+fn write() -> Run {
+    let many: Vec<Value> = (0..1000).map(|number| object(&format!("foo-{number}"))).collect();
+    Box::new(move || drop(black_box(serde_json::to_string(black_box(&many)).unwrap())))
+}
