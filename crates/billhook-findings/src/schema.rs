@@ -22,10 +22,22 @@ pub struct SchemaSource {
 /// How many steps lead to a version of a definition: `spec.versions[0]`.
 const VERSION_DEPTH: usize = 3;
 
-/// A part of a schema.
-struct Node<'s> {
+/// The parts of a schema on the way to a field.
+#[derive(Default)]
+struct Way<'s> {
+    /// The path of the last part in the definition.
     path: FieldPath,
+    parts: Vec<Part<'s>>,
+    /// Whether the way ends at the field.
+    is_whole: bool,
+}
+
+/// A part of a schema.
+struct Part<'s> {
     value: &'s Value,
+    /// How many steps of the way's path lead to it: a path for each would take the square of the
+    /// depth.
+    depth: usize,
 }
 
 /// A keyword that causes an error.
@@ -48,14 +60,14 @@ impl SchemaSource {
     pub fn explain(&self, mut finding: Finding, error: &FieldError) -> Finding {
         finding = finding.suggest(error);
         let field = if finding.path.is_empty() { error.field() } else { &finding.path };
-        let (nodes, is_whole) = self.nodes(field);
-        let Some(cause) = cause(error, &nodes, is_whole) else { return finding };
+        let way = self.way(self.base.clone(), field);
+        let Some(cause) = way.cause(error) else { return finding };
         finding.schema = self.label(cause);
         if error.error_type() == ErrorType::TypeInvalid
-            && let Some(node) = nodes.last().filter(|_| is_whole)
-            && names_type(error, "type", node.value)
+            && let Some(part) = way.parts.last().filter(|_| way.is_whole)
+            && names_type(error, "type", part.value)
         {
-            suggest::other_type(&mut finding, node.value);
+            suggest::other_type(&mut finding, part.value);
         }
         finding
     }
@@ -70,15 +82,16 @@ impl SchemaSource {
             }
             return finding;
         }
-        let (nodes, _) = self.nodes(&finding.path);
+        let way = self.way(self.base.clone(), &finding.path);
         let depth = finding.path.segments().count();
-        let Some(parent) = nodes.last().filter(|_| nodes.len() == depth) else { return finding };
-        if parent.value.get("properties").is_some() {
-            let path = parent.path.clone().name("properties");
-            let label = "these fields are specified".to_owned();
-            finding.schema = self.label(Cause { path, label });
+        let Some(parent) = way.parts.last().filter(|_| way.parts.len() == depth) else {
+            return finding;
+        };
+        let specified = |_: &Value| "these fields are specified".to_owned();
+        if let Some(cause) = way.keyword(parent, "properties", specified) {
+            finding.schema = self.label(cause);
         }
-        let schemas: Vec<&Value> = nodes.iter().map(|node| node.value).collect();
+        let schemas: Vec<&Value> = way.parts.iter().map(|part| part.value).collect();
         let version = self.other_version(&finding.path);
         suggest::field(&mut finding, &schemas, version);
         finding
@@ -87,10 +100,10 @@ impl SchemaSource {
     /// Adds to a finding about a deprecated field the description that says so.
     #[must_use]
     pub fn explain_deprecated(&self, finding: Finding) -> Finding {
-        let (nodes, is_whole) = self.nodes(&finding.path);
-        let node = nodes.last().filter(|_| is_whole);
-        let cause = node
-            .and_then(|node| node.keyword("description", |_| "the description says so".to_owned()));
+        let way = self.way(self.base.clone(), &finding.path);
+        let part = way.parts.last().filter(|_| way.is_whole);
+        let says = |_: &Value| "the description says so".to_owned();
+        let cause = part.and_then(|part| way.keyword(part, "description", says));
         finding.because(cause.and_then(|cause| self.label(cause)))
     }
 
@@ -109,7 +122,7 @@ impl SchemaSource {
             let is_served = version.get("served").and_then(Value::as_bool) == Some(true);
             is_served && schema_of(*index) != self.base
         });
-        let (_, version) = served.find(|(index, _)| self.nodes_from(schema_of(*index), path).1)?;
+        let (_, version) = served.find(|(index, _)| self.way(schema_of(*index), path).is_whole)?;
         version.get("name")?.as_str()
     }
 
@@ -117,23 +130,15 @@ impl SchemaSource {
         Label::new(&self.place, path, label)
     }
 
-    /// The parts of the schema on the way to a field, and whether the way ends there.
-    fn nodes(&self, path: &FieldPath) -> (Vec<Node<'_>>, bool) {
-        self.nodes_from(self.base.clone(), path)
-    }
-
-    fn nodes_from(&self, base: FieldPath, path: &FieldPath) -> (Vec<Node<'_>>, bool) {
-        let Some(root) = self.definition.pointer(&base.to_json_pointer()) else {
-            return (Vec::new(), false);
+    /// The parts of a schema, which is at a path of the definition, on the way to a field.
+    fn way(&self, schema: FieldPath, field: &FieldPath) -> Way<'_> {
+        let Some(value) = self.definition.pointer(&schema.to_json_pointer()) else {
+            return Way::default();
         };
-        let mut nodes = vec![Node { path: base, value: root }];
-        for segment in path.segments() {
-            let Some(next) = nodes.last().and_then(|node| node.child(segment)) else {
-                return (nodes, false);
-            };
-            nodes.push(next);
-        }
-        (nodes, true)
+        let depth = schema.segments().count();
+        let mut way = Way { path: schema, parts: vec![Part { value, depth }], is_whole: false };
+        way.is_whole = field.segments().all(|segment| way.step(segment));
+        way
     }
 }
 
@@ -143,88 +148,124 @@ fn schema_of(index: usize) -> FieldPath {
     version.name("schema").name("openAPIV3Schema")
 }
 
-impl<'s> Node<'s> {
-    fn child(&self, segment: Segment<'_>) -> Option<Node<'s>> {
-        let child = |path: FieldPath, value: Option<&'s Value>| {
-            value.filter(|value| value.is_object()).map(|value| Node { path, value })
+impl<'s> Way<'s> {
+    /// Adds the part for the next step to the field, if there is one.
+    fn step(&mut self, segment: Segment<'_>) -> bool {
+        let Some(last) = self.parts.last() else { return false };
+        let schema = |value: Option<&'s Value>| value.filter(|value| value.is_object());
+        let keyword = |keyword: &'static str| {
+            let value = schema(last.value.get(keyword))?;
+            Some((value, vec![Segment::Name(keyword)]))
         };
-        match segment {
+        let next = match segment {
             Segment::Name(name) | Segment::Key(name) => {
-                let properties = self.value.get("properties");
-                let path = self.path.clone().name("properties").name(name);
-                child(path, properties.and_then(|known| known.get(name))).or_else(|| {
-                    let path = self.path.clone().name("additionalProperties");
-                    child(path, self.value.get("additionalProperties"))
-                })
+                let known = last.value.get("properties");
+                let property = schema(known.and_then(|known| known.get(name)));
+                let steps = || vec![Segment::Name("properties"), Segment::Name(name)];
+                let property = property.map(|value| (value, steps()));
+                property.or_else(|| keyword("additionalProperties"))
             }
-            _ => child(self.path.clone().name("items"), self.value.get("items")),
+            _ => keyword("items"),
+        };
+        let Some((value, steps)) = next else { return false };
+        let part = Part { value, depth: last.depth + steps.len() };
+        self.path.extend(steps);
+        self.parts.push(part);
+        true
+    }
+
+    /// The path of a part in the definition.
+    fn path_of(&self, part: &Part<'_>) -> FieldPath {
+        self.path.segments().take(part.depth).collect()
+    }
+
+    fn keyword(
+        &self,
+        part: &Part<'_>,
+        name: &str,
+        label: impl FnOnce(&Value) -> String,
+    ) -> Option<Cause> {
+        let label = label(part.value.get(name)?);
+        Some(Cause { path: self.path_of(part).name(name), label })
+    }
+
+    /// Finds the keyword that causes an error.
+    fn cause(&self, error: &FieldError) -> Option<Cause> {
+        let part = self.parts.last()?;
+        if error.error_type() == ErrorType::Required {
+            // The rules of a schema may say so of a field that is there.
+            let parent = match self.is_whole {
+                true => self.parts.get(self.parts.len().checked_sub(2)?)?,
+                false => part,
+            };
+            return self.required(error.field(), parent).or_else(|| self.rule(error));
+        }
+        if !self.is_whole {
+            return None;
+        }
+        let limit = |value: &Value, of: &str| match value.as_u64() {
+            Some(1) => format!("at most 1 {} is allowed", of.trim_end_matches('s')),
+            _ => format!("at most {value} {of} are allowed"),
+        };
+        let said = |keyword: &str, text: &str| self.keyword(part, keyword, |_| text.to_owned());
+        match error.error_type() {
+            ErrorType::NotSupported => said("enum", "only these are allowed"),
+            ErrorType::TooLong => self.keyword(part, "maxLength", |max| limit(max, "characters")),
+            ErrorType::TooMany => self
+                .keyword(part, "maxItems", |max| limit(max, "items"))
+                .or_else(|| self.keyword(part, "maxProperties", |max| limit(max, "members"))),
+            ErrorType::TypeInvalid if names_type(error, "format", part.value) => {
+                said("format", "the format is set here")
+            }
+            ErrorType::TypeInvalid => said("type", "the type is set here"),
+            ErrorType::Duplicate => self.duplicate(),
+            _ => self.rule(error).or_else(|| self.bound(error, part)),
         }
     }
 
-    fn keyword(&self, name: &str, label: impl FnOnce(&Value) -> String) -> Option<Cause> {
-        let label = label(self.value.get(name)?);
-        Some(Cause { path: self.path.clone().name(name), label })
+    /// The keyword by which items must differ: of the list, not of its items.
+    fn duplicate(&self) -> Option<Cause> {
+        self.parts.iter().rev().take(2).find_map(|part| {
+            let keys = |_: &Value| "items must differ in these fields".to_owned();
+            let kind = |_: &Value| "items must differ".to_owned();
+            self.keyword(part, "x-kubernetes-list-map-keys", keys)
+                .or_else(|| self.keyword(part, "x-kubernetes-list-type", kind))
+        })
     }
-}
 
-/// Finds the keyword that causes an error.
-fn cause(error: &FieldError, nodes: &[Node<'_>], is_whole: bool) -> Option<Cause> {
-    let node = nodes.last()?;
-    if error.error_type() == ErrorType::Required {
-        // The rules of a schema may say so of a field that is there.
-        let parent = if is_whole { nodes.get(nodes.len().checked_sub(2)?)? } else { node };
-        return required(error.field(), parent).or_else(|| rule(error, nodes));
+    fn required(&self, field: &FieldPath, parent: &Part<'_>) -> Option<Cause> {
+        let name = last_name(field)?;
+        let list = parent.value.get("required")?.as_array()?;
+        let index = list.iter().position(|known| known.as_str() == Some(name))?;
+        let path = self.path_of(parent).name("required").index(index);
+        Some(Cause { path, label: format!("`{name}` is required here") })
     }
-    if !is_whole {
-        return None;
-    }
-    let limit = |value: &Value, of: &str| match value.as_u64() {
-        Some(1) => format!("at most 1 {} is allowed", of.trim_end_matches('s')),
-        _ => format!("at most {value} {of} are allowed"),
-    };
-    match error.error_type() {
-        ErrorType::NotSupported => node.keyword("enum", |_| "only these are allowed".to_owned()),
-        ErrorType::TooLong => node.keyword("maxLength", |max| limit(max, "characters")),
-        ErrorType::TooMany => node
-            .keyword("maxItems", |max| limit(max, "items"))
-            .or_else(|| node.keyword("maxProperties", |max| limit(max, "members"))),
-        ErrorType::TypeInvalid if names_type(error, "format", node.value) => {
-            node.keyword("format", |_| "the format is set here".to_owned())
-        }
-        ErrorType::TypeInvalid => node.keyword("type", |_| "the type is set here".to_owned()),
-        // The list says so, not its items.
-        ErrorType::Duplicate => nodes.iter().rev().take(2).find_map(|node| {
-            node.keyword("x-kubernetes-list-map-keys", |_| {
-                "items must differ in these fields".to_owned()
-            })
-            .or_else(|| node.keyword("x-kubernetes-list-type", |_| "items must differ".to_owned()))
-        }),
-        _ => rule(error, nodes).or_else(|| bound(error, node)),
-    }
-}
 
-fn required(field: &FieldPath, parent: &Node<'_>) -> Option<Cause> {
-    let name = last_name(field)?;
-    let list = parent.value.get("required")?.as_array()?;
-    let index = list.iter().position(|known| known.as_str() == Some(name))?;
-    let path = parent.path.clone().name("required").index(index);
-    Some(Cause { path, label: format!("`{name}` is required here") })
-}
+    /// The rule in CEL that an error comes from.
+    fn rule(&self, error: &FieldError) -> Option<Cause> {
+        let names = |text: &str| error.detail().ends_with(&format!("rule: {}", text.trim()));
+        let is_its = |rule: &Value| {
+            let text = |name: &str| rule.get(name).and_then(Value::as_str);
+            text("message")
+                .is_some_and(|message| message.trim() == error.detail() || names(message))
+                || text("rule").is_some_and(names)
+        };
+        self.parts.iter().rev().find_map(|part| {
+            let rules = part.value.get("x-kubernetes-validations")?.as_array()?;
+            let index = rules.iter().position(is_its)?;
+            let path = self.path_of(part).name("x-kubernetes-validations");
+            let label = "this rule is not met".to_owned();
+            Some(Cause { path: path.index(index).name("rule"), label })
+        })
+    }
 
-/// The rule in CEL that an error comes from.
-fn rule(error: &FieldError, nodes: &[Node<'_>]) -> Option<Cause> {
-    let names = |text: &str| error.detail().ends_with(&format!("rule: {}", text.trim()));
-    let is_its = |rule: &Value| {
-        let text = |name: &str| rule.get(name).and_then(Value::as_str);
-        text("message").is_some_and(|message| message.trim() == error.detail() || names(message))
-            || text("rule").is_some_and(names)
-    };
-    nodes.iter().rev().find_map(|node| {
-        let rules = node.value.get("x-kubernetes-validations")?.as_array()?;
-        let index = rules.iter().position(is_its)?;
-        let path = node.path.clone().name("x-kubernetes-validations").index(index).name("rule");
-        Some(Cause { path, label: "this rule is not met".to_owned() })
-    })
+    fn bound(&self, error: &FieldError, part: &Part<'_>) -> Option<Cause> {
+        let fits = BOUNDS.iter().filter(|(text, _)| error.detail().contains(text));
+        let mut causes = fits.filter_map(|(_, keyword)| {
+            self.keyword(part, keyword, |_| format!("the {} is set here", words(keyword)))
+        });
+        causes.next()
+    }
 }
 
 /// Parts of the texts of value validation and the keywords that they come from.
@@ -241,14 +282,6 @@ const BOUNDS: [(&str, &str); 11] = [
     ("must be of type", "format"),
     ("must be of type", "type"),
 ];
-
-fn bound(error: &FieldError, node: &Node<'_>) -> Option<Cause> {
-    let fits = BOUNDS.iter().filter(|(text, _)| error.detail().contains(text));
-    let mut causes = fits.filter_map(|(_, keyword)| {
-        node.keyword(keyword, |_| format!("the {} is set here", words(keyword)))
-    });
-    causes.next()
-}
 
 /// A keyword in words: `minLength` is a minimum length.
 fn words(keyword: &str) -> &str {
