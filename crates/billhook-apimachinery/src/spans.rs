@@ -68,7 +68,24 @@ enum Children {
     #[default]
     None,
     List(Vec<SpanId>),
-    Map(HashMap<Box<str>, SpanId>),
+    Map(Members),
+}
+
+#[derive(Clone, Debug, Default)]
+struct Members {
+    by_name: HashMap<Box<str>, SpanId>,
+    /// The lengths that names have, the shortest first: a name that is followed by others in a text
+    /// may end only there.
+    lengths: Vec<usize>,
+}
+
+impl Members {
+    fn insert(&mut self, name: &str, member: SpanId) {
+        self.by_name.insert(name.into(), member);
+        if let Err(at) = self.lengths.binary_search(&name.len()) {
+            self.lengths.insert(at, name.len());
+        }
+    }
 }
 
 /// A value of a document, and its place in the text.
@@ -163,9 +180,10 @@ impl Node {
             }
             Children::Map(members) => {
                 let name = if is_first { text } else { text.strip_prefix('.')? };
-                let ends = name.match_indices(['.', '[']).map(|(end, _)| end).chain([name.len()]);
-                let mut steps = ends.filter_map(|end| name.split_at_checked(end));
-                let (name, after) = steps.find(|(name, _)| members.contains_key(*name))?;
+                let ends = |after: &str| after.is_empty() || after.starts_with(['.', '[']);
+                let steps = members.lengths.iter().filter_map(|end| name.split_at_checked(*end));
+                let mut steps = steps.filter(|(_, after)| ends(after));
+                let (name, after) = steps.find(|(name, _)| members.by_name.contains_key(*name))?;
                 Some((Segment::Name(name), after))
             }
         }
@@ -175,7 +193,7 @@ impl Node {
         match (&self.children, segment) {
             (Children::List(items), Segment::Index(index)) => items.get(index).copied(),
             (Children::Map(members), Segment::Name(name) | Segment::Key(name)) => {
-                members.get(name).copied()
+                members.by_name.get(name).copied()
             }
             _ => None,
         }
@@ -220,10 +238,12 @@ impl SpansBuilder {
     pub fn member(&mut self, object: SpanId, name: &str, member: SpanId) {
         let Some(node) = self.nodes.get_mut(object.0) else { return };
         match &mut node.children {
-            Children::Map(members) => {
-                members.insert(name.into(), member);
+            Children::Map(members) => members.insert(name, member),
+            other => {
+                let mut members = Members::default();
+                members.insert(name, member);
+                *other = Children::Map(members);
             }
-            other => *other = Children::Map(HashMap::from([(name.into(), member)])),
         }
     }
 

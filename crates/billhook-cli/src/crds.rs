@@ -171,6 +171,14 @@ impl Crds {
         self.found.iter().any(|entry| entry.group == group && entry.kind == kind)
     }
 
+    /// Whether the objects of a kind have no namespace.
+    pub(crate) fn is_cluster_scoped(&self, group: &str, kind: &str) -> bool {
+        let mut found = self.found.iter();
+        let entry = found.find(|entry| entry.group == group && entry.kind == kind);
+        let scope = entry.and_then(|entry| entry.value.pointer("/spec/scope"));
+        scope.and_then(Value::as_str) == Some("Cluster")
+    }
+
     /// The definition of a kind; the problem, if there is one, is at `place`, where the object is.
     /// The first of several definitions counts, but a current one before those of old formats.
     pub(crate) fn find(

@@ -1,14 +1,12 @@
 //! `--fix` and `--diff`: safe edits are made in files, or shown.
 
-use std::ffi::OsString;
-use std::fs::{self, OpenOptions, Permissions};
-use std::io::{self, ErrorKind, IsTerminal as _, Write as _};
+use std::io::{self, IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use billhook_findings::Source;
 
-use crate::input::read_file;
+use crate::files::replace;
 use crate::options::is_stdin;
 use crate::problem::{Place, Problem, Status};
 use crate::report::{self, visible};
@@ -56,8 +54,9 @@ impl Fixing {
             print_diff(change)?;
             return Ok(Ok(Status::Changed));
         }
-        let name = change.after.name();
-        if let Err(error) = replace(Path::new(name), change.before.bytes(), change.after.bytes()) {
+        let (before, name) = (&change.before, change.before.name());
+        let path = before.path().unwrap_or(Path::new(name));
+        if let Err(error) = replace(path, before.bytes(), change.after.bytes()) {
             return Ok(
                 Err(Problem::io(Place::file(name), &error).help("`--diff` shows the edits")),
             );
@@ -66,50 +65,6 @@ impl Fixing {
         report::note("fixed", &format!("{name}: {} {edits}", change.edits));
         Ok(Ok(Status::Fine))
     }
-}
-
-/// Replaces what was read from a file, at once; a file that may not be written, or that somebody
-/// else has changed meanwhile, stays as it is.
-pub(crate) fn replace(path: &Path, before: &[u8], after: &[u8]) -> io::Result<()> {
-    let metadata = fs::metadata(path)?;
-    if !metadata.is_file() {
-        return Err(io::Error::new(ErrorKind::InvalidInput, "not a regular file"));
-    }
-    if metadata.permissions().readonly() {
-        return Err(io::Error::new(ErrorKind::PermissionDenied, "the file is read-only"));
-    }
-    let path = path.canonicalize()?;
-    // Renaming needs no permission to write the file.
-    OpenOptions::new().write(true).open(&path)?;
-    let new = beside(&path);
-    let replaced = write_new(&new, after, metadata.permissions()).and_then(|()| {
-        if read_file(&path)? != before {
-            return Err(io::Error::other("the file has changed meanwhile and stays as it is"));
-        }
-        fs::rename(&new, &path)
-    });
-    replaced.inspect_err(|error| {
-        // A file of this name that was there before is not ours.
-        if error.kind() != ErrorKind::AlreadyExists {
-            // The error that is told is the first.
-            let _ = fs::remove_file(&new);
-        }
-    })
-}
-
-/// The name of a new file beside a file, which no search takes for a manifest.
-fn beside(path: &Path) -> PathBuf {
-    let mut name = OsString::from(".");
-    name.push(path.file_name().unwrap_or_default());
-    name.push(format!(".billhook-{}", std::process::id()));
-    path.with_file_name(name)
-}
-
-fn write_new(path: &Path, bytes: &[u8], permissions: Permissions) -> io::Result<()> {
-    let mut file = OpenOptions::new().write(true).create_new(true).open(path)?;
-    file.write_all(bytes)?;
-    file.set_permissions(permissions)?;
-    file.sync_all()
 }
 
 /// Prints a change as a unified diff; for people without characters that a terminal obeys.

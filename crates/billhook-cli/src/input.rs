@@ -178,6 +178,13 @@ impl Input {
         }
     }
 
+    fn path(&self) -> Option<&Path> {
+        match self {
+            Input::Stdin => None,
+            Input::File(path) => Some(path),
+        }
+    }
+
     fn read(&self) -> io::Result<Vec<u8>> {
         match self {
             Input::Stdin => read_limited(io::stdin().lock()),
@@ -188,18 +195,21 @@ impl Input {
     /// Reads the source. Standard input and pipes, which can be read only once, are kept for
     /// whoever asks again.
     pub(crate) fn source(&self) -> Text {
-        static KEPT: Mutex<BTreeMap<String, Text>> = Mutex::new(BTreeMap::new());
+        static KEPT: Mutex<BTreeMap<Option<PathBuf>, Text>> = Mutex::new(BTreeMap::new());
         let is_file = |path: &Path| fs::metadata(path).is_ok_and(|metadata| metadata.is_file());
         if matches!(self, Input::File(path) if is_file(path)) {
             return self.read_source();
         }
         let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
-        kept.entry(self.label()).or_insert_with(|| self.read_source()).clone()
+        kept.entry(self.path().map(Path::to_owned)).or_insert_with(|| self.read_source()).clone()
     }
 
     fn read_source(&self) -> Text {
         let text = self.read().map_err(|error| Problem::io(Place::file(&self.label()), &error))?;
-        Ok(Arc::new(Source::new(self.label(), text)))
+        Ok(Arc::new(match self {
+            Input::Stdin => Source::new(self.label(), text),
+            Input::File(path) => Source::of_file(path, text),
+        }))
     }
 }
 

@@ -15,6 +15,7 @@ mod decode;
 mod diff;
 mod explain;
 mod expression;
+mod files;
 mod findings;
 mod fixing;
 mod form;

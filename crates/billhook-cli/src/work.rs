@@ -216,7 +216,7 @@ impl<W: Work> Reader<'_, W> {
             let mut file = Policy::file(self.config, &now);
             let Some(fixed) = fix(&now, &file.apply(findings.collect())) else { break };
             edits += fixed.edits.len();
-            now = Arc::new(Source::new(source.name(), fixed.text));
+            now = Arc::new(source.with_text(fixed.text));
         }
         let change = (edits > 0).then(|| Change { before: source, after: now.clone(), edits });
         (now, change)

@@ -7,9 +7,10 @@ pub fn closest<'n>(wrong: &str, names: impl Iterator<Item = &'n str>) -> Option<
     let most = (wrong.len() / 3).max(1) * CHANGE;
     let distance = |name: &'n str| {
         let name_chars: Vec<char> = name.chars().take(LONGEST).collect();
-        (distance(&wrong, &name_chars), name)
+        let is_near = wrong.len().abs_diff(name_chars.len()) * CHANGE <= most;
+        is_near.then(|| (distance(&wrong, &name_chars), name))
     };
-    names.map(distance).filter(|(distance, _)| *distance <= most).min().map(|(_, name)| name)
+    names.filter_map(distance).filter(|(distance, _)| *distance <= most).min().map(|(_, name)| name)
 }
 
 /// Whether a name is so much like a misspelled one, and all others so much less, that it was meant
@@ -33,11 +34,19 @@ pub(crate) fn is_alone<'n>(wrong: &str, meant: &str, names: impl Iterator<Item =
 const LONGEST: usize = 100;
 const CHANGE: usize = 4;
 
+/// Whether two characters differ only in case.
+fn is_same_letter(a: char, b: char) -> bool {
+    match a.is_ascii() && b.is_ascii() {
+        true => a.eq_ignore_ascii_case(&b),
+        false => a.to_lowercase().eq(b.to_lowercase()),
+    }
+}
+
 fn distance(from: &[char], to: &[char]) -> usize {
     let cost = |a: char, b: char| {
         if a == b {
             0
-        } else if a.to_lowercase().eq(b.to_lowercase()) {
+        } else if is_same_letter(a, b) {
             1
         } else {
             CHANGE

@@ -1,9 +1,12 @@
 //! The part of a definition that causes a finding.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use billhook::{DeepValue, ErrorType, FieldError, FieldPath, Segment};
 use billhook_apimachinery::metadata::ObjectMeta;
 use billhook_apimachinery::record::TypedRecord as _;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::built_in::parent;
 use crate::finding::{Finding, Label};
@@ -17,7 +20,13 @@ pub struct SchemaSource {
     definition: DeepValue,
     /// The path of the schema in the definition.
     base: FieldPath,
+    /// How many names may still be looked at in search of what was meant.
+    names: Arc<AtomicUsize>,
 }
+
+/// How many names are looked at in search of what was meant by the unknown fields of an object:
+/// each may be meant for each known one.
+const MAX_NAMES: usize = 100_000;
 
 /// How many steps lead to a version of a definition: `spec.versions[0]`.
 const VERSION_DEPTH: usize = 3;
@@ -52,7 +61,8 @@ impl SchemaSource {
         let versions = definition.get("spec")?.get("versions")?.as_array()?;
         let is_it = |known: &Value| known.get("name").and_then(Value::as_str) == Some(version);
         let index = versions.iter().position(is_it)?;
-        Some(SchemaSource { place, definition, base: schema_of(index) })
+        let names = Arc::new(AtomicUsize::new(MAX_NAMES));
+        Some(SchemaSource { place, definition, base: schema_of(index), names })
     }
 
     /// Adds to a finding about an error the keyword that causes it, and what may have been meant.
@@ -72,7 +82,9 @@ impl SchemaSource {
         finding
     }
 
-    /// Adds to a finding about an unknown field the field that may have been meant.
+    /// Adds to a finding about an unknown field the field that may have been meant. Of the
+    /// findings that this source and its clones explain, those after a hundred thousand names that
+    /// could be meant get no such advice.
     #[must_use]
     pub fn explain_unknown(&self, mut finding: Finding) -> Finding {
         let mut segments = finding.path.segments();
@@ -90,6 +102,9 @@ impl SchemaSource {
         let specified = |_: &Value| "these fields are specified".to_owned();
         if let Some(cause) = way.keyword(parent, "properties", specified) {
             finding.schema = self.label(cause);
+        }
+        if !self.may_search(parent) {
+            return finding;
         }
         let schemas: Vec<&Value> = way.parts.iter().map(|part| part.value).collect();
         let version = self.other_version(&finding.path);
@@ -113,6 +128,15 @@ impl SchemaSource {
         let version = self.base.segments().take(VERSION_DEPTH).collect::<FieldPath>();
         let label = "the version is deprecated here";
         finding.because(Label::new(&self.place, version.name("deprecated"), label))
+    }
+
+    /// Whether so many names may still be looked at as there are for an unknown field.
+    fn may_search(&self, parent: &Part<'_>) -> bool {
+        let properties = parent.value.get("properties").and_then(Value::as_object);
+        let versions = self.definition.pointer("/spec/versions").and_then(Value::as_array);
+        let count = properties.map_or(0, Map::len) + versions.map_or(0, Vec::len);
+        let spend = |left: usize| left.checked_sub(count);
+        self.names.fetch_update(Ordering::Relaxed, Ordering::Relaxed, spend).is_ok()
     }
 
     /// The name of another served version that specifies a field.

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 use std::ops::Range;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use billhook::{FieldPath, Segment, Span, Spans, ValueSpan};
@@ -16,6 +17,7 @@ const BLOCK: usize = 1024;
 #[derive(Debug, Default)]
 pub struct Source {
     name: String,
+    path: Option<PathBuf>,
     text: Text,
     /// The offsets at which lines begin.
     lines: OnceLock<Vec<usize>>,
@@ -85,6 +87,24 @@ impl Source {
             Text::Utf8,
         );
         Source { name: name.into(), text, ..Self::default() }
+    }
+
+    /// Creates a source from the path of a file and its bytes. The name is the path, as far as it
+    /// is UTF-8.
+    pub fn of_file(path: &Path, bytes: impl Into<Vec<u8>>) -> Self {
+        let source = Source::new(path.to_string_lossy(), bytes);
+        Source { path: Some(path.to_owned()), ..source }
+    }
+
+    /// Creates a source of the same file with another text.
+    #[must_use]
+    pub fn with_text(&self, text: impl Into<Vec<u8>>) -> Self {
+        Source { path: self.path.clone(), ..Source::new(self.name.as_str(), text) }
+    }
+
+    /// Returns the path of the file; `None` if none is known, as of standard input.
+    pub fn path(&self) -> Option<&Path> {
+        self.path.as_deref()
     }
 
     /// Returns the name of the file.

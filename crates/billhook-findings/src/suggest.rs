@@ -249,14 +249,16 @@ fn elsewhere(path: &FieldPath, name: &str, schemas: &[&Value]) -> Option<String>
         return Some(format!("`{name}` is a field of `metadata`, one level down"));
     }
     let up = schemas.len().checked_sub(2).and_then(|level| schemas.get(level));
-    if up.is_some_and(|up| property_names(up).any(|known| known == name)) {
+    let has_it = |schema: &Value| {
+        schema.get("properties").and_then(Value::as_object).is_some_and(|it| it.contains_key(name))
+    };
+    if up.is_some_and(|up| has_it(up)) {
         let around = around(path, 2);
         let around =
             if around.is_empty() { "the object".to_owned() } else { format!("`{around}`") };
         return Some(format!("`{name}` is a field of {around}, one level up"));
     }
     let properties = parent.get("properties").and_then(Value::as_object)?;
-    let has_it = |schema: &Value| property_names(schema).any(|known| known == name);
     let below = properties.iter().filter(|(_, schema)| has_it(schema));
     let mut below: Vec<String> =
         below.map(|(below, _)| format!("`{}`", around(path, 1).name(below))).collect();

@@ -11,7 +11,7 @@ use billhook_apply::{
 };
 use serde_json::Value;
 
-use crate::crd::CrdVersion;
+use crate::crd::{CrdVersion, Scope};
 use crate::decode_options::{DecodeOptions, FieldValidation};
 use crate::error::DecodeError;
 use crate::neat::{LAST_APPLIED, take_last_applied};
@@ -138,8 +138,12 @@ impl CrdVersion {
         if !has_generation {
             set_generation(&mut read, None);
         }
-        let kind = Kind { schema: self.merge_schema(), has_status: self.has_status_subresource() };
-        kind.differences((&decoded, &of_desired), (&mut read, &of_live), is_own)
+        let kind = Kind {
+            schema: self.merge_schema(),
+            has_status: self.has_status_subresource(),
+            is_namespaced: self.definition().scope() == Scope::Namespaced,
+        };
+        kind.differences((&mut decoded, &of_desired), (&mut read, &of_live), is_own)
     }
 }
 
@@ -154,9 +158,10 @@ pub fn differences_without_schema(
     live: &Value,
     is_own: &dyn Fn(&str) -> bool,
 ) -> Result<Vec<Difference>, DifferenceError> {
-    let kind = Kind { schema: &MergeSchema::deduced(), has_status: true };
+    let kind = Kind { schema: &MergeSchema::deduced(), has_status: true, is_namespaced: true };
+    let mut desired = DeepValue::from(deep_clone(desired));
     let mut live = DeepValue::from(deep_clone(live));
-    kind.differences((desired, &[]), (&mut live, &[]), is_own)
+    kind.differences((&mut desired, &[]), (&mut live, &[]), is_own)
 }
 
 /// The things that must be known of a kind to compare its objects.
@@ -165,17 +170,18 @@ struct Kind<'k> {
     schema: &'k MergeSchema,
     /// Whether the status is a subresource.
     has_status: bool,
+    is_namespaced: bool,
 }
 
 impl Kind<'_> {
     /// Compares two decoded objects, given with the changes of decoding.
     fn differences(
         self,
-        (desired, of_desired): (&Value, &[Change]),
+        (desired, of_desired): (&mut Value, &[Change]),
         (live, of_live): (&mut Value, &[Change]),
         is_own: &dyn Fn(&str) -> bool,
     ) -> Result<Vec<Difference>, DifferenceError> {
-        let last_applied = take_last_applied(live);
+        let last_applied = of_last_applied(take_last_applied(desired), take_last_applied(live));
         let managed = ManagedFields::of(live)?;
         let check = |object| self.schema.check(object, Duplicates::Allowed);
         let desired = check(desired).map_err(DifferenceError::DesiredTypes)?;
@@ -183,7 +189,7 @@ impl Kind<'_> {
         let changes = Changes::of((desired, of_desired), (live, of_live));
         let (kind, owners) = (self, Owners::of(&managed, is_own));
         let mut found = Finder { kind, desired, live, changes, owners }.find();
-        found.extend(last_applied.map(of_last_applied));
+        found.extend(last_applied);
         found.sort_by(|left, right| left.path.cmp(&right.path));
         Ok(found)
     }
@@ -319,8 +325,12 @@ impl Finder<'_> {
         match (names.next(), names.next(), names.next()) {
             (Some("status"), ..) if self.kind.has_status => Cause::Status,
             (Some("metadata"), Some(name), _) if is_of_server(name) => Cause::Metadata,
-            // The namespace is that of the request.
-            (Some("metadata"), Some("namespace"), None) if !is_desired => Cause::Metadata,
+            // The namespace is that of the request, if there is one.
+            (Some("metadata"), Some("namespace"), None)
+                if !is_desired || !self.kind.is_namespaced =>
+            {
+                Cause::Metadata
+            }
             // What the manifest says itself is what is wanted.
             _ if is_desired && !self.changes.defaults.covers(path.elements()) => Cause::Real,
             _ => self.owners.others_of(path).map_or(Cause::Real, Cause::Managers),
@@ -385,9 +395,14 @@ fn set_generation(object: &mut Value, generation: Option<i64>) {
     };
 }
 
-/// The difference that is the annotation of client-side apply.
-fn of_last_applied(annotation: Value) -> Difference {
+/// The difference that is the annotation of client-side apply, if there is one.
+fn of_last_applied(desired: Option<Value>, live: Option<Value>) -> Option<Difference> {
+    let [desired, live] = [desired, live].map(|annotation| annotation.map(DeepValue::from));
     let path = ["metadata", "annotations", LAST_APPLIED].map(PathElement::field);
-    let live = Some(annotation.into());
-    Difference { path: path.to_vec().into(), desired: None, live, cause: Cause::Metadata }
+    (desired != live).then(|| Difference {
+        path: path.to_vec().into(),
+        desired,
+        live,
+        cause: Cause::Metadata,
+    })
 }

@@ -83,7 +83,8 @@ pub(crate) struct Admit {
     #[arg(long, value_name = "VERB[:RESOURCE[.GROUP]]", value_parser = allow)]
     pub(crate) allow: Vec<Allow>,
     /// Request timeout in seconds
-    #[arg(long, value_name = "SECONDS", default_value_t = 34)]
+    #[arg(long, value_name = "SECONDS", default_value_t = 34,
+        value_parser = clap::value_parser!(u64).range(..=24 * 60 * 60))]
     pub(crate) timeout: u64,
     /// Namespace of the request, for objects without one
     #[arg(short, long, value_name = "NAMESPACE", default_value = "default")]

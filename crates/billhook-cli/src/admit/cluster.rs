@@ -84,7 +84,7 @@ impl Cluster {
         let policies =
             Policies::read(paths, Some(crds), &mut namespaces, namespace, kubernetes, setup);
         let old = readable_documents(&command.old, &mut setup.problems);
-        let old = Stored::new(old, &command.namespace);
+        let old = Stored::new(old, &command.namespace, Some(crds)).with_namespaces();
         let patch = match command.patch.as_ref().map(Patch::read).transpose() {
             Ok(patch) => patch,
             Err(problem) => {

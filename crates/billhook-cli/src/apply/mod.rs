@@ -27,7 +27,7 @@ pub(crate) fn run(command: &Apply) -> Result<Status, RunError> {
     let options = command.server.crd_options(&config);
     let (crds, mut problems) = Crds::read(&command.crd.paths, &config, &command.objects, options);
     let live = readable_documents(&command.live, &mut problems);
-    let live = Stored::new(live, &command.namespace);
+    let live = Stored::new(live, &command.namespace, Some(&crds)).with_namespaces();
     let mut status = report::problems(&problems);
     if status > Status::Fine {
         return Ok(status);

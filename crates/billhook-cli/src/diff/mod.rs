@@ -36,7 +36,8 @@ pub(crate) fn run(command: &Diff) -> Result<Status, RunError> {
         }),
         false => vec![path.clone()],
     });
-    let live = Stored::new(readable_documents(&live, &mut problems), &command.namespace);
+    let live = readable_documents(&live, &mut problems);
+    let live = Stored::new(live, &command.namespace, Some(&crds));
     let mut status = output::problems(&problems);
     if status > Status::Fine {
         return Ok(status);

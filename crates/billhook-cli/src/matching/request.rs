@@ -28,7 +28,7 @@ impl Requests<'_> {
     pub(super) fn read(&self) -> Vec<Subject> {
         let mut subjects = Vec::new();
         let old = documents(&self.command.old, &mut subjects);
-        let old = Stored::new(old, &self.command.namespace);
+        let old = Stored::new(old, &self.command.namespace, self.crds);
         for document in documents(&self.command.request, &mut subjects) {
             let read = AdmissionAttributes::from_review(&document.value);
             let request =

@@ -1,9 +1,11 @@
 //! `billhook.toml`: the settings of a project.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::env;
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use billhook::{ErrorType, KubernetesVersion};
 use billhook_findings::{Finding, Severity, Source, closest};
@@ -71,7 +73,9 @@ impl TryFrom<String> for RuleId {
 
 /// Whether findings may have a rule: one of the book, a reason of a server, or our own.
 pub(super) fn is_rule(id: &str) -> bool {
-    named_rules().any(|known| known == id) || Book::read().rules().any(|rule| rule.id == id)
+    static NUMBERED: OnceLock<BTreeSet<String>> = OnceLock::new();
+    let numbers = || Book::read().rules().map(|rule| rule.id.to_owned()).collect();
+    named_rules().any(|known| known == id) || NUMBERED.get_or_init(numbers).contains(id)
 }
 
 /// The rules that have names, not numbers.
@@ -124,9 +128,12 @@ impl Config {
     pub(crate) fn load(file: Option<&Path>, inputs: &[PathBuf]) -> Result<Self, Box<Problem>> {
         let found = file.map(Path::to_owned).or_else(|| find(inputs.first()?));
         let Some(path) = found else { return Ok(Config::default()) };
-        let name = path.to_string_lossy();
-        let text = read_file(&path).map_err(|error| Problem::io(Place::file(&name), &error))?;
-        let source = Arc::new(Source::new(name.as_ref(), text));
+        let problem = |error: io::Error| Problem::io(Place::path(&path), &error);
+        if file.is_none() && !fs::metadata(&path).map_err(problem)?.is_file() {
+            return Err(Problem::unusable(Place::path(&path), "not a regular file"));
+        }
+        let text = read_file(&path).map_err(problem)?;
+        let source = Arc::new(Source::of_file(&path, text));
         let file = toml::from_str(source.text()).map_err(|error| unreadable(&source, &error))?;
         Ok(Config { path, file })
     }
@@ -150,11 +157,11 @@ impl Config {
     }
 
     /// The levels of rules in a file; the last one that is set counts.
-    pub(super) fn levels(&self, file: &str) -> BTreeMap<&str, Level> {
+    pub(super) fn levels(&self, source: &Source) -> BTreeMap<&str, Level> {
         let mut levels = BTreeMap::new();
         levels.extend(self.file.rules.iter().map(|(rule, level)| (rule.0.as_str(), *level)));
         if !self.file.files.is_empty()
-            && let Some(path) = self.relative(Path::new(file))
+            && let Some(path) = self.relative(source.path().unwrap_or(Path::new(source.name())))
         {
             let options =
                 glob::MatchOptions { require_literal_separator: true, ..Default::default() };
@@ -204,7 +211,8 @@ fn find(input: &Path) -> Option<PathBuf> {
     let mut paths = directories.into_iter().map(|directory| directory.join(NAME));
     paths.find(|path| {
         watch::note_file(path);
-        path.is_file()
+        // What is there is to be read, even if it cannot be.
+        fs::symlink_metadata(path).is_ok()
     })
 }
 

@@ -71,7 +71,7 @@ impl<'c> Policy<'c> {
 
     /// The policy for a file.
     pub(crate) fn file(config: &'c Config, source: &Arc<Source>) -> FilePolicy<'c> {
-        FilePolicy { levels: config.levels(source.name()), ignores: Ignores::read(source) }
+        FilePolicy { levels: config.levels(source), ignores: Ignores::read(source) }
     }
 
     pub(crate) fn config(&self) -> &'c Config {

@@ -1,12 +1,12 @@
 //! The configuration that lets clients find the server.
 
-use std::io::Write as _;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::Path;
 
 use billhook_apimachinery::base64;
 use serde_json::{Value, json};
 
+use crate::files::write_private;
 use crate::problem::{Place, Problem};
 
 /// The URL that clients of this machine use.
@@ -20,7 +20,7 @@ pub(super) fn url(address: SocketAddr, is_secure: bool) -> String {
     format!("{scheme}://{}", SocketAddr::new(ip, address.port()))
 }
 
-/// Writes the configuration; only its owner can read it, for it has the token.
+/// Writes the configuration to a new file; only its owner can read it, for it has the token.
 pub(super) fn write(
     file: &Path,
     url: &str,
@@ -28,12 +28,7 @@ pub(super) fn write(
     token: Option<&str>,
 ) -> Result<(), Box<Problem>> {
     let text = billhook::to_yaml(&document(url, authority, token));
-    let mut options = std::fs::OpenOptions::new();
-    options.write(true).create(true).truncate(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let written = options.open(file).and_then(|mut file| file.write_all(text.as_bytes()));
-    written.map_err(|error| Problem::io(Place::path(file), &error))
+    write_private(file, text.as_bytes()).map_err(|error| Problem::io(Place::path(file), &error))
 }
 
 fn document(url: &str, authority: Option<&str>, token: Option<&str>) -> Value {

@@ -16,7 +16,7 @@ use billhook_suite::{
 };
 
 use crate::crd_files::Files;
-use crate::fixing::replace;
+use crate::files::replace;
 use crate::input::{Document, read_file, readable_documents};
 use crate::parallel;
 use crate::policy::Config;

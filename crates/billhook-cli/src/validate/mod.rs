@@ -29,7 +29,7 @@ pub(crate) fn run(command: &Validate) -> Result<Status, RunError> {
     let options = command.server.crd_options(&config);
     let (crds, mut problems) = Crds::read(&command.crd.paths, &config, &command.objects, options);
     let old = readable_documents(&command.old, &mut problems);
-    let old = Stored::new(old, &command.namespace);
+    let old = Stored::new(old, &command.namespace, Some(&crds));
     let mut status = crate::report::problems(&problems);
     if crds.is_empty() {
         return Ok(Status::Unusable);

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use tokio::runtime::Runtime;
 
 use crate::server::Server;
-use crate::support::{cases, report_snapshots, run, run_with, snapshot};
+use crate::support::{Scratch, cases, report_snapshots, run, run_with, snapshot};
 
 cases! {
     help_admit: "admit --help";
@@ -365,3 +365,23 @@ kind: ValidatingAdmissionPolicyBinding
 metadata: {name: approval}
 spec: {policyName: approval, validationActions: [Deny]}
 "#;
+
+#[test]
+fn timeout_that_no_clock_has() {
+    let shown = run(
+        "admit --timeout 18446744073709551615 --crd fixtures/crds fixtures/objects/backup.yaml",
+        "",
+    );
+    assert!(shown.contains("exit status: 2"), "{shown}");
+    assert!(shown.contains("18446744073709551615 is not in 0..=86400"), "{shown}");
+}
+
+/// An object is in the same namespace, whether it is stored or sent.
+#[test]
+fn old_object_without_namespace() {
+    const BACKUP: &str = "apiVersion: data.example.com/v1\nkind: Backup\nmetadata: {name: a}\n\
+                          spec: {schedule: 1 2 3 4 5, target: {url: \"https://x.example.com\"}}\n";
+    let scratch = Scratch::new("old-namespace", &[("a.yaml", BACKUP)]);
+    let shown = scratch.run("admit --crd fixtures/crds --old DIR/a.yaml DIR/a.yaml");
+    assert!(shown.contains("exit status: 0"), "{shown}");
+}

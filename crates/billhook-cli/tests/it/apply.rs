@@ -1,6 +1,6 @@
 //! `billhook apply` and `billhook owners`.
 
-use crate::support::{cases, run, snapshot};
+use crate::support::{Scratch, cases, run, snapshot};
 
 cases! {
     help_apply: "apply --help";
@@ -26,3 +26,27 @@ cases! {
 
 const HEAD: &str = "apiVersion: data.example.com/v1\nkind: Backup\nmetadata:\n  \
                     name: orders-nightly\n  namespace: shop\n";
+
+/// A server leaves out the namespace of what has none; the object is found again all the same.
+#[test]
+fn cluster_scoped_object_with_a_namespace() {
+    const DEFINITION: &str = "apiVersion: apiextensions.k8s.io/v1\n\
+        kind: CustomResourceDefinition\nmetadata: {name: foos.example.com}\n\
+        spec: {group: example.com, scope: Cluster, names: {plural: foos, kind: Foo},\n  \
+        versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: \
+        {type: object}}}]}\n";
+    const OBJECT: &str =
+        "apiVersion: example.com/v1\nkind: Foo\nmetadata: {name: a, namespace: b}\n";
+    let files = [("crd.yaml", DEFINITION), ("foo.yaml", OBJECT)];
+    let scratch = Scratch::new("cluster-scoped", &files);
+    let printed = |shown: String| {
+        let (_, rest) = shown.split_once("-- standard output\n").unwrap();
+        rest.split_once("\n-- standard error").unwrap().0.to_owned()
+    };
+    let apply = "apply --manager m --crd DIR/crd.yaml DIR/foo.yaml";
+    let first = printed(scratch.run(apply));
+    scratch.write("live.yaml", &first);
+    assert_eq!(printed(scratch.run(&format!("{apply} --live DIR/live.yaml"))), first);
+    let shown = scratch.run("diff --manager m --crd DIR/crd.yaml DIR/foo.yaml DIR/live.yaml");
+    assert!(shown.contains("exit status: 0"), "{shown}");
+}

@@ -346,3 +346,45 @@ fn many_validations() {
     assert_eq!(status, 1, "{shown:.500}");
     assert!(shown.contains("more than 512 MiB of memory"), "{shown:.500}");
 }
+
+/// Each unknown field has a path of a thousand steps, and so has its schema; what leads there is
+/// not copied at each step.
+#[test]
+fn unknown_fields_in_a_deep_schema() {
+    const DEPTH: usize = 1000;
+    let schema = (0..DEPTH).fold(r#"{"type":"object"}"#.to_owned(), |inner, _| {
+        format!(r#"{{"type":"object","properties":{{"a":{inner}}}}}"#)
+    });
+    let fields = (0..3000).map(|index| (format!("x{index}"), json!(1))).collect();
+    let object = (0..DEPTH).fold(Value::Object(fields), |inner, _| json!({"a": inner}));
+    let attack = Attack::of_text("deep-unknown", &schema, &object);
+    for command in ["decode --check", "validate"] {
+        let (_, shown) = attack.run(&format!("{command} --crd crd.json object.json"));
+        assert!(shown.contains("x2999"), "{command}: {shown:.500}");
+    }
+}
+
+/// Each unknown field may be meant for any known one.
+#[test]
+fn unknown_fields_among_many() {
+    let names = |end: &'static str| {
+        (0..10_000).map(move |index| format!("aFieldOfSomeLength{index:06}{end}"))
+    };
+    let known = names("").map(|name| (name, json!({"type": "string"})));
+    let schema = json!({"type": "object", "properties": Value::Object(known.collect())});
+    let fields = names("x").map(|name| (name, json!(1)));
+    let attack = Attack::new("many-unknown", &schema, &Value::Object(fields.collect()));
+    let (_, shown) = attack.run("validate --crd crd.json object.json");
+    assert!(shown.contains("did you mean `aFieldOfSomeLength000000`?"), "{shown:.500}");
+    assert!(shown.contains("aFieldOfSomeLength009999x"), "{shown:.500}");
+}
+
+/// A name may end at each dot.
+#[test]
+fn a_name_of_dots() {
+    let schema = json!({"type": "object"});
+    let object = json!({".".repeat(2 << 20): 1, "typo": 1});
+    let (_, shown) =
+        Attack::new("dots", &schema, &object).run("validate --crd crd.json object.json");
+    assert!(shown.contains("spec.typo"), "{shown:.500}");
+}

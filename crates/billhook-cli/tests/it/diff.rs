@@ -1,6 +1,6 @@
 //! `billhook diff`, `billhook normalize` and `billhook neat`.
 
-use crate::support::{cases, run, snapshot};
+use crate::support::{Scratch, cases, run, snapshot};
 
 cases! {
     help_diff: "diff --help";
@@ -33,3 +33,14 @@ cases! {
 
 const HEAD: &str = "apiVersion: data.example.com/v1\nkind: Backup\nmetadata:\n  \
                     name: orders-nightly\n  namespace: shop\n";
+
+/// What client-side apply keeps for itself is not a difference of an object from itself.
+#[test]
+fn diff_of_an_object_with_itself() {
+    const LAST: &str = "kubectl.kubernetes.io/last-applied-configuration";
+    let text =
+        format!("{HEAD}  annotations: {{{LAST}: \"{{}}\"}}\nspec: {{schedule: 1 2 3 4 5}}\n");
+    let scratch = Scratch::new("self", &[("a.yaml", &text)]);
+    let shown = scratch.run("diff --crd fixtures/crds DIR/a.yaml DIR/a.yaml");
+    assert!(shown.contains("exit status: 0") && !shown.contains("last-applied"), "{shown}");
+}

@@ -153,3 +153,70 @@ fn pipe() {
     }
     assert_eq!(scratch.text("a.yaml"), TYPOS);
 }
+
+/// Standard input has no name of its own, although it may be a file.
+#[cfg(target_os = "linux")]
+#[test]
+fn standard_input_by_name() {
+    let scratch = Scratch::new("by-name", &[("a.yaml", TYPOS)]);
+    let path = scratch.path().join("a.yaml");
+    std::os::unix::fs::symlink("/dev/stdin", scratch.path().join("link.yaml")).unwrap();
+    let link = scratch.path().join("link.yaml").into_os_string().into_string().unwrap();
+    for name in ["/dev/stdin", "/dev/fd/0", "/proc/self/fd/0", &link] {
+        let output = std::process::Command::new(env!("CARGO_BIN_EXE_billhook"))
+            .args(["validate", "--fix", "-q", "--crd", "fixtures/crds", name])
+            .stdin(fs::File::open(&path).unwrap())
+            .current_dir(crate::support::root())
+            .output()
+            .unwrap();
+        assert_eq!(output.status.code(), Some(2), "{name}");
+        assert_eq!(scratch.text("a.yaml"), TYPOS);
+    }
+}
+
+/// A name that is not UTF-8 is that of its file, not of one that it is shown as.
+#[cfg(target_os = "linux")]
+#[test]
+fn name_that_is_not_text() {
+    use std::os::unix::ffi::OsStringExt as _;
+    let scratch = Scratch::new("bytes", &[("n\u{fffd}.yaml", TYPOS)]);
+    let path = scratch.path().join(std::ffi::OsString::from_vec(b"n\xff.yaml".to_vec()));
+    fs::write(&path, TYPOS).unwrap();
+    std::process::Command::new(env!("CARGO_BIN_EXE_billhook"))
+        .args(["validate", "--fix", "-q", "--crd", "fixtures/crds"])
+        .arg(&path)
+        .current_dir(crate::support::root())
+        .output()
+        .unwrap();
+    assert!(fs::read_to_string(&path).unwrap().contains("schedule: 1 2 3 4 5   # at five"));
+    assert_eq!(scratch.text("n\u{fffd}.yaml"), TYPOS);
+}
+
+/// All names of a file stay those of one file.
+#[cfg(unix)]
+#[test]
+fn file_with_two_names() {
+    let scratch = Scratch::new("two-names", &[("a.yaml", TYPOS)]);
+    fs::hard_link(scratch.path().join("a.yaml"), scratch.path().join("b.yaml")).unwrap();
+    let shown = scratch.run("validate --fix --crd fixtures/crds DIR/a.yaml");
+    assert!(shown.contains("fixed: DIR/a.yaml"), "{shown}");
+    assert_ne!(scratch.text("a.yaml"), TYPOS);
+    assert_eq!(scratch.text("b.yaml"), scratch.text("a.yaml"));
+    assert_eq!(names(scratch.path()), ["a.yaml", "b.yaml"]);
+}
+
+/// The owner stays, as far as the user may say so: only root may.
+#[cfg(unix)]
+#[test]
+fn file_of_another_owner() {
+    use std::os::unix::fs::{MetadataExt as _, chown};
+    let scratch = Scratch::new("owner", &[("a.yaml", TYPOS)]);
+    let path = scratch.path().join("a.yaml");
+    if chown(&path, Some(12345), Some(54321)).is_err() {
+        return;
+    }
+    scratch.run("validate --fix --crd fixtures/crds DIR/a.yaml");
+    assert_ne!(scratch.text("a.yaml"), TYPOS);
+    let metadata = fs::metadata(&path).unwrap();
+    assert_eq!((metadata.uid(), metadata.gid()), (12345, 54321));
+}

@@ -258,3 +258,24 @@ fn failed_cases() {
     let report = scratch.run("test --format junit DIR/suite.yaml");
     assert!(report.contains("failures=\"0\"") && report.contains("exit status: 0\n"), "{report}");
 }
+
+/// Settings that are there and cannot be read are not left out.
+#[cfg(unix)]
+#[test]
+fn settings_that_are_not_a_file() {
+    use std::os::unix::fs::symlink;
+    type Make = fn(&std::path::Path);
+    let cases: [(&str, Make, &str); 4] = [
+        ("directory", |path| std::fs::create_dir(path).unwrap(), "not a regular file"),
+        ("device", |path| symlink("/dev/zero", path).unwrap(), "not a regular file"),
+        ("loop", |path| symlink("billhook.toml", path).unwrap(), "symbolic link"),
+        ("nowhere", |path| symlink("nothing", path).unwrap(), "no such file"),
+    ];
+    for (name, make, message) in cases {
+        let scratch = Scratch::new(&format!("settings-{name}"), &[("a.yaml", "")]);
+        make(&scratch.path().join("billhook.toml"));
+        let shown = scratch.run("validate --crd fixtures/crds DIR/a.yaml");
+        assert!(shown.contains("exit status: 2"), "{shown}");
+        assert!(shown.contains("DIR/billhook.toml: ") && shown.contains(message), "{shown}");
+    }
+}

@@ -228,3 +228,30 @@ fn refusals_have_places() {
         assert!(found.contains(message), "{found}");
     }
 }
+
+/// The file with the token is a new one, which only its owner can read; what a link names stays.
+#[cfg(unix)]
+#[test]
+fn configuration_in_place_of_a_file() {
+    use std::os::unix::fs::{PermissionsExt as _, symlink};
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("kubeconfig-there");
+    std::fs::create_dir_all(&folder).unwrap();
+    let [file, victim, link] = ["open", "victim", "link"].map(|name| folder.join(name));
+    let _ = std::fs::remove_file(&link);
+    std::fs::write(&victim, "precious").unwrap();
+    symlink(&victim, &link).unwrap();
+    std::fs::write(&file, "old").unwrap();
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o666)).unwrap();
+    let mut held = std::fs::File::open(&file).unwrap();
+    let running = Running::start(&["--write-kubeconfig", file.to_str().unwrap()]);
+    drop(running);
+    assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+    assert!(std::fs::read_to_string(&file).unwrap().contains("token: "));
+    let mut text = String::new();
+    held.read_to_string(&mut text).unwrap();
+    assert_eq!(text, "old");
+    let output = billhook(&["--write-kubeconfig", link.to_str().unwrap()]).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("a link, which is not followed"));
+    assert_eq!(std::fs::read_to_string(&victim).unwrap(), "precious");
+}
