@@ -80,7 +80,7 @@ fn write_beside(
         .and_then(|()| check())
         .and_then(|()| fs::rename(&new, path));
     written.inspect_err(|_| {
-        // The error that is told is the first.
+        // The first error is the one that counts.
         let _ = fs::remove_file(&new);
     })
 }
