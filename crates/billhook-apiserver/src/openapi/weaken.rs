@@ -1,5 +1,7 @@
 //! Schemas as OpenAPI 2 has them (DT-51).
 
+use std::collections::BTreeSet;
+
 use billhook::DeepValue;
 use billhook_apimachinery::value::grow;
 use serde_json::{Map, Value};
@@ -14,11 +16,16 @@ pub(super) fn weaken(schema: &mut Value) {
     if is_true(members, "nullable") {
         ["nullable", "type", "items", "properties"].iter().for_each(|name| remove(members, name));
     }
-    let properties = members.get("properties").and_then(Value::as_object).cloned();
     let is_nullable = |schema: &Value| schema.get("nullable") == Some(&Value::Bool(true));
+    let nullable: BTreeSet<String> = match members.get("properties") {
+        Some(Value::Object(properties)) if members.contains_key("required") => {
+            let nullable = properties.iter().filter(|(_, schema)| is_nullable(schema));
+            nullable.map(|(name, _)| name.clone()).collect()
+        }
+        _ => BTreeSet::new(),
+    };
     if let Some(Value::Array(required)) = members.get_mut("required") {
-        let of_name = |name: &Value| properties.as_ref()?.get(name.as_str()?);
-        required.retain(|name| !of_name(name).is_some_and(is_nullable));
+        required.retain(|name| !name.as_str().is_some_and(|name| nullable.contains(name)));
     }
     if members.get("additionalProperties").is_some_and(is_nullable)
         || members.get("required").and_then(Value::as_array).is_some_and(Vec::is_empty)
