@@ -62,17 +62,17 @@ fn service_account(namespace: &str, name: &str) -> UserInfo {
 }
 
 /// Returns the user of a request: the one whom it impersonates, or else the one given.
+///
+/// # Errors
+///
+/// If the request is about another user, but does not name one that can be read: it is never made by
+/// the server's own user instead.
 pub(crate) fn user_of<'u>(
     headers: &HeaderMap,
     own: &'u UserInfo,
 ) -> Result<Cow<'u, UserInfo>, Status> {
-    let texts = |name: &str| {
-        let values = headers.get_all(name).iter().filter_map(|value| value.to_str().ok());
-        values.filter(|value| !value.is_empty()).map(str::to_owned).collect::<Vec<_>>()
-    };
-    let mut names = texts(USER).into_iter();
     let is_about_user = |name: &str| matches!(name, GROUP | UID) || name.starts_with(EXTRA);
-    let Some(name) = names.next() else {
+    let Some(name) = texts(headers, USER)?.into_iter().next() else {
         return match headers.keys().find(|name| is_about_user(name.as_str())) {
             Some(header) => Err(Status::bad_request(format!(
                 "the header {header} needs the header {USER}, which names the user to impersonate"
@@ -85,7 +85,7 @@ pub(crate) fn user_of<'u>(
         Some((namespace, name)) => service_account(namespace, name),
         None => UserInfo::named(&name),
     };
-    let groups = texts(GROUP);
+    let groups = texts(headers, GROUP)?;
     if !groups.is_empty() {
         user.groups = groups;
     }
@@ -93,11 +93,20 @@ pub(crate) fn user_of<'u>(
     if !is_anonymous && !user.groups.iter().any(|group| group == AUTHENTICATED) {
         user = user.group(AUTHENTICATED);
     }
-    user.uid = texts(UID).into_iter().next().unwrap_or_default();
+    user.uid = texts(headers, UID)?.into_iter().next().unwrap_or_default();
     for header in headers.keys() {
         let Some(key) = header.as_str().strip_prefix(EXTRA) else { continue };
         let key = unescape_text(key, UrlPart::Path).unwrap_or_else(|_| key.to_owned());
-        user.extra.entry(key).or_default().extend(texts(header.as_str()));
+        user.extra.entry(key).or_default().extend(texts(headers, header.as_str())?);
     }
     Ok(Cow::Owned(user))
+}
+
+/// Returns the values of a header that are not empty. They are UTF-8, as those of a server.
+fn texts(headers: &HeaderMap, name: &str) -> Result<Vec<String>, Status> {
+    let values = headers.get_all(name).iter().filter(|value| !value.is_empty());
+    let texts = values.map(|value| str::from_utf8(value.as_bytes()).map(str::to_owned));
+    texts.collect::<Result<_, _>>().map_err(|_| {
+        Status::bad_request(format!("the header {name} has a value that is not UTF-8"))
+    })
 }

@@ -5,7 +5,9 @@ use billhook_admission::{AdmissionRequest, AdmissionResponse};
 use billhook_apimachinery::UserInfo;
 use billhook_apiserver::Server;
 use http::Method;
+use http_body_util::BodyExt as _;
 use serde_json::{Value, json};
+use tower_service::Service as _;
 
 use crate::support::{Answer, call, definition, text};
 
@@ -66,6 +68,42 @@ async fn a_request_tells_who_makes_it() {
     assert_eq!(post(&server, WHO, &nobody, &json!({})).await.code, 400);
     assert_eq!(call(&server, Method::GET, FOOS, &nobody, "").await.code, 400);
     assert_eq!(call(&server, Method::GET, WHO, &[], "").await.code, 405);
+}
+
+/// Names are UTF-8, as those of a server; what cannot be read is refused.
+#[tokio::test]
+async fn names_of_users_need_not_be_ascii() {
+    let server = server();
+    let info = async |headers: &[(&str, &[u8])]| {
+        let mut request = http::Request::post(WHO);
+        for (name, value) in headers {
+            let value = http::HeaderValue::from_bytes(value).unwrap();
+            request = request.header(*name, value);
+        }
+        let answer = server.clone().call(request.body("{}".to_owned()).unwrap()).await.unwrap();
+        let code = answer.status().as_u16();
+        let body = answer.into_body().collect().await.unwrap().to_bytes();
+        let body: Value = serde_json::from_slice(&body).unwrap();
+        (code, body["status"]["userInfo"].clone())
+    };
+    let user = ("Impersonate-User", "jürgen".as_bytes());
+    let rest = [
+        ("Impersonate-Group", "dév".as_bytes()),
+        ("Impersonate-Uid", "é".as_bytes()),
+        ("Impersonate-Extra-a", "ü".as_bytes()),
+    ];
+    let (code, read) = info(&[user, rest[0], rest[1], rest[2]]).await;
+    assert_eq!(code, 201);
+    assert_eq!(
+        read,
+        json!({"username": "jürgen", "uid": "é", "groups": ["dév", "system:authenticated"],
+            "extra": {"a": ["ü"]}})
+    );
+    assert_eq!(info(&[("Impersonate-User", b"\xff")]).await.0, 400);
+    for (name, _) in rest {
+        assert_eq!(info(&[user, (name, b"\xff")]).await.0, 400, "{name}");
+        assert_eq!(info(&[(name, b"\xff")]).await.0, 400, "{name}");
+    }
 }
 
 /// AR-10: the user is a part of the review.
