@@ -1,7 +1,7 @@
 //! Errors about refused objects, in the server's words (RP-18).
 
 use billhook_apimachinery::print::quote;
-use billhook_apimachinery::{Status, TypeMeta};
+use billhook_apimachinery::{Status, TypeMeta, strict_decoding_error};
 
 /// The kind of a [`DecodeError`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -46,7 +46,7 @@ impl DecodeError {
 
     /// Field validation is strict and has findings in an object of a kind and version (RP-21).
     pub(crate) fn strict(found: (&str, &str), kind: &str, findings: &[String]) -> Self {
-        let error = format!("strict decoding error: {}", findings.join(", "));
+        let error = strict_decoding_error(findings.iter().map(String::as_str));
         DecodeError {
             field_findings: findings.to_vec(),
             kind: DecodeErrorKind::Strict,

@@ -14,7 +14,7 @@ use billhook::{
 use billhook_apimachinery::metadata::WRITTEN_BY_SERVERS;
 use billhook_apimachinery::print::quote;
 use billhook_apimachinery::value::{DeepValue, deep_clone};
-use billhook_apimachinery::{GroupVersionResource, Status};
+use billhook_apimachinery::{GroupVersionResource, Status, strict_decoding_error};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
@@ -496,7 +496,7 @@ impl<'i> Incoming<'i> {
                 if found.is_empty() {
                     return Ok(());
                 }
-                Err(refused(format!("strict decoding error: {}", found.join(", "))))
+                Err(refused(strict_decoding_error(found.iter().map(String::as_str))))
             }
         }
     }

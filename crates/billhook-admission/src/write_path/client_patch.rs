@@ -5,7 +5,7 @@ use billhook::FieldValidation;
 use billhook_apimachinery::Status;
 use billhook_apimachinery::print::quote;
 use billhook_apimachinery::value::{DeepValue, deep_clone, depth, grow, json_type};
-use billhook_apimachinery::{FieldError, FieldPath};
+use billhook_apimachinery::{FieldError, FieldPath, strict_decoding_error};
 use billhook_decode::{MAX_DEPTH, read_json};
 use serde_json::{Map, Value};
 
@@ -76,11 +76,11 @@ impl Patched {
         request: &ObjectRequest,
         found: &[String],
     ) -> Result<(), Status> {
-        let entries: Vec<&str> = self.entries.iter().chain(found).map(String::as_str).collect();
-        if request.field_validation != FieldValidation::Strict || entries.is_empty() {
+        let mut entries = self.entries.iter().chain(found).map(String::as_str).peekable();
+        if request.field_validation != FieldValidation::Strict || entries.peek().is_none() {
             return Ok(());
         }
-        Err(self.refused(&format!("strict decoding error: {}", entries.join(", "))))
+        Err(self.refused(&strict_decoding_error(entries)))
     }
 
     /// The patched object cannot be decoded (RP-31).
