@@ -66,7 +66,8 @@ impl Endpoint<'_> {
         let limit = time.unwrap_or(MAX_CALL).min(MAX_CALL);
         let is_own_limit = time.is_none_or(|time| time > MAX_CALL);
         let url = self.pool.target().url(seconds_up(time.unwrap_or(MAX_CALL)));
-        let deadline = Deadline { at: Instant::now() + limit, is_own_limit };
+        let now = Instant::now();
+        let deadline = Deadline { at: now.checked_add(limit).unwrap_or(now), is_own_limit };
         self.exchange(Bytes::from(body), &url, deadline).await.map_err(|failure| match failure {
             Failure::Post(url, cause) => CallFailure::new(format!("Post {}: {cause}", quote(&url))),
             Failure::Complete(failure) => failure,
