@@ -5,11 +5,12 @@ use billhook_apimachinery::print::compact_json;
 use http::{HeaderValue, StatusCode, header};
 use serde_json::json;
 
+use crate::answer::Body;
 use crate::catalog::Catalog;
 use crate::discovery;
 use crate::features::Features;
 use crate::request::Request;
-use crate::response::{Body, Form, Response, plain_not_found};
+use crate::response::{Form, Response, plain_not_found};
 use crate::state::Shared;
 
 const PATHS: [&str; 12] = [

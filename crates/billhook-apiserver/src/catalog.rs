@@ -188,6 +188,13 @@ impl Resource {
         object: &Object,
         revision: Revision,
     ) -> Option<String> {
+        let place = self.revision_place(version, object)?;
+        with_revision(&object.text, place, &revision.to_string())
+    }
+
+    /// Returns the place in an object's stored text that its revision belongs into, if it is shown so
+    /// otherwise.
+    pub(crate) fn revision_place(&self, version: &str, object: &Object) -> Option<usize> {
         let storage = self.definition.storage().ok()?;
         let reader = self.reader.filter(|_| storage.name() == version)?;
         // 0 stands for none: no member begins before the object.
@@ -195,8 +202,8 @@ impl Resource {
             let place = self.admission.revision_place(version, &object.text);
             place.and_then(|place| u32::try_from(place).ok()).unwrap_or_default()
         };
-        let place = Some(object.remembered.get_or_find(reader, find) as usize);
-        with_revision(&object.text, place.filter(|place| *place > 0)?, &revision.to_string())
+        let place = object.remembered.get_or_find(reader, find) as usize;
+        Some(place).filter(|place| (1..=object.text.len()).contains(place))
     }
 
     /// Names the resource in a version.
@@ -273,8 +280,13 @@ impl Live {
 pub(crate) fn with_revision(stored: &[u8], place: usize, revision: &str) -> Option<String> {
     let (before, after) = std::str::from_utf8(stored).ok()?.split_at_checked(place)?;
     let mut text = String::with_capacity(stored.len() + revision.len() + 32);
-    text.extend([before, r#""resourceVersion":""#, revision, r#"","#, after]);
+    text.extend([before, &revision_member(revision), after]);
     Some(text)
+}
+
+/// The revision as a member that another one follows.
+pub(crate) fn revision_member(revision: &str) -> String {
+    [r#""resourceVersion":""#, revision, r#"","#].concat()
 }
 
 /// Returns an object of the storage with the text that its resource reads.
@@ -406,6 +418,12 @@ impl Catalog {
         self.resources().find(|resource| {
             resource.definition.group() == group && resource.definition.kind() == kind
         })
+    }
+
+    /// Finds the resource whose objects are in a collection.
+    pub(crate) fn of_collection(&self, collection: &Collection) -> Option<Arc<Resource>> {
+        let (group, plural) = collection.parts();
+        self.find(group, plural)
     }
 
     /// Returns a resource of the server itself, by the name of its definition.

@@ -9,27 +9,22 @@ use billhook_admission::{DeleteOptions, ObjectRequest};
 use billhook_apimachinery::metadata::{
     FOREGROUND_FINALIZER, ORPHAN_FINALIZER, ObjectMeta, OwnerReference,
 };
-use billhook_apimachinery::record::{TypedRecord as _, to_value};
+use billhook_apimachinery::record::to_value;
 use billhook_apimachinery::split_api_version;
-use billhook_decode::read_json;
 use serde_json::{Value, json};
 
-use crate::catalog::{Catalog, Resource};
+use crate::catalog::Catalog;
+use crate::links::{Linked, Owner, Place, has_finalizer, metadata};
 use crate::state::Shared;
-use crate::storage::{Object, Range, Revision, Storage as _};
+use crate::storage::{Revision, Storage as _};
 use crate::write_path::{admit_own, object_key};
 
-/// How often all objects are looked at; each time, something is deleted or changed for good.
+/// How often the collector looks at what it has changed itself; each time, something is deleted or
+/// changed for good.
 const MAX_ROUNDS: usize = 10_000;
 
-/// Whether an object that was written may give the collector something to do.
-pub(crate) fn concerns(object: &Value) -> bool {
-    let has = |name| object.get("metadata").is_some_and(|all| all.get(name).is_some());
-    has("ownerReferences") || has("deletionTimestamp")
-}
-
-/// Collects until nothing is left to collect. All objects are looked at. Returns whether there was
-/// anything.
+/// Collects until nothing is left to collect. What writes have touched is looked at. Returns whether
+/// there was anything.
 pub(crate) async fn collect(server: &Arc<Shared>) -> bool {
     let _turn = server.settling.lock().await;
     collect_in_turn(server).await
@@ -37,98 +32,35 @@ pub(crate) async fn collect(server: &Arc<Shared>) -> bool {
 
 /// [`collect`] for the one that does the server's own work already.
 pub(crate) async fn collect_in_turn(server: &Arc<Shared>) -> bool {
-    for round in 0..MAX_ROUNDS {
+    let mut is_changed = false;
+    for _ in 0..MAX_ROUNDS {
+        let touched = server.links().take_touched();
+        if touched.is_empty() {
+            break;
+        }
         let catalog = server.catalog();
-        let linked: Vec<Linked<'_>> =
-            catalog.resources().flat_map(|it| links(server, it)).collect();
-        if !Round::new(server, &catalog, &linked).run().await {
-            return round > 0;
-        }
+        is_changed |= Round { server, catalog: &catalog, read: BTreeMap::new() }.run(touched).await;
     }
-    true
+    is_changed
 }
 
-/// An object that has owners or waits for the collector.
-struct Linked<'c> {
-    resource: &'c Resource,
-    object: Object,
-    metadata: ObjectMeta,
-}
-
-/// The objects of a resource that have owners or wait for the collector.
-fn links<'c>(server: &Shared, resource: &'c Resource) -> Vec<Linked<'c>> {
-    let listing = server.storage.list(&resource.collection, Range::default(), None);
-    let objects = listing.map(|listing| listing.objects).unwrap_or_default();
-    let linked = objects.into_iter().filter_map(|object| {
-        // Most objects have neither; the text alone tells.
-        let text = str::from_utf8(&object.text).ok()?;
-        ["\"ownerReferences\"", "\"deletionTimestamp\""].iter().find(|it| text.contains(**it))?;
-        let metadata = metadata(&object)?;
-        Some(Linked { resource, object, metadata })
-    });
-    linked.collect()
-}
-
-fn metadata(object: &Object) -> Option<ObjectMeta> {
-    let document = read_json(&object.text).ok()?;
-    ObjectMeta::read(document.value().get("metadata")?).ok().map(|(metadata, _)| metadata)
-}
-
-/// The part that an owner plays for its dependents.
-#[derive(Clone, Copy, PartialEq)]
-enum Owner {
-    /// It stays, or nobody knows.
-    Solid,
-    /// It waits until they are deleted.
-    Waiting,
-    /// It lets go of them.
-    Orphaning,
-    Gone,
-}
-
-impl Owner {
-    fn of(metadata: &ObjectMeta) -> Self {
-        match () {
-            () if metadata.deletion_timestamp.is_zero() => Owner::Solid,
-            () if has_finalizer(metadata, ORPHAN_FINALIZER) => Owner::Orphaning,
-            () if has_finalizer(metadata, FOREGROUND_FINALIZER) => Owner::Waiting,
-            () => Owner::Solid,
-        }
-    }
-}
-
-fn has_finalizer(metadata: &ObjectMeta, name: &str) -> bool {
-    metadata.finalizers.iter().any(|finalizer| finalizer == name)
-}
-
-/// One look at all objects.
+/// One look at what was touched.
 struct Round<'r> {
     server: &'r Arc<Shared>,
     catalog: &'r Catalog,
-    linked: &'r [Linked<'r>],
-    /// The UIDs that dependents name.
-    owners: BTreeSet<&'r str>,
-    /// The UIDs that dependents name whose deletion waits for them.
-    blocked: BTreeSet<&'r str>,
     /// The UIDs and parts of owners, by the revisions of their texts.
     read: BTreeMap<Revision, Option<(String, Owner)>>,
 }
 
-impl<'r> Round<'r> {
-    fn new(server: &'r Arc<Shared>, catalog: &'r Catalog, linked: &'r [Linked<'r>]) -> Self {
-        let references = || linked.iter().flat_map(|it| &it.metadata.owner_references);
-        let blocking = references().filter(|it| it.block_owner_deletion == Some(true));
-        let owners = references().map(|it| it.uid.as_str()).collect();
-        let blocked = blocking.map(|it| it.uid.as_str()).collect();
-        Round { server, catalog, linked, owners, blocked, read: BTreeMap::new() }
-    }
-
+impl Round<'_> {
     /// Does what is to be done; false if that is nothing.
-    async fn run(mut self) -> bool {
+    async fn run(mut self, touched: BTreeSet<Place>) -> bool {
         let mut is_changed = false;
-        for linked in self.linked {
-            let Ok(version) = linked.resource.definition.storage() else { continue };
-            let Some(step) = self.step(linked) else { continue };
+        for place in touched {
+            let Some(linked) = self.server.links().get(&place).cloned() else { continue };
+            let Some(resource) = self.catalog.of_collection(&place.0) else { continue };
+            let Ok(version) = resource.definition.storage() else { continue };
+            let Some(step) = self.step(&linked) else { continue };
             let body = billhook::to_json(&step.patch).into_bytes();
             let request = match step.policy {
                 Some(policy) => {
@@ -141,22 +73,22 @@ impl<'r> Round<'r> {
                     .field_manager("kube-controller-manager"),
             };
             let request = request
-                .stored(linked.resource.stored(&linked.object))
+                .stored(resource.stored(&linked.object))
                 .namespace(&linked.metadata.namespace);
-            let outcome = admit_own(self.server, linked.resource, request).await;
+            let outcome = admit_own(self.server, &resource, request).await;
             is_changed |= outcome.result.is_ok();
         }
         is_changed
     }
 
-    fn step(&mut self, linked: &Linked<'_>) -> Option<Step> {
+    fn step(&mut self, linked: &Linked) -> Option<Step> {
         let metadata = &linked.metadata;
         let uid = metadata.uid.as_str();
         match Owner::of(metadata) {
-            Owner::Waiting if !self.blocked.contains(uid) => {
+            Owner::Waiting if !self.server.links().is_blocked(uid) => {
                 Some(Step::without_finalizer(metadata, FOREGROUND_FINALIZER))
             }
-            Owner::Orphaning if !self.owners.contains(uid) => {
+            Owner::Orphaning if !self.server.links().is_owner(uid) => {
                 Some(Step::without_finalizer(metadata, ORPHAN_FINALIZER))
             }
             _ => self.step_of_dependent(metadata),
@@ -187,7 +119,7 @@ impl<'r> Round<'r> {
             return None;
         }
         let is_waited_for =
-            owners.contains(&Owner::Waiting) && self.owners.contains(metadata.uid.as_str());
+            owners.contains(&Owner::Waiting) && self.server.links().is_owner(&metadata.uid);
         Some(Step::delete(match () {
             () if is_waited_for || has_finalizer(metadata, FOREGROUND_FINALIZER) => "Foreground",
             () if has_finalizer(metadata, ORPHAN_FINALIZER) => "Orphan",

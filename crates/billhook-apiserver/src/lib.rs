@@ -6,7 +6,9 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod about;
+mod answer;
 mod body;
+mod budget;
 mod catalog;
 mod configured;
 mod definitions;
@@ -15,6 +17,7 @@ mod features;
 mod future;
 mod garbage;
 mod kinds;
+mod links;
 mod load;
 mod openapi;
 mod protobuf;
@@ -32,7 +35,8 @@ mod view;
 mod webhooks;
 mod write_path;
 
+pub use self::answer::Body;
 pub use self::future::BoxFuture;
 pub use self::load::{CreateError, LoadError};
-pub use self::response::{Body, Response};
+pub use self::response::Response;
 pub use self::server::{Server, ServerBuilder};

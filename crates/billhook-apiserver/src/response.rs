@@ -1,23 +1,16 @@
 //! Answers: objects and statuses, in the type and layout that the client asks for.
 
-use std::convert::Infallible;
-use std::fmt;
-use std::io::Write as _;
-use std::pin::Pin;
-use std::task::{Context, Poll};
 use std::time::Duration;
 
 use billhook_admission::Warnings;
 use billhook_apimachinery::Status;
 use billhook_apimachinery::print::{escape_html, indent_json};
 use billhook_decode::read_json;
-use bytes::Bytes;
-use flate2::Compression;
-use flate2::write::GzEncoder;
 use http::{HeaderValue, StatusCode, header};
-use http_body::Frame;
 use serde::Serialize;
 
+use crate::answer::Body;
+use crate::budget::Budget;
 use crate::protobuf::{self, PROTOBUF};
 use crate::request::{
     AUDIT_ID, Accepted, MediaType, Request, WRITE_TIME, negotiate_plain, prefers_protobuf,
@@ -25,74 +18,6 @@ use crate::request::{
 
 /// The answer to a request.
 pub type Response = http::Response<Body>;
-
-/// The body of an answer: at hand, or a stream of events.
-#[derive(Debug, Default)]
-pub struct Body(Content);
-
-#[derive(Debug, Default)]
-enum Content {
-    #[default]
-    Empty,
-    Whole(Bytes),
-    Events(Box<dyn Lines>),
-}
-
-/// A body that is made line by line.
-pub(crate) trait Lines: fmt::Debug + Send {
-    /// Returns the next line, when there is one.
-    fn poll_line(&mut self, context: &mut Context<'_>) -> Poll<Option<Bytes>>;
-}
-
-impl From<String> for Body {
-    fn from(text: String) -> Self {
-        Body::whole(text)
-    }
-}
-
-impl Body {
-    pub(crate) fn whole(bytes: impl Into<Bytes>) -> Self {
-        Body(Content::Whole(bytes.into()))
-    }
-
-    pub(crate) fn events(stream: impl Lines + 'static) -> Self {
-        Body(Content::Events(Box::new(stream)))
-    }
-}
-
-impl http_body::Body for Body {
-    type Data = Bytes;
-    type Error = Infallible;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
-        match &mut self.0 {
-            Content::Empty => Poll::Ready(None),
-            Content::Whole(bytes) => {
-                let bytes = std::mem::take(bytes);
-                self.0 = Content::Empty;
-                Poll::Ready(Some(Ok(Frame::data(bytes))))
-            }
-            Content::Events(stream) => {
-                stream.poll_line(context).map(|line| line.map(|line| Ok(Frame::data(line))))
-            }
-        }
-    }
-
-    fn is_end_stream(&self) -> bool {
-        matches!(self.0, Content::Empty)
-    }
-
-    fn size_hint(&self) -> http_body::SizeHint {
-        match &self.0 {
-            Content::Empty => http_body::SizeHint::with_exact(0),
-            Content::Whole(bytes) => http_body::SizeHint::with_exact(bytes.len() as u64),
-            Content::Events(_) => http_body::SizeHint::new(),
-        }
-    }
-}
 
 /// How a client wants its answers.
 #[derive(Clone, Copy, Debug, Default)]
@@ -132,7 +57,7 @@ impl Form {
             }
             (MediaType::Json, true) => indent_json(&json),
         };
-        self.text(code, text)
+        self.text(code, Body::whole(text))
     }
 
     /// Answers with the status of a failure or a success.
@@ -146,8 +71,14 @@ impl Form {
         response
     }
 
-    fn text(self, code: StatusCode, text: String) -> Response {
-        response(code, self.media_type.name(), text)
+    /// Whether an answer is compact JSON as it is.
+    pub(crate) fn is_compact_json(self) -> bool {
+        self.media_type == MediaType::Json && !self.is_pretty
+    }
+
+    /// Answers with a text in this form.
+    pub(crate) fn text(self, code: StatusCode, body: Body) -> Response {
+        response(code, self.media_type.name(), body)
     }
 }
 
@@ -181,7 +112,8 @@ impl FailureForm {
         match self {
             FailureForm::Text(form) => form.status_with(status, next),
             FailureForm::Protobuf => {
-                let mut response = response(code_of(status), PROTOBUF, protobuf::status(status));
+                let mut response =
+                    response(code_of(status), PROTOBUF, Body::whole(protobuf::status(status)));
                 say_when_to_retry(&mut response, status);
                 response
             }
@@ -201,8 +133,8 @@ fn say_when_to_retry(response: &mut Response, status: &Status) {
     }
 }
 
-fn response(code: StatusCode, type_: &'static str, body: impl Into<Bytes>) -> Response {
-    let mut response = http::Response::new(Body::whole(body));
+fn response(code: StatusCode, type_: &'static str, body: Body) -> Response {
+    let mut response = http::Response::new(body);
     *response.status_mut() = code;
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(type_));
@@ -218,19 +150,17 @@ pub(crate) fn complete_headers(request: &Request, response: &mut Response) {
 }
 
 /// Compresses a large answer for a client that reads gzip (RE-15).
-pub(crate) fn compress(request: &Request, response: &mut Response) {
+pub(crate) fn compress(request: &Request, response: &mut Response, budget: &Budget) {
     const LARGE: usize = 128 << 10;
-    let Content::Whole(bytes) = &response.body().0 else { return };
     if response.status() == StatusCode::PARTIAL_CONTENT {
         return;
     }
     let mut accepted = request.header("accept-encoding").split(',');
-    if bytes.len() <= LARGE || !accepted.any(|encoding| encoding.trim() == "gzip") {
+    if !accepted.any(|encoding| encoding.trim() == "gzip") {
         return;
     }
-    let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
-    let Ok(compressed) = encoder.write_all(bytes).and_then(|()| encoder.finish()) else { return };
-    *response.body_mut() = Body::whole(compressed);
+    let Some(compressed) = response.body_mut().compressed(LARGE, budget) else { return };
+    *response.body_mut() = compressed;
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
     headers.append(header::VARY, HeaderValue::from_static("Accept-Encoding"));

@@ -21,7 +21,9 @@ use http_body_util::BodyExt as _;
 use serde_json::Value;
 
 use crate::about;
+use crate::answer::Body;
 use crate::body::read;
+use crate::budget::Budget;
 use crate::catalog::{Catalog, Lives};
 use crate::definitions;
 use crate::discovery;
@@ -31,7 +33,7 @@ use crate::kinds;
 use crate::load::{self, CreateError, LoadError, Loaded, Why};
 use crate::openapi;
 use crate::request::Request;
-use crate::response::{Body, FailureForm, Response, complete_headers, compress, timed_out};
+use crate::response::{FailureForm, Response, complete_headers, compress, not_allowed, timed_out};
 use crate::rest;
 use crate::reviews;
 use crate::state::{Clock, Configured, Settings, Shared};
@@ -106,6 +108,7 @@ impl Server {
             catalog: RwLock::new(self.shared.catalog()),
             lives: self.shared.lives.fork(),
             configured: RwLock::new(self.shared.configured()),
+            links: Mutex::new(self.shared.links().clone()),
             settling: tokio::sync::Mutex::default(),
         };
         let shared = Arc::new(shared);
@@ -246,10 +249,14 @@ impl Server {
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
     {
         let (parts, body) = request.into_parts();
-        let request = Request::new(parts, read(body).await);
+        let Settings { bodies, answers, .. } = &*self.shared.settings;
+        let request = Request::new(parts, read(body, bodies).await);
         let mut response = self.answer_in_time(&request).await;
+        compress(&request, &mut response, answers);
+        if let Err(status) = response.body_mut().hold(answers) {
+            response = FailureForm::of(&request).status(&status);
+        }
         complete_headers(&request, &mut response);
-        compress(&request, &mut response);
         // RE-09.
         if request.method == Method::HEAD { response.map(|_| Body::default()) } else { response }
     }
@@ -275,9 +282,13 @@ impl Server {
             return reviews::serve(&self.shared, request, path);
         }
         let parts = request.parts()?;
-        about::serve(&self.shared, request, &parts)
+        let answered = about::serve(&self.shared, request, &parts)
             .or_else(|| discovery::serve(&self.shared, request, &parts))
-            .or_else(|| openapi::serve(&self.shared, request, &parts))
+            .or_else(|| openapi::serve(&self.shared, request, &parts));
+        match request.method {
+            Method::TRACE => answered.map(|_| FailureForm::of(request).status(&not_allowed())),
+            _ => answered,
+        }
     }
 }
 
@@ -528,8 +539,8 @@ impl ServerBuilder {
 
     /// Collects garbage, as the controller manager of a cluster does: objects whose owners are all
     /// gone are deleted; deletions with the policies `Foreground` and `Orphan` come to their end.
-    /// It is done when a request is answered, and looks at all objects after each deletion and each
-    /// write of an object that has owners. By default the finalizers of these policies stay until a
+    /// It is done when a request is answered, and looks at the objects that the request has to do
+    /// with. By default the finalizers of these policies stay until a
     /// client removes them, as on an API server alone (RE-114).
     ///
     /// ```
@@ -577,6 +588,9 @@ impl ServerBuilder {
             has_namespaces,
             settles_like_a_server,
             collects_garbage,
+            bodies: Budget::default(),
+            printing: Budget::default(),
+            answers: Budget::default(),
         };
         let shared = Shared {
             settings: Arc::new(settings),
@@ -584,6 +598,7 @@ impl ServerBuilder {
             catalog: RwLock::new(own_resources(kubernetes)),
             lives: Lives::default(),
             configured,
+            links: Mutex::default(),
             settling: tokio::sync::Mutex::default(),
         };
         let shared = Arc::new(shared);

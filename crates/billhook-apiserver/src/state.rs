@@ -1,17 +1,19 @@
 //! The parts of a server.
 
 use std::fmt;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use billhook::Time;
 use billhook_admission::{Chain, ServerFields, now};
 use billhook_apimachinery::UserInfo;
 use billhook_policy::PolicySet;
 
+use crate::budget::Budget;
 use crate::catalog::{Catalog, Lives, Resource, Served};
 use crate::configured::{Configures, policies, webhook_configurations};
 use crate::features::Features;
-use crate::storage::{Collection, MemoryStorage, Storage as _};
+use crate::links::Links;
+use crate::storage::{Collection, MemoryStorage, Object, Storage as _};
 use crate::users::Authorizer;
 
 /// Everything that requests share.
@@ -22,6 +24,8 @@ pub(crate) struct Shared {
     pub(crate) lives: Lives,
     /// The chain of clients' writes.
     pub(crate) configured: RwLock<Configured>,
+    /// What the garbage collector knows, if there is one.
+    pub(crate) links: Mutex<Links>,
     /// Held by the one that does the server's own work.
     pub(crate) settling: tokio::sync::Mutex<()>,
 }
@@ -44,6 +48,12 @@ pub(crate) struct Settings {
     pub(crate) settles_like_a_server: bool,
     /// Whether objects go with their owners.
     pub(crate) collects_garbage: bool,
+    /// The memory of bodies that requests have.
+    pub(crate) bodies: Budget,
+    /// The memory of lists that are printed before they are sent.
+    pub(crate) printing: Budget,
+    /// The memory of answers that are not read yet.
+    pub(crate) answers: Budget,
 }
 
 /// The chain with the webhooks and policies that are stored.
@@ -84,6 +94,21 @@ impl Shared {
         self.catalog.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
+    pub(crate) fn links(&self) -> MutexGuard<'_, Links> {
+        self.links.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes over an object that was written, for the garbage collector.
+    pub(crate) fn link(&self, collection: &Collection, key: &str, before: Option<&Object>) {
+        if !self.settings.collects_garbage {
+            return;
+        }
+        let mut links = self.links();
+        // What is stored by now counts, in whatever order writes come here.
+        let stored = self.storage.get(collection, key);
+        links.update((collection.clone(), key.into()), before, stored);
+    }
+
     /// Takes over a definition that was written.
     pub(crate) fn define(&self, collection: &Collection, name: &str) {
         let mut catalog = self.catalog.write().unwrap_or_else(PoisonError::into_inner);
@@ -91,6 +116,14 @@ impl Shared {
         let stored = self.storage.get(collection, name);
         if !catalog.define(name, stored.as_ref(), &self.settings.chain) {
             self.lives.retire(name);
+        }
+        if stored.is_none() {
+            let (plural, group) = name.split_once('.').unwrap_or_default();
+            self.storage.forget(&Collection::new(group, plural));
+        }
+        drop(catalog);
+        if self.settings.collects_garbage {
+            self.links().touch_all();
         }
     }
 

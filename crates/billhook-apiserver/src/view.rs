@@ -286,18 +286,28 @@ pub(crate) fn list_json(
     metadata: &ListMetadata,
     items: &[String],
 ) -> String {
-    let api_version = quoted(api_version);
-    let end = format!(r#"],"kind":{},"metadata":{}}}"#, quoted(kind), metadata.sorted());
+    let (begin, end) = list_ends(api_version, kind, metadata);
     let length: usize = items.iter().map(|item| item.len() + 1).sum();
     // Where there is place for a line break, none of it is copied again.
-    let mut list = String::with_capacity(length + api_version.len() + end.len() + 32);
-    list.extend([r#"{"apiVersion":"#, &*api_version, r#","items":["#]);
+    let mut list = String::with_capacity(length + begin.len() + end.len() + 1);
+    list.push_str(&begin);
     for (index, item) in items.iter().enumerate() {
         list.push_str(if index > 0 { "," } else { "" });
         list.push_str(item);
     }
     list.push_str(&end);
     list
+}
+
+/// Prints what is before and after the items of a list of custom resources.
+pub(crate) fn list_ends(
+    api_version: &str,
+    kind: &str,
+    metadata: &ListMetadata,
+) -> (String, String) {
+    let begin = format!(r#"{{"apiVersion":{},"items":["#, quoted(api_version));
+    let end = format!(r#"],"kind":{},"metadata":{}}}"#, quoted(kind), metadata.sorted());
+    (begin, end)
 }
 
 /// Prints an object: its members in declared order if the server has a type for it, otherwise sorted

@@ -10,11 +10,10 @@ use http::{HeaderValue, Method, StatusCode, header};
 use sha2::{Digest as _, Sha512};
 
 use self::model::Group;
+use crate::answer::Body;
 use crate::catalog::Catalog;
 use crate::request::{Accepted, NOT_ACCEPTABLE, Request, aggregated_discovery, negotiate_plain};
-use crate::response::{
-    Body, FailureForm, Form, Response, not_allowed, not_served, plain_not_found,
-};
+use crate::response::{FailureForm, Form, Response, not_allowed, not_served, plain_not_found};
 use crate::state::Shared;
 
 /// Answers a request for a document of discovery; `None` if the path is another one.

@@ -15,10 +15,11 @@ use bytes::Bytes;
 use http::{HeaderValue, StatusCode, header};
 use serde_json::{Map, Value, json};
 
+use crate::answer::Body;
 use crate::catalog::Catalog;
 use crate::discovery::entity_tag;
 use crate::request::Request;
-use crate::response::{Body, Response};
+use crate::response::Response;
 use crate::state::Shared;
 
 /// The parts that all documents share, as a server sends them.
@@ -140,7 +141,9 @@ fn answer(request: &Request, path: &str, document: &str) -> Response {
     let mut response = tagged(request, &hash, document.to_owned());
     if wanted.is_some() {
         set(&mut response, header::CACHE_CONTROL, "public, immutable");
-        set(&mut response, header::EXPIRES, &httpdate::fmt_http_date(SystemTime::now() + YEAR));
+        let now = SystemTime::now();
+        let expires = now.checked_add(YEAR).unwrap_or(now);
+        set(&mut response, header::EXPIRES, &httpdate::fmt_http_date(expires));
     }
     response
 }

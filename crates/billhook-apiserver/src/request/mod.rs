@@ -21,6 +21,7 @@ use self::audit::audit_id;
 use self::path::unescaped;
 pub(crate) use self::path::{ResourcePath, Verb};
 pub(crate) use self::query::{Query, why};
+use crate::body::RequestBody;
 
 /// The header that names a request in audit logs.
 pub(crate) const AUDIT_ID: HeaderName = HeaderName::from_static("audit-id");
@@ -35,14 +36,14 @@ pub(crate) struct Request {
     pub(crate) objects: Option<ResourcePath>,
     pub(crate) query: Query,
     pub(crate) headers: HeaderMap,
-    body: Result<Bytes, Status>,
+    body: Result<RequestBody, Status>,
 }
 
 /// How long a write of one object may take (RE-22).
 pub(crate) const WRITE_TIME: Duration = Duration::from_secs(34);
 
 impl Request {
-    pub(crate) fn new(parts: http::request::Parts, body: Result<Bytes, Status>) -> Self {
+    pub(crate) fn new(parts: http::request::Parts, body: Result<RequestBody, Status>) -> Self {
         let path = unescaped(parts.uri.path());
         Request {
             objects: path.as_deref().and_then(ResourcePath::parse),
@@ -77,7 +78,7 @@ impl Request {
     ///
     /// If the body is too large, or could not be read (RE-31).
     pub(crate) fn body(&self) -> Result<&Bytes, Status> {
-        self.body.as_ref().map_err(Status::clone)
+        self.body.as_ref().map(|body| &body.bytes).map_err(Status::clone)
     }
 
     /// The verb of a request for objects.

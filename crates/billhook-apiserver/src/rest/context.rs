@@ -106,7 +106,7 @@ impl Context<'_> {
         if let Some(namespace) = self.unsettled_namespace(&outcome) {
             settle_namespace(self.server, namespace).await;
         }
-        if self.server.settings.collects_garbage && makes_garbage(&outcome) {
+        if self.server.settings.collects_garbage {
             collect_garbage(self.server).await;
         }
         outcome
@@ -174,22 +174,12 @@ impl Context<'_> {
 /// Collects garbage, and goes on with the definitions and namespaces that are being deleted: they may
 /// have waited for it, or be a part of it.
 async fn collect_garbage(server: &Arc<Shared>) {
-    loop {
-        let is_changed = garbage::collect(server).await;
+    while server.links().is_touched() && garbage::collect(server).await {
         for group in server.catalog().terminating_groups() {
             settle_or_begin(server, &group).await;
         }
         settle_namespaces(server).await;
-        if !is_changed {
-            return;
-        }
     }
-}
-
-/// Whether a write may have left objects without owners.
-fn makes_garbage(outcome: &AdmissionOutcome) -> bool {
-    let Ok(accepted) = &outcome.result else { return false };
-    accepted.stored.is_none() || accepted.returned.as_ref().is_some_and(|it| garbage::concerns(it))
 }
 
 /// Some names cannot be in a URL (RE-42).

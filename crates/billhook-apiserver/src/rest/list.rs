@@ -12,11 +12,14 @@ use serde_json::Value;
 
 use super::context::Context;
 use super::list_options::ListOptions;
+use super::list_text::{self, Items, ListText};
 use super::read::{check_reached, revision, too_large};
 use super::selectors::{Keys, Selectors};
+use crate::answer::Body;
+use crate::budget::{Reservation, SMALL};
 use crate::response::Response;
 use crate::storage::{Listing, Object, Range, Revision, RevisionError};
-use crate::view::{List, ListMetadata, list_json};
+use crate::view::{List, ListMetadata, list_ends, list_json};
 
 const EXPIRED_PAGE: &str = "The provided continue parameter is too old to display a consistent \
     list result. You can start a new list without the continue parameter, or use the continue \
@@ -29,12 +32,7 @@ pub(super) async fn list(context: &Context<'_>) -> Result<Response, Status> {
     let page = Page::of(context, ListOptions::read(context)?)?;
     context.check_cache()?;
     let listed = if context.view.shows_text() && page.selectors.is_everything() {
-        page.texts(context).await.map(|(items, metadata)| {
-            let api_version = &context.version.api_version();
-            let kind = &context.resource.definition.names().list_kind;
-            let text = list_json(api_version, kind, &metadata, &items);
-            context.form.json(StatusCode::OK, text)
-        })
+        page.texts(context).await
     } else {
         let listed = page.list(context).await;
         listed.and_then(|(items, metadata)| list_answer(context, &items, &metadata))
@@ -131,6 +129,7 @@ impl Page {
             let range = self.range(prefix, &after, items.len());
             let listing = self.storage_list(context, range, at)?;
             at = Some(listing.revision);
+            let _held = hold(context, &listing)?;
             for object in listing.objects.iter().filter(|object| self.keys.contain(&object.key)) {
                 let item = context.read(object).await?;
                 if self.selectors.matches(&item) {
@@ -148,17 +147,48 @@ impl Page {
         }
     }
 
-    /// Lists the texts of the page's objects where nothing is selected.
-    async fn texts(&self, context: &Context<'_>) -> Result<(Vec<String>, ListMetadata), Status> {
+    /// Answers with the texts of the page's objects where nothing is selected.
+    async fn texts(&self, context: &Context<'_>) -> Result<Response, Status> {
         let prefix = &self.keys.prefix;
         let after = self.after_key(prefix);
         let listing = self.storage_list(context, self.range(prefix, &after, 0), self.at)?;
+        let metadata = self.metadata(&listing, listing.objects.last());
+        if let Some(list) = self.streamed(context, &listing, &metadata, &after) {
+            return Ok(context.form.text(StatusCode::OK, Body::parts(list)));
+        }
+        let _held = hold(context, &listing)?;
         let mut texts = Vec::with_capacity(listing.objects.len());
         for object in &listing.objects {
             texts.push(context.read_text(object).await?);
         }
-        let metadata = self.metadata(&listing, listing.objects.last());
-        Ok((texts, metadata))
+        let api_version = &context.version.api_version();
+        let kind = &context.resource.definition.names().list_kind;
+        let text = list_json(api_version, kind, &metadata, &texts);
+        Ok(context.form.json(StatusCode::OK, text))
+    }
+
+    /// The text of a large list, if it need not be printed before it is sent.
+    fn streamed(
+        &self,
+        context: &Context<'_>,
+        listing: &Listing,
+        metadata: &ListMetadata,
+        after: &str,
+    ) -> Option<ListText> {
+        let length: usize = listing.objects.iter().map(|object| object.text.len()).sum();
+        if length <= SMALL || !context.form.is_compact_json() {
+            return None;
+        }
+        let (resource, version) = (&context.resource, context.version.name());
+        let lengths = listing.objects.iter().map(|it| list_text::length(resource, version, it));
+        let length = lengths.sum::<Option<usize>>()?;
+        let objects = context.server.storage.snapshot(&resource.collection, listing.revision)?;
+        let prefix = self.keys.prefix.clone();
+        let items =
+            Items { objects, prefix, after: after.to_owned(), count: listing.objects.len() };
+        let kind = &resource.definition.names().list_kind;
+        let (begin, end) = list_ends(&context.version.api_version(), kind, metadata);
+        Some(ListText::new(resource, version, items, length, (begin, end + "\n")))
     }
 
     /// The key after which the page begins.
@@ -207,6 +237,12 @@ impl Page {
             remaining: next.filter(|_| self.selectors.is_everything()).map(|_| listing.remaining),
         }
     }
+}
+
+/// Counts the memory that a large listing takes while it is printed, which may have to wait.
+fn hold(context: &Context<'_>, listing: &Listing) -> Result<Reservation, Status> {
+    let bytes = listing.objects.iter().map(|object| object.text.len()).sum();
+    context.server.settings.printing.reserve(bytes)
 }
 
 /// The revision of pages that show the newest state, whatever the pages before them showed.

@@ -5,6 +5,7 @@ mod delete;
 mod deletion;
 mod list;
 mod list_options;
+mod list_text;
 mod options;
 mod read;
 mod route;

@@ -18,12 +18,13 @@ use super::context::Context;
 use super::list_options::{ListOptions, is_newest};
 use super::read::revision;
 use super::selectors::{Keys, Selectors};
+use crate::answer::{Body, Lines};
 use crate::catalog::{Live, Resource};
 use crate::features::Features;
 use crate::future::BoxFuture;
 use crate::readings::{Change, Place, Reading, event_line};
 use crate::request::{MediaType, Query};
-use crate::response::{Body, Lines, Response, status_json};
+use crate::response::{Response, status_json};
 use crate::state::Shared;
 use crate::storage::{
     Collection, Event, Object, Range, Revision, RevisionError, Storage as _, Watch,
@@ -32,6 +33,8 @@ use crate::view::View;
 
 /// How long a watch lasts that names no time.
 const DEFAULT_DURATION: Duration = Duration::from_secs(30 * 60);
+/// How long a watch lasts at most, so that its end can be computed.
+const MAX_DURATION: Duration = Duration::from_secs(365 * 24 * 3600);
 /// How often progress is told without a change, and how long before the end (WA-29).
 const PROGRESS: Duration = Duration::from_secs(60);
 const LAST_PROGRESS: Duration = Duration::from_secs(2);
@@ -49,8 +52,8 @@ pub(super) fn watch(context: &Context<'_>) -> Result<Response, Status> {
     }
     context.view.check()?;
     context.check_cache()?;
-    let stream = EventStream::begin(context, options, wanted);
-    let mut response = http::Response::new(Body::events(stream));
+    let (stream, end) = EventStream::begin(context, options, wanted);
+    let mut response = http::Response::new(Body::events(stream, end.into_std()));
     *response.status_mut() = StatusCode::OK;
     let json = HeaderValue::from_static("application/json");
     response.headers_mut().insert(header::CONTENT_TYPE, json);
@@ -99,8 +102,9 @@ impl fmt::Debug for EventStream {
 }
 
 impl EventStream {
-    fn begin(context: &Context<'_>, options: ListOptions, wanted: Revision) -> Self {
+    fn begin(context: &Context<'_>, options: ListOptions, wanted: Revision) -> (Self, Instant) {
         let ListOptions { selectors, duration, .. } = options;
+        let end = later(Instant::now(), duration.unwrap_or(DEFAULT_DURATION));
         let mut events = Events {
             selection: Selection {
                 resource: Arc::clone(&context.resource),
@@ -117,11 +121,11 @@ impl EventStream {
             failure: None,
             changes: None,
             retired: context.live.retired.subscribe(),
-            end: Instant::now() + duration.unwrap_or(DEFAULT_DURATION),
+            end,
             progress: None,
         };
         events.failure = events.start(context, wanted).err();
-        EventStream(Stream::Waiting(Box::pin(Box::new(events).next())))
+        (EventStream(Stream::Waiting(Box::pin(Box::new(events).next()))), end)
     }
 }
 
@@ -364,7 +368,12 @@ impl Events {
 /// When progress is told after a time: a minute later, or shortly before the end; never after that.
 fn next_progress(now: Instant, end: Instant) -> Instant {
     let last = end.checked_sub(LAST_PROGRESS).filter(|last| *last > now);
-    last.map_or(end, |last| last.min(now + PROGRESS))
+    last.map_or(end, |last| last.min(later(now, PROGRESS)))
+}
+
+/// The end of a duration that begins at a time.
+fn later(begin: Instant, duration: Duration) -> Instant {
+    begin.checked_add(duration.min(MAX_DURATION)).unwrap_or(begin)
 }
 
 /// The objects that a client watches, in its version.

@@ -1,5 +1,6 @@
 //! One collection: its objects, and how they came to be so.
 
+use std::fmt;
 use std::ops::Bound;
 use std::sync::Arc;
 
@@ -7,13 +8,13 @@ use rpds::RedBlackTreeMapSync;
 
 use super::{Event, Listing, Mismatch, Object, Range, Remembered, Revision, RevisionError, Write};
 
-/// How much of the past a collection remembers; what is older is forgotten, the oldest first.
+/// How much of the past is remembered; what is older is forgotten, the oldest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct HistoryLimits {
-    /// How many changes.
+    /// How many changes of each collection.
     pub events: usize,
-    /// How many bytes of replaced and deleted objects.
+    /// How many bytes of replaced and deleted objects, of all collections together.
     pub bytes: usize,
 }
 
@@ -38,8 +39,6 @@ type Objects = RedBlackTreeMapSync<Arc<str>, Object>;
 pub(super) struct History {
     objects: Objects,
     log: RedBlackTreeMapSync<Revision, Logged>,
-    /// The bytes of text that the log keeps.
-    log_bytes: usize,
     /// The revision before the first one of the log.
     oldest: Revision,
     /// The objects at the oldest revision.
@@ -59,7 +58,6 @@ impl History {
         History {
             objects: Objects::new_sync(),
             log: RedBlackTreeMapSync::new_sync(),
-            log_bytes: 0,
             oldest: 0,
             oldest_objects: Objects::new_sync(),
         }
@@ -69,14 +67,13 @@ impl History {
         self.objects.get(key)
     }
 
-    /// Makes a write that has a revision.
+    /// Makes a write that has a revision. Returns the bytes that only the log keeps now.
     pub(super) fn write(
         &mut self,
         key: &str,
         write: Write,
         revision: Revision,
-        limits: &HistoryLimits,
-    ) -> Result<(), Mismatch> {
+    ) -> Result<usize, Mismatch> {
         let before = self.objects.get(key).cloned();
         let is_expected = before.as_ref().map(|object| object.modified) == write.expected;
         if !is_expected || (before.is_none() && write.text.is_none()) {
@@ -94,35 +91,34 @@ impl History {
             }
             (None, None) => {}
         }
-        self.push(Event { revision, before, after });
-        while self.log.size() > limits.events || self.log_bytes > limits.bytes {
-            self.drop_first();
-        }
-        Ok(())
+        let event = Event { revision, before, after };
+        let bytes = bytes(&event);
+        self.log.insert_mut(revision, Logged { event, objects: self.objects.clone() });
+        Ok(bytes)
     }
 
-    fn push(&mut self, event: Event) {
-        self.log_bytes = self.log_bytes.saturating_add(bytes(&event));
-        self.log.insert_mut(event.revision, Logged { event, objects: self.objects.clone() });
+    /// Returns how many changes are remembered.
+    pub(super) fn events(&self) -> usize {
+        self.log.size()
     }
 
-    fn drop_first(&mut self) {
-        let Some((revision, logged)) = self.log.first() else {
-            self.log_bytes = 0;
-            return;
-        };
+    /// Returns the revision of the first change that is remembered.
+    pub(super) fn first(&self) -> Option<Revision> {
+        self.log.first().map(|(revision, _)| *revision)
+    }
+
+    /// Forgets the first change. Returns its revision, and the bytes that only the log kept of it.
+    pub(super) fn drop_first(&mut self) -> Option<(Revision, usize)> {
+        let (revision, logged) = self.log.first()?;
         let (revision, bytes) = (*revision, bytes(&logged.event));
         self.oldest_objects = logged.objects.clone();
         self.oldest = revision;
-        self.log_bytes = self.log_bytes.saturating_sub(bytes);
         self.log.remove_mut(&revision);
+        Some((revision, bytes))
     }
 
-    /// Forgets what was before a revision.
-    pub(super) fn compact(&mut self, revision: Revision) {
-        while self.log.first().is_some_and(|(first, _)| *first <= revision) {
-            self.drop_first();
-        }
+    /// Says that all before a revision is forgotten.
+    pub(super) fn begin_at(&mut self, revision: Revision) {
         self.oldest = self.oldest.max(revision);
     }
 
@@ -153,6 +149,11 @@ impl History {
         Ok(select(objects, range))
     }
 
+    /// Returns the objects at a revision that is kept.
+    pub(super) fn snapshot(&self, at: Revision) -> Option<Snapshot> {
+        self.objects_at(at).ok().cloned().map(Snapshot)
+    }
+
     fn objects_at(&self, revision: Revision) -> Result<&Objects, RevisionError> {
         self.check_kept(revision)?;
         let mut earlier = self.log.range(..=revision);
@@ -160,15 +161,33 @@ impl History {
     }
 }
 
+/// The objects of a collection at a revision. It shares them with the collection.
+#[derive(Clone)]
+pub(crate) struct Snapshot(Objects);
+
+impl fmt::Debug for Snapshot {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Snapshot").field(&self.0.size()).finish()
+    }
+}
+
+impl Snapshot {
+    /// Returns the first object after a key whose key begins with a prefix.
+    pub(crate) fn next(&self, prefix: &str, after: &str) -> Option<&Object> {
+        let mut found = self.0.range::<str, _>((start(prefix, after), Bound::Unbounded));
+        found.next().map(|(_, object)| object).filter(|object| object.key.starts_with(prefix))
+    }
+}
+
+/// The place where the keys of a prefix begin that are after a key.
+fn start<'k>(prefix: &'k str, after: &'k str) -> Bound<&'k str> {
+    if after > prefix { Bound::Excluded(after) } else { Bound::Included(prefix) }
+}
+
 /// Returns the objects of a range, and how many more there are.
 fn select(objects: &Objects, range: Range<'_>) -> (Vec<Object>, usize) {
-    let start = if range.after > range.prefix {
-        Bound::Excluded(range.after)
-    } else {
-        Bound::Included(range.prefix)
-    };
     let mut found = objects
-        .range::<str, _>((start, Bound::Unbounded))
+        .range::<str, _>((start(range.prefix, range.after), Bound::Unbounded))
         .map(|(_, object)| object)
         .take_while(|object| object.key.starts_with(range.prefix));
     let listed = found.by_ref().take(range.limit.unwrap_or(usize::MAX)).cloned().collect();

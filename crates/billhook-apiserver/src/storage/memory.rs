@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tokio::sync::watch;
 
-use super::history::{History, HistoryLimits};
+use super::history::{History, HistoryLimits, Snapshot};
 use super::shared::{Shared, State};
 use super::watch::MemoryWatch;
 use super::{
@@ -43,6 +43,29 @@ impl MemoryStorage {
     pub fn fork(&self) -> Self {
         let shared = Shared::new(self.shared.limits, self.shared.state());
         MemoryStorage { shared: Arc::new(shared) }
+    }
+
+    /// Forgets the history of a collection that is not used any more, unless it is watched: then it
+    /// goes when there is too much of it.
+    pub(crate) fn forget(&self, collection: &Collection) {
+        let writing = self.shared.begin_write();
+        let mut wakers = self.shared.wakers();
+        if wakers.get(collection).is_some_and(|waker| waker.receiver_count() > 0) {
+            return;
+        }
+        wakers.remove(collection);
+        drop(wakers);
+        let mut state = State::clone(&self.shared.state());
+        let revision = state.revision;
+        state.compact(collection, revision);
+        self.shared.publish(state);
+        drop(writing);
+    }
+
+    /// Returns a collection as it was at a revision, without a copy of it; `None` if that is
+    /// forgotten, or nothing was ever written to it.
+    pub(crate) fn snapshot(&self, collection: &Collection, at: Revision) -> Option<Snapshot> {
+        self.shared.state().collection(collection)?.snapshot(at)
     }
 }
 
@@ -85,9 +108,9 @@ impl Storage for MemoryStorage {
         let mut state = State::clone(&self.shared.state());
         state.revision = state.revision.saturating_add(1);
         let mut history = state.collection(collection).cloned().unwrap_or_else(History::new);
-        history.write(key, write, state.revision, &self.shared.limits)?;
         let revision = state.revision;
-        state.collections.insert_mut(collection.clone(), history);
+        let bytes = history.write(key, write, revision)?;
+        state.log(collection, history, bytes, &self.shared.limits);
         self.shared.publish(state);
         drop(writing);
         if let Some(waker) = self.shared.wakers().get(collection) {
@@ -125,10 +148,7 @@ impl Storage for MemoryStorage {
         state.compacted = state.compacted.max(revision);
         let names: Vec<Collection> = state.collections.keys().cloned().collect();
         for name in names {
-            if let Some(mut history) = state.collection(&name).cloned() {
-                history.compact(revision);
-                state.collections.insert_mut(name, history);
-            }
+            state.compact(&name, revision);
         }
         self.shared.publish(state);
         drop(writing);

@@ -14,6 +14,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use bytes::Bytes;
 
 pub use self::history::HistoryLimits;
+pub(crate) use self::history::Snapshot;
 pub use self::memory::MemoryStorage;
 use crate::future::BoxFuture;
 
@@ -30,6 +31,11 @@ impl Collection {
     /// Names the objects of a resource, by its plural.
     pub fn new(group: &str, resource: &str) -> Self {
         Collection(format!("{group}/{resource}").into())
+    }
+
+    /// Returns the group and the resource.
+    pub(crate) fn parts(&self) -> (&str, &str) {
+        self.0.split_once('/').unwrap_or_default()
     }
 }
 

@@ -55,11 +55,13 @@ impl Binding {
             let message = "etcdserver: request is too large";
             return Err(StoreError::Failed(Status::failure(500, "", message)));
         }
-        let is_stored = found.is_some_and(|found| Some(&*found.text) == text.as_deref());
+        let is_stored = found.as_ref().is_some_and(|found| Some(&*found.text) == text.as_deref());
         if write.dry_run || is_stored {
             return Ok(revision.unwrap_or_default());
         }
-        self.commit(&key, expected, text)
+        let written = self.commit(&key, expected, text)?;
+        self.server.link(&self.collection, &key, found.as_ref());
+        Ok(written)
     }
 
     fn commit(

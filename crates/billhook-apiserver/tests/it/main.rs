@@ -19,6 +19,7 @@ mod conversion;
 mod definitions;
 mod discovery;
 mod garbage;
+mod hostile;
 mod kinds;
 mod lifecycle;
 mod mistakes;

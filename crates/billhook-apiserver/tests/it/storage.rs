@@ -352,6 +352,24 @@ fn the_history_is_bounded_in_bytes() {
     assert!(storage.watch(&foos, "", revision - 2).is_ok());
 }
 
+/// The limit of bytes is one for all collections: the oldest changes go first, wherever they were.
+#[test]
+fn the_history_of_all_collections_is_bounded_in_bytes() {
+    let storage = MemoryStorage::with_history(HistoryLimits::new(1000, 2500));
+    let collections: Vec<_> =
+        (0..5).map(|index| Collection::new("example.com", &format!("r{index}"))).collect();
+    let mut revisions = Vec::new();
+    for collection in &collections {
+        let created = storage.write(collection, "a", Write::create(vec![b' '; 1000])).unwrap();
+        revisions.push(storage.write(collection, "a", Write::delete(created)).unwrap());
+    }
+    let kept: Vec<bool> = std::iter::zip(&collections, &revisions)
+        .map(|(collection, deleted)| storage.watch(collection, "", deleted - 1).is_ok())
+        .collect();
+    assert_eq!(kept, [false, false, false, true, true]);
+    assert!(storage.watch(&collections[0], "", revisions[0]).is_ok());
+}
+
 #[test]
 fn a_revision_of_the_future_can_be_watched_but_not_read() {
     let storage = MemoryStorage::default();
