@@ -40,6 +40,11 @@ pub(crate) struct Serve {
     /// Serve plain HTTP instead of HTTPS with a new certificate
     #[arg(long)]
     pub(crate) http: bool,
+    /// Name or address that requests may use for the server, and web pages may come from, besides
+    /// those of this machine and --listen; may be repeated. Without a token, requests for other hosts
+    /// are refused, as web pages could make them
+    #[arg(long, value_name = "HOST")]
+    pub(crate) allow_host: Vec<String>,
     /// File with the bearer token that requests have to carry
     #[arg(long, value_name = "FILE")]
     pub(crate) token_file: Option<PathBuf>,

@@ -1,8 +1,10 @@
 //! `billhook serve`: an API server for other programs.
 
 mod args;
+mod hosts;
 mod kubeconfig;
 mod listener;
+mod patience;
 mod tls;
 
 use std::path::Path;
@@ -12,7 +14,6 @@ use billhook_apimachinery::UserInfo;
 use billhook_apiserver::Server;
 use billhook_findings::Finding;
 use billhook_webhook_client::HttpsCaller;
-use tokio::net::TcpListener;
 
 use crate::allow::authorizer;
 use crate::findings::{self, About};
@@ -21,7 +22,8 @@ use crate::input::{Document, read_file, readable_documents};
 use crate::problem::{Place, Problem, RunError, Status};
 use crate::report;
 pub(crate) use args::{HELP, Serve};
-use listener::Listener;
+use hosts::Hosts;
+use listener::{Admitted, Listener};
 use tls::Identity as TlsIdentity;
 
 /// Runs the command until a signal ends it.
@@ -73,8 +75,8 @@ async fn serve(command: &Serve) -> Result<(), Failure> {
     check_address(command, token.as_deref())?;
     let (server, objects) = server(command).await?;
     let address = Place::file(&command.listen.to_string());
-    let listener = TcpListener::bind(command.listen).await;
-    let listener = listener.map_err(|error| Problem::io(address.clone(), &error))?;
+    let listener =
+        listener::listen(command.listen).map_err(|error| Problem::io(address.clone(), &error))?;
     let local = listener.local_addr().map_err(|error| Problem::io(address.clone(), &error))?;
     let identity = if command.http { None } else { Some(TlsIdentity::new(local.ip())) };
     let identity = identity
@@ -85,7 +87,16 @@ async fn serve(command: &Serve) -> Result<(), Failure> {
         let authority = identity.as_ref().map(|identity| identity.authority.as_str());
         kubeconfig::write(file, &url, authority, token.as_deref())?;
     }
-    let listener = Listener::new(listener, identity, token, command.max_connections);
+    if identity.is_none() && !local.ip().is_loopback() {
+        report::warning(
+            "the token is sent without encryption: others may read it on its way; leave out --http",
+        );
+    }
+    let admitted = match token {
+        Some(token) => Admitted::Token(token),
+        None => Admitted::Hosts(Hosts::new(local.ip(), &command.allow_host)),
+    };
+    let listener = Listener::new(listener, identity, admitted, command.max_connections);
     let end = listener::signal().map_err(|error| Problem::io(Place::file("signals"), &error))?;
     let ready = format!("ready: {url} ({objects} objects)\n");
     report::write(&ready).map_err(|error| Problem::io(Place::file("standard output"), &error))?;

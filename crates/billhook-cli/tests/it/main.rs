@@ -36,6 +36,7 @@ mod python;
 mod readme;
 mod serve;
 #[cfg(target_os = "linux")]
+mod serve_hostile;
 mod serve_load;
 #[path = "../../../billhook-webhook-client/examples/webhook_server/server.rs"]
 mod server;

@@ -54,7 +54,7 @@ impl Running {
     pub(crate) fn send(&self, method: &str, path: &str, header: &str, body: &str) -> (u16, String) {
         let mut stream = self.connect();
         let request = format!(
-            "{method} {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: {}\r\n\
+            "{method} {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: {}\r\n\
              {header}\r\n{body}",
             body.len()
         );
@@ -145,7 +145,7 @@ fn a_signal_ends_it_though_a_watch_is_open() {
     let crd = file("signal", "all.yaml", DEFINITION);
     let mut server = Running::start(&["--http", "--crd", crd.to_str().unwrap()]);
     let mut watch = server.connect();
-    let request = "GET /apis/example.com/v1/foos?watch=1 HTTP/1.1\r\nHost: x\r\n\r\n";
+    let request = "GET /apis/example.com/v1/foos?watch=1 HTTP/1.1\r\nHost: localhost\r\n\r\n";
     watch.write_all(request.as_bytes()).unwrap();
     let mut first = [0; 8];
     watch.read_exact(&mut first).unwrap();

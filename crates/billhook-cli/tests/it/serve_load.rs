@@ -79,7 +79,7 @@ fn bodies_that_never_end_hold_nobody_up() {
     let server = start("load-slow");
     let before = descriptors_after_use(&server);
     let memory = server.memory();
-    let head = format!("POST {FOOS} HTTP/1.1\r\nHost: x\r\n{JSON}");
+    let head = format!("POST {FOOS} HTTP/1.1\r\nHost: localhost\r\n{JSON}");
     let three_megabytes = format!("{head}Content-Length: 3000000\r\n\r\n{{");
     let chunked = format!("{head}Transfer-Encoding: chunked\r\n\r\n5\r\n{{\"a\"");
     let unfinished = format!("{head}Content-Le");
@@ -107,7 +107,7 @@ fn bodies_that_never_end_hold_nobody_up() {
 fn watches_that_nobody_reads_are_given_up() {
     let server = start("load-unread");
     let before = descriptors_after_use(&server);
-    let request = format!("GET {FOOS}?watch=1 HTTP/1.1\r\nHost: x\r\n\r\n");
+    let request = format!("GET {FOOS}?watch=1 HTTP/1.1\r\nHost: localhost\r\n\r\n");
     let mut unread: Vec<TcpStream> = (0..20).map(|_| server.begin(&request)).collect();
     let memory = server.memory();
     let text = "x".repeat(100_000);
@@ -146,7 +146,11 @@ fn mixed(server: &Running, number: usize) {
         4 => (("POST", FOOS.to_owned(), JSON, "{\"a\":"), &[400]),
         5 => (("GET", "/openapi/v3/apis/example.com/v1".to_owned(), "", ""), &[200]),
         // Only its beginning is read.
-        6 => return drop(server.begin(&format!("GET {FOOS}?watch=1 HTTP/1.1\r\nHost: x\r\n\r\n"))),
+        6 => {
+            return drop(
+                server.begin(&format!("GET {FOOS}?watch=1 HTTP/1.1\r\nHost: localhost\r\n\r\n")),
+            );
+        }
         _ => (("DELETE", path, "", ""), &[200]),
     };
     let (method, path, header, body) = request;
