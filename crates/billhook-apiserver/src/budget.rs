@@ -11,6 +11,17 @@ const MAX_BYTES: usize = 256 << 20;
 /// What takes no more bytes than this is not counted: the number of connections bounds it.
 pub(crate) const SMALL: usize = 64 << 10;
 
+/// The budgets of a server and its forks.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Budgets {
+    /// Of the bodies that requests have.
+    pub(crate) bodies: Budget,
+    /// Of lists while they are printed, before they are sent.
+    pub(crate) printing: Budget,
+    /// Of answers that are not read yet.
+    pub(crate) answers: Budget,
+}
+
 /// The bytes that are held for one purpose. Clones are the same budget.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Budget(Arc<AtomicUsize>);

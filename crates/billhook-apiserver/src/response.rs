@@ -6,7 +6,7 @@ use billhook_admission::Warnings;
 use billhook_apimachinery::Status;
 use billhook_apimachinery::print::{escape_html, indent_json};
 use billhook_decode::read_json;
-use http::{HeaderValue, StatusCode, header};
+use http::{HeaderValue, Method, StatusCode, header};
 use serde::Serialize;
 
 use crate::answer::Body;
@@ -141,8 +141,23 @@ fn response(code: StatusCode, type_: &'static str, body: Body) -> Response {
     response
 }
 
+/// Returns an answer as it is sent: with the headers that all have, compressed, and counted while it
+/// is not read.
+pub(crate) fn complete(request: &Request, response: Response, budget: &Budget) -> Response {
+    // No document has this method (RE-05).
+    let is_traced = request.method == Method::TRACE && response.status().is_success();
+    let failed = |status: &Status| FailureForm::of(request).status(status);
+    let mut response = if is_traced { failed(&not_allowed()) } else { response };
+    compress(request, &mut response, budget);
+    if let Err(status) = response.body_mut().hold(budget) {
+        response = failed(&status);
+    }
+    complete_headers(request, &mut response);
+    response
+}
+
 /// Adds the headers that all answers have (RE-15).
-pub(crate) fn complete_headers(request: &Request, response: &mut Response) {
+fn complete_headers(request: &Request, response: &mut Response) {
     let headers = response.headers_mut();
     let uncached = || HeaderValue::from_static("no-cache, private");
     headers.entry(header::CACHE_CONTROL).or_insert_with(uncached);
@@ -150,7 +165,7 @@ pub(crate) fn complete_headers(request: &Request, response: &mut Response) {
 }
 
 /// Compresses a large answer for a client that reads gzip (RE-15).
-pub(crate) fn compress(request: &Request, response: &mut Response, budget: &Budget) {
+fn compress(request: &Request, response: &mut Response, budget: &Budget) {
     const LARGE: usize = 128 << 10;
     if response.status() == StatusCode::PARTIAL_CONTENT {
         return;

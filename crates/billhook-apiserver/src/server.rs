@@ -23,7 +23,7 @@ use serde_json::Value;
 use crate::about;
 use crate::answer::Body;
 use crate::body::read;
-use crate::budget::Budget;
+use crate::budget::Budgets;
 use crate::catalog::{Catalog, Lives};
 use crate::definitions;
 use crate::discovery;
@@ -33,7 +33,7 @@ use crate::kinds;
 use crate::load::{self, CreateError, LoadError, Loaded, Why};
 use crate::openapi;
 use crate::request::Request;
-use crate::response::{FailureForm, Response, complete_headers, compress, not_allowed, timed_out};
+use crate::response::{FailureForm, Response, complete, timed_out};
 use crate::rest;
 use crate::reviews;
 use crate::state::{Clock, Configured, Settings, Shared};
@@ -205,7 +205,6 @@ impl Server {
         Ok(objects.len())
     }
 
-    /// Creates an object, as a client would.
     async fn create(&self, object: &Value) -> Result<(), Why> {
         let path = load::path(&self.shared, object)?;
         let copy = load::without_revision(object);
@@ -249,14 +248,10 @@ impl Server {
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
     {
         let (parts, body) = request.into_parts();
-        let Settings { bodies, answers, .. } = &*self.shared.settings;
-        let request = Request::new(parts, read(body, bodies).await);
-        let mut response = self.answer_in_time(&request).await;
-        compress(&request, &mut response, answers);
-        if let Err(status) = response.body_mut().hold(answers) {
-            response = FailureForm::of(&request).status(&status);
-        }
-        complete_headers(&request, &mut response);
+        let budgets = &self.shared.settings.budgets;
+        let request = Request::new(parts, read(body, &budgets.bodies).await);
+        let answer = self.answer_in_time(&request).await;
+        let response = complete(&request, answer, &budgets.answers);
         // RE-09.
         if request.method == Method::HEAD { response.map(|_| Body::default()) } else { response }
     }
@@ -282,13 +277,9 @@ impl Server {
             return reviews::serve(&self.shared, request, path);
         }
         let parts = request.parts()?;
-        let answered = about::serve(&self.shared, request, &parts)
+        about::serve(&self.shared, request, &parts)
             .or_else(|| discovery::serve(&self.shared, request, &parts))
-            .or_else(|| openapi::serve(&self.shared, request, &parts));
-        match request.method {
-            Method::TRACE => answered.map(|_| FailureForm::of(request).status(&not_allowed())),
-            _ => answered,
-        }
+            .or_else(|| openapi::serve(&self.shared, request, &parts))
     }
 }
 
@@ -588,9 +579,7 @@ impl ServerBuilder {
             has_namespaces,
             settles_like_a_server,
             collects_garbage,
-            bodies: Budget::default(),
-            printing: Budget::default(),
-            answers: Budget::default(),
+            budgets: Budgets::default(),
         };
         let shared = Shared {
             settings: Arc::new(settings),

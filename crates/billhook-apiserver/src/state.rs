@@ -8,7 +8,7 @@ use billhook_admission::{Chain, ServerFields, now};
 use billhook_apimachinery::UserInfo;
 use billhook_policy::PolicySet;
 
-use crate::budget::Budget;
+use crate::budget::Budgets;
 use crate::catalog::{Catalog, Lives, Resource, Served};
 use crate::configured::{Configures, policies, webhook_configurations};
 use crate::features::Features;
@@ -48,12 +48,8 @@ pub(crate) struct Settings {
     pub(crate) settles_like_a_server: bool,
     /// Whether objects go with their owners.
     pub(crate) collects_garbage: bool,
-    /// The memory of bodies that requests have.
-    pub(crate) bodies: Budget,
-    /// The memory of lists that are printed before they are sent.
-    pub(crate) printing: Budget,
-    /// The memory of answers that are not read yet.
-    pub(crate) answers: Budget,
+    /// The memory that requests hold for as long as their clients like.
+    pub(crate) budgets: Budgets,
 }
 
 /// The chain with the webhooks and policies that are stored.

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::context::Context;
 use super::deletion::{delete_options, is_dry_run};
-use super::list::{Page, list_answer};
+use super::list::{Page, let_others, list_answer};
 use super::list_options::ListOptions;
 use super::write::{answer, warn};
 use crate::response::Response;
@@ -77,7 +77,8 @@ async fn delete_all(
     objects: &[DeepValue],
     warnings: &mut Warnings,
 ) -> Result<(), Status> {
-    for object in objects {
+    for (index, object) in objects.iter().enumerate() {
+        let_others(index).await;
         let metadata = object.get("metadata").unwrap_or(&Value::Null);
         let key = object_key(text(metadata, "namespace"), text(metadata, "name"));
         let Some(stored) = context.storage().get(&context.resource.collection, &key) else {

@@ -130,7 +130,9 @@ impl Page {
             let listing = self.storage_list(context, range, at)?;
             at = Some(listing.revision);
             let _held = hold(context, &listing)?;
-            for object in listing.objects.iter().filter(|object| self.keys.contain(&object.key)) {
+            let objects = listing.objects.iter().filter(|object| self.keys.contain(&object.key));
+            for (index, object) in objects.enumerate() {
+                let_others(index).await;
                 let item = context.read(object).await?;
                 if self.selectors.matches(&item) {
                     items.push(item);
@@ -158,7 +160,8 @@ impl Page {
         }
         let _held = hold(context, &listing)?;
         let mut texts = Vec::with_capacity(listing.objects.len());
-        for object in &listing.objects {
+        for (index, object) in listing.objects.iter().enumerate() {
+            let_others(index).await;
             texts.push(context.read_text(object).await?);
         }
         let api_version = &context.version.api_version();
@@ -239,10 +242,18 @@ impl Page {
     }
 }
 
+/// Lets other requests have their turn, and the time of this one end, among many objects.
+pub(super) async fn let_others(index: usize) {
+    const TURN: usize = 128;
+    if index % TURN == TURN - 1 {
+        tokio::task::yield_now().await;
+    }
+}
+
 /// Counts the memory that a large listing takes while it is printed, which may have to wait.
 fn hold(context: &Context<'_>, listing: &Listing) -> Result<Reservation, Status> {
     let bytes = listing.objects.iter().map(|object| object.text.len()).sum();
-    context.server.settings.printing.reserve(bytes)
+    context.server.settings.budgets.printing.reserve(bytes)
 }
 
 /// The revision of pages that show the newest state, whatever the pages before them showed.

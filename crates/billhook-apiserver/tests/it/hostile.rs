@@ -183,7 +183,7 @@ async fn strict_errors_are_bounded() {
     assert!(refused.text.len() < 400_000, "{} bytes", refused.text.len());
     let message = refused.message();
     assert!(message.contains("strict decoding error: unknown field \"spec.x"), "{message:.200}");
-    assert!(message.ends_with(" more"), "{}", &message[message.len() - 50..]);
+    assert!(message.ends_with(" more"));
 }
 
 /// RE-114: a write with an owner costs what it touches.
