@@ -69,6 +69,9 @@ pub(crate) struct Node {
     pub(crate) has_list_type: bool,
     /// Whether this node or one below it has rules in CEL.
     pub(crate) has_rules: bool,
+    /// Whether the path to it has no name: that of the top, and of a property without a name there
+    /// (VV-84).
+    pub(crate) is_unnamed: bool,
 }
 
 impl Node {
@@ -263,6 +266,7 @@ impl Arena {
             checkers: HashMap::new(),
         };
         builder.node(schema, compiled.root_edge().node_id(), false);
+        builder.mark_unnamed();
         let wording = compiled.root().wording();
         Arena { schema: compiled.clone(), nodes: builder.nodes, wording }
     }
@@ -326,6 +330,16 @@ impl Builder<'_> {
         self.nodes[id.index()] = grow(|| self.build(schema, id, nested));
     }
 
+    /// Marks the top, the property without a name in it, the one in that, and so on.
+    #[expect(clippy::indexing_slicing, reason = "there are demands for each node of the schema")]
+    fn mark_unnamed(&mut self) {
+        let mut next = Some(self.compiled.root_edge().node_id());
+        while let Some(id) = next {
+            self.nodes[id.index()].is_unnamed = true;
+            next = members::listed(self.compiled.node(id).property(""));
+        }
+    }
+
     #[expect(clippy::indexing_slicing, reason = "there are demands for each node of the schema")]
     fn known(&self, id: NodeId) -> &Node {
         &self.nodes[id.index()]
@@ -367,6 +381,7 @@ impl Builder<'_> {
             list,
             has_list_type,
             has_rules,
+            is_unnamed: false,
             types,
         };
         node.direct = node.find_direct();

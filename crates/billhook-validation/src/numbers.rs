@@ -76,7 +76,12 @@ impl Context {
         match self {
             Context::None | Context::Number | Context::Double => true,
             Context::Int32 => number.to_i32().is_some(),
-            Context::Integer | Context::Int64 => number.to_i64().is_some(),
+            // The digits of a double are the shortest ones, and so those of the least integer stand
+            // for one below it.
+            Context::Integer | Context::Int64 => match number {
+                Num::Int(_) => true,
+                Num::Float(float) => number.to_i64().is_some() && float > i64::MIN as f64,
+            },
             Context::Float => (number.as_f64() as f32).is_finite(),
         }
     }

@@ -184,7 +184,8 @@ impl Verdict<'_> {
         key: &str,
     ) -> Option<&'v Value> {
         // These two are never compared on their own (VV-84).
-        if matches!(key, "apiVersion" | "kind") && std::ptr::eq(node, self.arena.node(self.root)) {
+        let is_top = || node.is_unnamed || std::ptr::eq(node, self.arena.node(self.root));
+        if matches!(key, "apiVersion" | "kind") && is_top() {
             return None;
         }
         old.as_object()?.get(key)
