@@ -65,7 +65,7 @@ impl Ways {
     }
 
     fn list_fields(self, list: List<'_>, items: &[Value]) -> FieldSet {
-        let items = list.in_order(items);
+        let known = list.in_order(items);
         let node = |group: &[Item<'_>]| {
             let below = match group {
                 [only] => self.fields(list.items, only.value).below,
@@ -73,8 +73,21 @@ impl Ways {
             };
             Some(Node::new(group.first()?.identity.element(), true, below))
         };
-        FieldSet::from_sorted(items.chunk_by(Item::is_like).filter_map(node).collect())
+        let mut nodes: Vec<Node> = known.chunk_by(Item::is_like).filter_map(node).collect();
+        if known.len() < items.len() {
+            nodes.extend(unknown(list, items));
+        }
+        FieldSet::from_sorted(nodes)
     }
+}
+
+/// Elements without an identity, as removal leaves them (SA-73): the list around them is there.
+fn unknown(list: List<'_>, items: &[Value]) -> impl Iterator<Item = Node> {
+    let unknown = items.iter().enumerate().filter(move |(_, item)| list.identify(item).is_err());
+    unknown.map(|(position, _)| {
+        let position = i64::try_from(position).unwrap_or(i64::MAX);
+        Node::new(PathElement::index(position), true, FieldSet::default())
+    })
 }
 
 /// Whether the set of a value that is a declared field has anything, the field included.

@@ -73,6 +73,25 @@ fn an_element_with_default_keys_alone() {
     assert_eq!(listed.as_array().map(Vec::len), Some(2));
 }
 
+/// SA-73: if it is the only element its list stays as null, which validation refuses.
+#[test]
+fn the_only_element_with_default_keys_alone() {
+    let ports = json!({
+        "type": "array",
+        "x-kubernetes-list-type": "map",
+        "x-kubernetes-list-map-keys": ["port"],
+        "items": {"type": "object", "properties": {"port": {"type": "integer", "default": 7}}},
+    });
+    let schema = merge_schema(&json!({"type": "object", "properties": {"ports": ports}}));
+    let mut world = World::new();
+    world.definition.0.insert(V1, schema);
+    let config = spec(&json!({"ports": [{}]}));
+    world.apply("m", &config, false).unwrap();
+    world.live = Some(typed(&spec(&json!({"ports": [{"port": 7}]})), V1));
+    world.apply("m", &config, false).unwrap();
+    assert_eq!(world.live, Some(typed(&spec(&json!({"ports": null})), V1)));
+}
+
 /// SA-21: keys of entries that are written in another way than a server writes them are read, and
 /// written as a server does.
 #[test]
