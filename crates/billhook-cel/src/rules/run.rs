@@ -29,6 +29,8 @@ pub(crate) struct Run<'r> {
     budget: u64,
     /// Whether what was wrong before and has not changed is only warned of (CE-50).
     ratchets: bool,
+    /// Whether the value is a default, which is checked before its schema is accepted (DF-45).
+    is_default: bool,
     meter: Meter,
     found: RuleFindings,
     /// The verdicts by node and position, if they are asked for.
@@ -75,7 +77,8 @@ impl<'r> Run<'r> {
     pub(crate) fn new(tree: &'r RuleTree, validator: &'r Validator, budget: u64) -> Self {
         let meter = Meter::default();
         let found = RuleFindings::default();
-        Run { tree, validator, budget, ratchets: true, meter, found, verdicts: None }
+        let (ratchets, is_default) = (true, false);
+        Run { tree, validator, budget, ratchets, is_default, meter, found, verdicts: None }
     }
 
     /// The same, but verdicts are noted.
@@ -88,6 +91,12 @@ impl<'r> Run<'r> {
         Run { ratchets: false, ..self }
     }
 
+    /// The same for a default: everything that is wrong is an error, and nodes without a type are no
+    /// part of what is above them.
+    pub(crate) fn of_default(self) -> Self {
+        Run { is_default: true, ..self.strict() }
+    }
+
     /// Evaluates the rules of a value that is not part of another one.
     pub(crate) fn top(
         mut self,
@@ -96,7 +105,21 @@ impl<'r> Run<'r> {
         old: Option<&Json>,
         at: &FieldPath,
     ) -> RuleFindings {
-        let result = self.node(schema, value, old, None, &Location::at(at));
+        let at = Location::at(at);
+        let untyped =
+            self.tree.node(schema.id()).filter(|node| self.is_default && node.lacks_type());
+        let result = match untyped {
+            Some(node) => {
+                let place = Place { node, value, old, anchor: None, at: &at };
+                self.fail(
+                    place,
+                    "rule compiler initialization error: failed to convert to declType for CEL \
+                     validation rules",
+                );
+                ControlFlow::Continue(())
+            }
+            None => self.node(schema, value, old, None, &at),
+        };
         self.found.is_exhausted = result.is_break();
         self.found.verdicts = self.verdicts.unwrap_or_default().into_values().collect();
         self.found
@@ -115,6 +138,9 @@ impl<'r> Run<'r> {
         let Some(node) = self.tree.node(schema.id()).filter(|_| !value.is_null()) else {
             return ControlFlow::Continue(());
         };
+        if self.is_default && node.lacks_type() {
+            return ControlFlow::Continue(());
+        }
         let own = old.filter(|_| self.ratchets);
         let own = own.map(|old| Anchor { schema, value, old, is_unchanged: OnceCell::new() });
         let anchor = own.as_ref().or(outer);
@@ -196,10 +222,7 @@ impl<'r> Run<'r> {
         let Some(schema) = place.node.schema.as_deref() else {
             return (ControlFlow::Continue(()), None);
         };
-        let variables = match variables(schema, place, is_optional) {
-            Ok(variables) => variables,
-            Err(error) => return (self.error(rule, place, &error), Some(Evaluated::default())),
-        };
+        let variables = variables(schema, place, is_optional);
         let evaluation = program.evaluate_sharing(&variables, CALL_LIMIT, &mut self.meter);
         if !self.spend(evaluation.cost) {
             self.fail(
@@ -249,11 +272,12 @@ impl<'r> Run<'r> {
                 "'{error}': no further validation rules will be run due to call cost exceeds \
                  limit for rule: {name}"
             ),
-            EvaluationError::NoSuchOverload => format!(
+            EvaluationError::NoSuchOverload | EvaluationError::NoSuchOverloadOf(_) => format!(
                 "'{error}': call arguments did not match a supported operator, function or macro \
                  signature for rule: {name}"
             ),
             EvaluationError::Other(_)
+            | EvaluationError::Internal(_)
             | EvaluationError::MemoryLimit
             | EvaluationError::WorkLimit => format!("{error} evaluating rule: {name}"),
         };
@@ -317,20 +341,23 @@ impl<'r> Run<'r> {
     }
 }
 
-/// CE-02.
+/// CE-02. The old value has a name only if one of the rules uses it.
 fn variables<'v>(
     schema: &'v SchemaType,
     place: Place<'v>,
     is_optional: bool,
-) -> Result<Vec<(&'static str, Value<'v>)>, EvaluationError> {
-    let mut variables = vec![("self", Value::of(place.value, schema)?)];
-    let old = place.old.map(|old| Value::of(old, schema)).transpose()?;
+) -> Vec<(&'static str, Value<'v>)> {
+    let mut variables = vec![("self", Value::variable(place.value, schema))];
+    if !place.node.rules.iter().any(|rule| rule.uses_old) {
+        return variables;
+    }
+    let old = place.old.map(|old| Value::variable(old, schema));
     match (old, is_optional) {
         (old, true) => variables.push(("oldSelf", Value::Optional(old.map(Into::into)))),
         (Some(old), false) => variables.push(("oldSelf", old)),
         (None, false) => {}
     }
-    Ok(variables)
+    variables
 }
 
 /// A rule as errors name it.

@@ -35,6 +35,13 @@ pub(crate) struct Node {
     pub(crate) has_rules_below: bool,
 }
 
+impl Node {
+    /// Whether the node has rules, but CEL has no type for its values.
+    pub(crate) fn lacks_type(&self) -> bool {
+        self.schema.is_none() && !self.rules.is_empty()
+    }
+}
+
 /// The part that stands for the value in the error of a violated rule (KV-20).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Shown {

@@ -91,7 +91,7 @@ impl CheckedSchema {
         budget: u64,
     ) -> RuleFindings {
         let Some(rules) = self.rules() else { return RuleFindings::default() };
-        let run = || Run::new(rules, self.validator(), budget).strict();
+        let run = || Run::new(rules, self.validator(), budget).of_default();
         let unchanged = run().top(node, default, Some(default), at);
         if !unchanged.errors.is_empty() {
             return unchanged;

@@ -84,7 +84,7 @@ fn versions() {
             "error: Numeric PreRelease version must not contain leading zeroes \"01\"",
         ),
         ("semver('1.2.3+')", "error: Build meta data is empty"),
-        ("semver('1.2-a', true)", "error: Short version cannot contain PreRelease/Build meta data"),
+        ("semver('1.2-a', true)", "error: short version cannot contain PreRelease/Build meta data"),
         ("semver('v01.02.03', true) == semver('1.2.3')", "true"),
         ("semver('v1', true) == semver('1.0.0')", "true"),
         ("semver('1.2.3').major()", "1"),
@@ -192,6 +192,13 @@ fn blocks() {
         ("string(cidr('ff::1/0').masked())", "::/0"),
         ("cidr('10.0.0.1/8') == cidr('10.0.0.0/8')", "false"),
         ("cidr('::/64').prefixLength()", "64"),
+        ("cidr('10.0.0.0/8').containsIP('x')", "error: no such overload"),
+        ("cidr('10.0.0.0/8').containsIP('::ffff:1.2.3.4')", "error: no such overload"),
+        (
+            "cidr('10.0.0.0/8').containsCIDR('x')",
+            "error: network address parse error during conversion from string: network address \
+                parse error during conversion from string: netip.ParsePrefix(\"x\"): no '/'",
+        ),
     ]);
 }
 
@@ -288,6 +295,10 @@ fn costs() {
         ("format.named('uri')", 1),
         ("format.dns1123Label().validate('abc')", 9),
         ("format.uuid().validate('0123456789')", 1 + 2 * 18),
+        ("format.date().validate('😀x')", 1 + 18),
+        ("format.date().validate('v1.0.0-rc.1+b')", 1 + 2 * 18),
+        ("format.uri().validate('18446744073709551615')", 1 + 3 * 276),
+        ("'v1.0.0-rc.1+b'.split('').join() == 'x'", 7),
     ] {
         assert_eq!(cost(expression), expected, "{expression}");
     }

@@ -199,3 +199,29 @@ fn rules() {
     assert_eq!(found.errors.len(), 1);
     assert!(!found.errors[0].to_string().contains("failed rule"));
 }
+
+/// DF-45: of a default without a type the rules cannot be typed, which is said once; parts without a
+/// type are left out.
+#[test]
+fn rules_of_values_without_a_type() {
+    let rules = json!([{"rule": "true"}, {"rule": "false"}]);
+    let untyped = json!({"x-kubernetes-preserve-unknown-fields": true,
+        "x-kubernetes-validations": rules});
+    let with_default = |mut node: Value, default: Value| {
+        node["default"] = default;
+        json!({"type": "object", "properties": {"a": node}})
+    };
+    let texts = |node: Value| -> Vec<String> {
+        let found = findings(node, &DefaultChecks::default());
+        found.errors.iter().map(ToString::to_string).collect()
+    };
+    assert_eq!(
+        texts(with_default(untyped.clone(), json!({}))),
+        [
+            "properties[a].default: Invalid value: \"\": rule compiler initialization error: failed to \
+          convert to declType for CEL validation rules"
+        ]
+    );
+    let around = json!({"type": "object", "properties": {"b": untyped}});
+    assert_eq!(texts(with_default(around, json!({"b": 1}))), [""; 0]);
+}

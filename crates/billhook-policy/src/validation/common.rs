@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use billhook::webhook::{MatchCondition, not_supported, validate_conditions};
+use billhook::webhook::{MatchCondition, expression_error, not_supported, validate_conditions};
 use billhook_apimachinery::names::{dns1035_label, dns1123_subdomain, kind};
 use billhook_apimachinery::{FieldError, FieldPath, KubernetesVersion, split_api_version};
 use billhook_cel::{Libraries, is_identifier};
@@ -120,7 +120,7 @@ impl<'c> Checks<'c> {
             self.errors.push(FieldError::required(at("expression"), detail));
         } else if let Err(detail) = self.scope.add(name, Libraries::Compatible, expression) {
             let path = at("expression");
-            self.errors.push(FieldError::invalid(path, expression.as_str(), &detail));
+            self.errors.push(expression_error(path, expression, &detail));
         }
     }
 
@@ -128,7 +128,7 @@ impl<'c> Checks<'c> {
     pub(super) fn compile(&mut self, role: Role, written: &str, read: &str, path: FieldPath) {
         let libraries = self.stored.libraries(Some(role), written);
         if let Err(detail) = self.scope.compile(role, libraries, read) {
-            self.errors.push(FieldError::invalid(path, read, &detail));
+            self.errors.push(expression_error(path, read, &detail));
         }
     }
 }

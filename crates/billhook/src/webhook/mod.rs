@@ -65,6 +65,6 @@ pub use trace::{
     ConditionTrace, RuleMismatch, SeenNamespace, SeenObject, StepVerdict, Trace, TraceStep,
 };
 pub use validation::{
-    ExpressionChecker, ExpressionError, ValidationOptions, not_supported, validate_conditions,
-    validate_configuration_metadata,
+    ExpressionChecker, ExpressionError, ValidationOptions, expression_error, not_supported,
+    validate_conditions, validate_configuration_metadata,
 };

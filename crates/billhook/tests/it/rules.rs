@@ -256,3 +256,91 @@ fn a_rule_that_does_not_compile() {
     assert!(found[0].starts_with(&format!("{start}compilation failed: ERROR: <input>:1:5: ")));
     assert_eq!(found[1], format!("{start}cel expression must evaluate to a bool"));
 }
+
+/// The errors of a custom resource with a field `s` of a schema, and a rule of the whole object.
+fn errors_of_list(list: &Value, rule: &str, s: &Value) -> Vec<String> {
+    let version = version(json!({
+        "type": "object",
+        "properties": {"s": list},
+        "x-kubernetes-validations": [{"rule": rule}],
+    }));
+    texts(&create(&version, json!({"s": s})))
+}
+
+/// CE-04: elements of a set are found by their value as it is written.
+#[test]
+fn sets_of_values_that_expressions_see_otherwise() {
+    let set = |items: Value| json!({"type": "array", "x-kubernetes-list-type": "set", "maxItems": 5, "items": items});
+    let numbers = set(json!({"type": "number"}));
+    let dates = set(json!({"type": "string", "format": "date", "maxLength": 10}));
+    let texts = set(json!({"type": "string", "maxLength": 10}));
+    let object = json!({"type": "object", "x-kubernetes-map-type": "atomic",
+        "properties": {"a": {"type": "integer"}}});
+    let objects = set(object);
+    for (list, value, rule, holds) in [
+        (&numbers, json!([0]), "self.s == self.s", false),
+        (&numbers, json!([0]), "self.s != self.s", true),
+        (&numbers, json!([0]), "self == self", false),
+        (&numbers, json!([0]), "self.s == [0.0]", false),
+        (&numbers, json!([0.5]), "self.s == self.s && self.s == [0.5]", true),
+        (&numbers, json!([0]), "size(self.s + self.s) == 1", false),
+        (&numbers, json!([0.5]), "size(self.s + self.s) == 1", true),
+        (&numbers, json!([0]), "0.0 in self.s", true),
+        (&dates, json!(["2024-02-29"]), "self.s == self.s", false),
+        (&dates, json!(["2024-02-29"]), "size(self.s + self.s) == 2", true),
+        (&texts, json!(["a", "b"]), "self.s == ['b', 'a'] && size(self.s + self.s) == 2", true),
+        (&objects, json!([]), "self.s == self.s", true),
+    ] {
+        let errors = errors_of_list(list, rule, &value);
+        assert_eq!(errors.is_empty(), holds, "{rule} {value} {errors:?}");
+    }
+    let unhashable = "hash of unhashable type map[string]interface {} evaluating rule: ";
+    for rule in ["self.s == self.s", "self != self", "size(self.s + self.s) == 1 || true"] {
+        let errors = errors_of_list(&objects, rule, &json!([{"a": 1}]));
+        let expected = format!("internal error: runtime error: {unhashable}{rule}");
+        assert!(errors.iter().any(|error| error.ends_with(&expected)), "{rule} {errors:?}");
+    }
+}
+
+/// CE-06: a value that does not have its type is an error only where it is read.
+#[test]
+fn a_value_that_no_rule_reads() {
+    let a = |rule: &str| {
+        let rules = json!([{"rule": rule}]);
+        version(json!({"type": "object", "properties": {
+            "a": {"type": "integer", "x-kubernetes-validations": rules},
+        }}))
+    };
+    for (rule, old, new, expected) in [
+        ("true", None, json!(2.0), ""),
+        ("1 == 1 || self > 1", None, json!(2.0), ""),
+        ("self > 1", None, json!(2.0), "invalid data, expected int, got float64 evaluating"),
+        ("self > 1 || oldSelf > 1", Some(json!("x")), json!(2), ""),
+        ("oldSelf > 1", Some(json!("x")), json!(2), "invalid data, expected int, got string"),
+    ] {
+        let spec = |a: Value| json!({"a": a});
+        let validation = match old {
+            Some(old) => update(&a(rule), spec(old), spec(new)),
+            None => create(&a(rule), spec(new)),
+        };
+        let found = texts(&validation).join(", ");
+        assert!(
+            found.contains(expected) && found.is_empty() == expected.is_empty(),
+            "{rule} {found}"
+        );
+    }
+}
+
+/// CE-02: messages know the old value only where a rule uses it.
+#[test]
+fn a_message_with_an_old_value_that_no_rule_uses() {
+    let rule = json!({"rule": "self.a > 5", "messageExpression": "'was ' + string(oldSelf.a)"});
+    let other = json!({"rule": "oldSelf.a < 5"});
+    for (rules, expected) in
+        [(json!([rule]), "failed rule: self.a > 5"), (json!([rule, other]), "was 2")]
+    {
+        let version = version(with_rules(rules));
+        let found = texts(&update(&version, json!({"a": 2}), json!({"a": 3})));
+        assert!(found.len() == 1 && found[0].ends_with(expected), "{found:?}");
+    }
+}

@@ -12,7 +12,7 @@ use super::overloads::choose;
 use super::recorder::Recorder;
 use super::select::find;
 use crate::language::functions::price::{LIST, MAP, STRUCT};
-use crate::language::functions::{Overload, arithmetic, regex};
+use crate::language::functions::{Overload, arithmetic, operators, regex};
 use crate::language::messages::FieldValue;
 use crate::language::meter::Meter;
 use crate::language::value::{Deferred, EvaluationError, List, Map, Outcome, Value, excerpt};
@@ -101,7 +101,7 @@ impl<'a> Machine<'a, '_, '_> {
     fn made(&mut self, outcome: Outcome<'a>) -> Result<Outcome<'a>, Abort> {
         match &outcome {
             Ok(value) => self.meter.made(value).map_err(Abort)?,
-            Err(error) if error.is_limit() => return Err(Abort(error.clone())),
+            Err(error) if error.ends_evaluation() => return Err(Abort(error.clone())),
             Err(_) => {}
         }
         Ok(outcome)
@@ -130,14 +130,11 @@ impl<'a> Machine<'a, '_, '_> {
             Node::Call(call) => self.call(call),
             Node::OneOf { value, constants } => {
                 let outcome = self.node(value)?;
-                Ok(outcome.and_then(|value| Ok(Value::Bool(constants.find(&value)?.is_some()))))
+                Ok(outcome.and_then(|value| Ok(Value::Bool(constants.contain(&value)?))))
             }
             Node::Otherwise { optional, default, unwraps } => match self.node(optional)? {
-                Ok(Value::Optional(Some(value))) => Ok(Ok(if *unwraps {
-                    Value::clone(&value)
-                } else {
-                    Value::Optional(Some(value))
-                })),
+                Ok(Value::Optional(Some(value))) if *unwraps => Ok(Value::clone(&value).read()),
+                Ok(value @ Value::Optional(Some(_))) => Ok(Ok(value)),
                 Ok(Value::Optional(None)) => self.node(default),
                 Ok(_) => Ok(Err(EvaluationError::NoSuchOverload)),
                 Err(error) => Ok(Err(error)),
@@ -289,9 +286,11 @@ impl<'a> Machine<'a, '_, '_> {
             }
         };
         match base {
-            Ok(Value::Optional(Some(value))) => {
-                self.steps(Value::clone(&value).without_schema(), true, chain)
-            }
+            Ok(Value::Optional(Some(value))) => match Value::clone(&value).read() {
+                Ok(value) => self.steps(value.without_schema(), true, chain),
+                Err(error) if !chain.steps.is_empty() => Ok(Err(error)),
+                Err(_) => Ok(Ok(Value::Optional(Some(value)))),
+            },
             Ok(Value::Optional(None)) if chain.is_test => Ok(Ok(Value::Bool(false))),
             Ok(base @ Value::Optional(None)) => Ok(Ok(base)),
             Ok(base) if chain.steps.is_empty() => Ok(Ok(base)),
@@ -349,7 +348,7 @@ impl<'a> Machine<'a, '_, '_> {
 
     fn variable(&self, index: usize) -> Outcome<'a> {
         match self.variables.get(index) {
-            Some(Some(value)) => Ok(value.clone()),
+            Some(Some(value)) => value.clone().read(),
             _ => {
                 let name = self.plan.variables.get(index).map_or("", |name| name);
                 Err(EvaluationError::new(format!("no such attribute(s): {name}")))
@@ -395,7 +394,7 @@ impl<'a> Machine<'a, '_, '_> {
         let failed = failure.is_some();
         let outcome = match (failure, chosen) {
             (Some((_, error)), _) => Err(error),
-            (None, None) => Err(EvaluationError::NoSuchOverload),
+            (None, None) => Err(operators::unmatched(call.function(), &arguments)),
             (None, Some(overload)) => match &call.pattern {
                 Some(pattern) => self.search(overload, pattern, &arguments),
                 None => {
@@ -404,6 +403,10 @@ impl<'a> Machine<'a, '_, '_> {
                 }
             },
         };
+        // The server does not get to the cost.
+        if let Err(error @ EvaluationError::Internal(_)) = outcome {
+            return Err(Abort(error));
+        }
         if !self.plan.weighs_optionals {
             arguments.iter_mut().for_each(hide_optional);
         }

@@ -149,10 +149,16 @@ pub(super) enum Matching {
     Computed,
 }
 
+impl Call {
+    /// The name of the function.
+    pub(super) fn function(&self) -> &'static str {
+        self.overloads.first().map_or("?", |overload| overload.function)
+    }
+}
+
 impl std::fmt::Debug for Call {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let name = self.overloads.first().map_or("?", |overload| overload.function);
-        f.debug_tuple("Call").field(&name).field(&self.arguments).finish()
+        f.debug_tuple("Call").field(&self.function()).field(&self.arguments).finish()
     }
 }
 

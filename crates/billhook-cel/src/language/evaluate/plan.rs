@@ -14,7 +14,6 @@ use crate::language::check::{Checked, Reference};
 use crate::language::functions::Overload;
 use crate::language::messages::Message;
 use crate::language::objects;
-use crate::language::schema::ListType;
 use crate::language::types::Type;
 use crate::language::value::{EvaluationError, List, Members, Text, Value};
 
@@ -278,9 +277,9 @@ impl Planner<'_> {
                     Node::Constant(Value::Bool(false))
                 }
                 Node::Constant(Value::List(list)) if is_set(&list) => {
-                    let mut constants = Members::new(&ListType::Atomic);
+                    let mut constants = Members::default();
                     for constant in list.iter() {
-                        constants.add(constant?)?;
+                        constants.add(constant?);
                     }
                     Node::OneOf { value: Box::new(first), constants }
                 }

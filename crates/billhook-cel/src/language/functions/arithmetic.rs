@@ -1,10 +1,8 @@
 //! Arithmetic and addition: overflow is an error.
 
-use std::sync::Arc;
-
 use crate::language::schema::{ListType, SchemaType};
 use crate::language::value::{
-    EvaluationError, FIRST_SECOND, Joined, LAST_SECOND, List, Members, Outcome, Timestamp, Value,
+    EvaluationError, FIRST_SECOND, Joined, LAST_SECOND, List, Outcome, Timestamp, Value, unite,
 };
 
 const NANOS: i64 = 1_000_000_000;
@@ -57,14 +55,7 @@ fn add_lists<'a>(left: &List<'a>, right: &List<'a>) -> Outcome<'a> {
     let Some(schema) = merging(left) else {
         return Joined::list(left.clone(), right.clone()).map(Value::List);
     };
-    let mut members = Members::new(&schema.list_type);
-    for value in left.iter() {
-        members.add(value?)?;
-    }
-    for value in right.iter() {
-        members.merge(value?)?;
-    }
-    Ok(Value::List(List::Merged(Arc::new(members.into_values()), schema)))
+    unite(left, right, schema)
 }
 
 /// Returns the schema of a list that others are merged into.

@@ -30,7 +30,7 @@ pub(super) fn first(arguments: &[Value<'_>], _: &Value<'_>) -> u64 {
 
 /// Two traversals of the first argument.
 pub(super) fn first_twice(arguments: &[Value<'_>], _: &Value<'_>) -> u64 {
-    (size_at(arguments, 0) as f64 * 2.0 * TRAVERSAL).ceil() as u64
+    twice(size_at(arguments, 0))
 }
 
 /// One traversal of the shorter argument.
@@ -69,9 +69,13 @@ pub(super) fn second(arguments: &[Value<'_>], _: &Value<'_>) -> u64 {
     traversal(size_at(arguments, 1))
 }
 
-/// One traversal of the result.
-pub(super) fn result(_: &[Value<'_>], result: &Value<'_>) -> u64 {
-    traversal(size(result))
+/// Two traversals of the result.
+pub(super) fn result_twice(_: &[Value<'_>], result: &Value<'_>) -> u64 {
+    twice(size(result))
+}
+
+fn twice(characters: u64) -> u64 {
+    (characters as f64 * 2.0 * TRAVERSAL).ceil() as u64
 }
 
 /// More values than any list has whose parts a limit of cost lets be read; not all that count

@@ -76,10 +76,10 @@ static FORMATS: [NamedFormat; 13] = [
         &names::mask_trailing_hyphen(text)
     )),
     format!("labelValue", 40, names::label_value),
-    format!("uri", 1120, |text, _| Url::parse_request_uri(text).err().into_iter().collect()),
+    format!("uri", 1103, |text, _| Url::parse_request_uri(text).err().into_iter().collect()),
     format!("uuid", 70, |text, _| unless(Format::Uuid, text, "does not match the UUID format")),
     format!("byte", 84, |text, _| unless(Format::Byte, text, "invalid base64")),
-    format!("date", 10, |text, _| unless(Format::Date, text, "invalid date")),
+    format!("date", 71, |text, _| unless(Format::Date, text, "invalid date")),
     format!("datetime", 71, |text, _| unless(Format::DateTime, text, "invalid datetime")),
 ];
 

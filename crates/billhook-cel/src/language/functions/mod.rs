@@ -13,7 +13,7 @@ pub(crate) mod maps;
 mod moment;
 mod mutation;
 mod net;
-mod operators;
+pub(crate) mod operators;
 mod optional;
 mod percent;
 pub(crate) mod price;

@@ -16,7 +16,10 @@ pub(super) fn equals<'a>(arguments: &[Value<'a>]) -> Outcome<'a> {
 /// Values that cannot be compared differ.
 pub(super) fn differs<'a>(arguments: &[Value<'a>]) -> Outcome<'a> {
     match arguments {
-        [left, right] => Ok(Value::Bool(!equal(left, right).unwrap_or_default())),
+        [left, right] => match equal(left, right) {
+            Err(error @ EvaluationError::Internal(_)) => Err(error),
+            same => Ok(Value::Bool(!same.unwrap_or_default())),
+        },
         _ => Err(EvaluationError::NoSuchOverload),
     }
 }
@@ -44,6 +47,7 @@ pub(super) fn is_in<'a>(arguments: &[Value<'a>]) -> Outcome<'a> {
                 match element.and_then(|element| equal(&element, value)) {
                     Ok(true) => return Ok(Value::Bool(true)),
                     Ok(false) => {}
+                    Err(error @ EvaluationError::Internal(_)) => return Err(error),
                     Err(error) => {
                         failure.get_or_insert(error);
                     }
@@ -70,6 +74,20 @@ pub(super) fn size<'a>(arguments: &[Value<'a>]) -> Outcome<'a> {
     };
     let size = size.ok_or(EvaluationError::NoSuchOverload)?;
     Ok(Value::Int(i64::try_from(size).unwrap_or(i64::MAX)))
+}
+
+/// Returns the error of a call for whose arguments no overload exists. Functions of one argument that
+/// ask for an ability of its type are named, unless the value answers to calls by name itself.
+pub(crate) fn unmatched(function: &str, arguments: &[Value<'_>]) -> EvaluationError {
+    let (name, has_calls) = match (function, arguments) {
+        ("size", [value]) => ("size", matches!(value, Value::Duration(_) | Value::Timestamp(_))),
+        ("-_", [value]) => ("-_", matches!(value, Value::String(_) | Value::Timestamp(_))),
+        _ => return EvaluationError::NoSuchOverload,
+    };
+    match has_calls {
+        true => EvaluationError::NoSuchOverload,
+        false => EvaluationError::NoSuchOverloadOf(name),
+    }
 }
 
 /// Operators that the interpreter evaluates itself are never called.

@@ -43,7 +43,7 @@ pub(super) fn has_value<'a>(arguments: &[Value<'a>]) -> Outcome<'a> {
 
 pub(super) fn value<'a>(arguments: &[Value<'a>]) -> Outcome<'a> {
     match arguments {
-        [Value::Optional(Some(value))] => Ok(Value::clone(value)),
+        [Value::Optional(Some(value))] => Value::clone(value).read(),
         [Value::Optional(None)] => Err(EvaluationError::new("optional.none() dereference")),
         _ => Err(EvaluationError::NoSuchOverload),
     }

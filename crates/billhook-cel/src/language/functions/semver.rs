@@ -104,7 +104,7 @@ fn normalized(text: &str) -> Parsed<String> {
     let mut parts: Vec<String> = text.splitn(3, '.').map(without_zeros).collect();
     if parts.len() < 3 {
         if parts.last().is_some_and(|last| last.contains(['+', '-'])) {
-            return Err("Short version cannot contain PreRelease/Build meta data".to_owned());
+            return Err("short version cannot contain PreRelease/Build meta data".to_owned());
         }
         parts.resize(3, "0".to_owned());
     }

@@ -84,7 +84,12 @@ impl Conversion {
             Some("set") => ListType::Set,
             Some("map") => {
                 let keys = schema.list_map_keys.iter().flatten();
-                ListType::Map(keys.map(|key| key.as_str().into()).collect())
+                // By the names of expressions, even in objects.
+                let name = |key: &String| match names::escape(key) {
+                    Some(escaped) => escaped.into(),
+                    None => key.as_str().into(),
+                };
+                ListType::Map(keys.map(name).collect())
             }
             _ => ListType::Atomic,
         };

@@ -192,7 +192,9 @@ impl<'a> List<'a> {
             List::Json(items, schema) => {
                 items.get(index).map(|item| Value::of(item, element(schema)))
             }
-            List::Values(values) | List::Merged(values, _) => values.get(index).cloned().map(Ok),
+            List::Values(values) | List::Merged(values, _) => {
+                values.get(index).cloned().map(Value::read)
+            }
             List::Joined(_) => {
                 let (part, index) = self.part(index);
                 part.get(index)

@@ -4,11 +4,11 @@
 use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::sync::Arc;
 
 use billhook_apimachinery::value::{deep_eq, grow};
 use serde_json::{Map as JsonMap, Value as Json};
 
+use super::identity::same_elements;
 use super::{ANY, EvaluationError, List, Map, Outcome, Value};
 use crate::language::schema::{ListType, SchemaKind, SchemaType};
 
@@ -99,18 +99,7 @@ fn lists(left: &List<'_>, right: &List<'_>) -> Result<bool, EvaluationError> {
         }
         return Ok(true);
     }
-    let mut members = Members::new(left.list_type());
-    for value in left.iter() {
-        members.add(value?)?;
-    }
-    for value in right.iter() {
-        let value = value?;
-        match members.find(&value)? {
-            Some(found) if equal(found, &value)? => {}
-            _ => return Ok(false),
-        }
-    }
-    Ok(true)
+    same_elements(left, right)
 }
 
 fn maps(left: &Map<'_>, right: &Map<'_>) -> Result<bool, EvaluationError> {
@@ -203,95 +192,25 @@ fn lacks(map: &Map<'_>, name: &str) -> bool {
     }
 }
 
-/// Values that are looked up by their identity as members of a list: the value itself or, in a map
-/// by keys, the values of the keys.
-#[derive(Debug)]
+/// Values that equal values are found among.
+#[derive(Debug, Default)]
 pub(crate) struct Members<'a> {
-    keys: Option<&'a [Arc<str>]>,
-    values: Vec<Value<'a>>,
-    by_hash: HashMap<u64, Vec<usize>>,
+    by_hash: HashMap<u64, Vec<Value<'a>>>,
 }
 
 impl<'a> Members<'a> {
-    pub(crate) fn new(list_type: &'a ListType) -> Self {
-        let keys = match list_type {
-            ListType::Map(keys) => Some(keys.as_slice()),
-            _ => None,
-        };
-        Members { keys, values: Vec::new(), by_hash: HashMap::new() }
+    pub(crate) fn add(&mut self, value: Value<'a>) {
+        self.by_hash.entry(hash(&value)).or_default().push(value);
     }
 
-    pub(crate) fn add(&mut self, value: Value<'a>) -> Result<(), EvaluationError> {
-        let hash = self.hash(&value)?;
-        self.by_hash.entry(hash).or_default().push(self.values.len());
-        self.values.push(value);
-        Ok(())
-    }
-
-    /// Adds a value, or puts it in the place of the same member if the members have keys.
-    pub(crate) fn merge(&mut self, value: Value<'a>) -> Result<(), EvaluationError> {
-        match self.position(&value)? {
-            Some(position) => {
-                if self.keys.is_some()
-                    && let Some(place) = self.values.get_mut(position)
-                {
-                    *place = value;
-                }
-                Ok(())
-            }
-            None => self.add(value),
-        }
-    }
-
-    pub(crate) fn find(&self, value: &Value<'_>) -> Result<Option<&Value<'a>>, EvaluationError> {
-        Ok(self.position(value)?.and_then(|position| self.values.get(position)))
-    }
-
-    pub(crate) fn into_values(self) -> Vec<Value<'a>> {
-        self.values
-    }
-
-    fn position(&self, value: &Value<'_>) -> Result<Option<usize>, EvaluationError> {
-        let hash = self.hash(value)?;
-        for position in self.by_hash.get(&hash).into_iter().flatten() {
-            if let Some(member) = self.values.get(*position)
-                && self.is_same(member, value)?
-            {
-                return Ok(Some(*position));
+    /// Whether a value is equal to one of them.
+    pub(crate) fn contain(&self, value: &Value<'_>) -> Result<bool, EvaluationError> {
+        for member in self.by_hash.get(&hash(value)).into_iter().flatten() {
+            if equal(member, value)? {
+                return Ok(true);
             }
         }
-        Ok(None)
-    }
-
-    fn is_same(&self, left: &Value<'_>, right: &Value<'_>) -> Result<bool, EvaluationError> {
-        let Some(keys) = self.keys else { return equal(left, right) };
-        for key in keys {
-            let same = match (key_of(left, key)?, key_of(right, key)?) {
-                (Some(left), Some(right)) => equal(&left, &right)?,
-                (left, right) => left.is_none() && right.is_none(),
-            };
-            if !same {
-                return Ok(false);
-            }
-        }
-        Ok(true)
-    }
-
-    fn hash(&self, value: &Value<'_>) -> Result<u64, EvaluationError> {
-        let Some(keys) = self.keys else { return Ok(hash(value)) };
-        let mut sum = 0_u64;
-        for key in keys {
-            let part = key_of(value, key)?.map_or(0, |value| hash(&value));
-            sum = sum.wrapping_mul(31).wrapping_add(part);
-        }
-        Ok(sum)
-    }
-}
-
-fn key_of<'a>(value: &Value<'a>, key: &str) -> Result<Option<Value<'a>>, EvaluationError> {
-    match value {
-        Value::Map(map) => map.field(key).transpose(),
-        _ => Err(EvaluationError::NoSuchOverload),
+        Ok(false)
     }
 }
 

@@ -11,6 +11,12 @@ pub enum EvaluationError {
     /// No overload takes arguments of these types.
     #[error("no such overload")]
     NoSuchOverload,
+    /// A function of one argument does not take values of this type; its name.
+    #[error("no such overload: {0}")]
+    NoSuchOverloadOf(&'static str),
+    /// The server fails inside, which ends the evaluation (CE-04).
+    #[error("{0}")]
+    Internal(String),
     /// The limit of cost for one evaluation is exceeded (CE-35).
     #[error("operation cancelled: actual cost limit exceeded")]
     CostLimit,
@@ -27,6 +33,11 @@ pub enum EvaluationError {
 impl EvaluationError {
     /// Returns whether the error ends the whole evaluation, whatever the expression makes of other
     /// errors.
+    pub(crate) fn ends_evaluation(&self) -> bool {
+        self.is_limit() || matches!(self, Self::Internal(_))
+    }
+
+    /// Returns whether a limit of all evaluations is exceeded.
     pub(crate) fn is_limit(&self) -> bool {
         matches!(self, Self::CostLimit | Self::MemoryLimit | Self::WorkLimit)
     }

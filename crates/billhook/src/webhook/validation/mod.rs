@@ -92,6 +92,15 @@ pub fn not_supported(path: FieldPath, value: &str, supported: &[&str]) -> FieldE
         .show_value_in_go_as(quote(value))
 }
 
+/// Returns the error of an expression that cannot be compiled. That a program cannot be made of one
+/// that compiles counts as a failure of the server (WCF-74).
+pub fn expression_error(path: FieldPath, expression: &str, detail: &str) -> FieldError {
+    match detail.starts_with("program instantiation failed: ") {
+        true => FieldError::internal(path, detail),
+        false => FieldError::invalid(path, expression, detail),
+    }
+}
+
 /// Returns the errors of a list of match conditions (WCF-73 to WCF-75). `check` compiles an
 /// expression, as it is written and trimmed; the detail of the error if it cannot be.
 pub fn validate_conditions(
@@ -113,7 +122,7 @@ pub fn validate_conditions(
             "" => errors.push(FieldError::required(expression, "")),
             trimmed => {
                 if let Err(detail) = check(&condition.expression, trimmed) {
-                    errors.push(FieldError::invalid(expression, trimmed, &detail));
+                    errors.push(expression_error(expression, trimmed, &detail));
                 }
             }
         }

@@ -460,6 +460,14 @@ fn match_conditions() {
     );
     assert!(errors[3].starts_with("[4].name: Invalid value: \"-\": name part must consist"));
     assert_eq!(errors.len(), 4);
+    // An expression that compiles, but not to a program.
+    let condition_of_constant = json!([condition("a", "int('x') == 1")]);
+    let errors = errors_at("matchConditions", &json!({"matchConditions": condition_of_constant}));
+    assert_eq!(
+        errors,
+        ["[0].expression: Internal error: program instantiation failed: type conversion error \
+          from 'string' to 'int'"]
+    );
     let many = |count: usize| -> Value {
         (0..count).map(|index| condition(&format!("c{index}"), "true")).collect()
     };

@@ -108,7 +108,10 @@ fn compare_blocks_cost(arguments: &[Value<'_>]) -> u64 {
 
 fn contains_ip<'a>(arguments: &[Value<'a>]) -> Result<Value<'a>> {
     let other = match argument(arguments, 1)? {
-        Value::String(text) => ip::parse(text.as_str())?,
+        // The server takes the error for an address.
+        Value::String(text) => {
+            ip::parse(text.as_str()).map_err(|_| EvaluationError::NoSuchOverload)?
+        }
         _ => *opaque::<Ip>(arguments, 1)?,
     };
     Ok(Value::Bool(receiver(arguments)?.contains(other.0)))
@@ -116,7 +119,7 @@ fn contains_ip<'a>(arguments: &[Value<'a>]) -> Result<Value<'a>> {
 
 fn contains_cidr<'a>(arguments: &[Value<'a>]) -> Result<Value<'a>> {
     let other = match argument(arguments, 1)? {
-        Value::String(text) => parse(text.as_str())?,
+        Value::String(text) => parse(text.as_str()).map_err(|error| unparsed(&error))?,
         _ => *opaque::<Cidr>(arguments, 1)?,
     };
     Ok(Value::Bool(receiver(arguments)?.contains_block(other)))
@@ -127,10 +130,12 @@ fn receiver(arguments: &[Value<'_>]) -> Result<Cidr> {
 }
 
 fn parse(text: &str) -> Result<Cidr> {
-    let (address, bits) = parse_prefix(text).map_err(|error| {
-        EvaluationError::new(format!(
-            "network address parse error during conversion from string: {error}"
-        ))
-    })?;
+    let (address, bits) = parse_prefix(text).map_err(|error| unparsed(&error))?;
     Ok(Cidr { address: no_mapped(address, text)?, bits })
+}
+
+fn unparsed(error: &impl std::fmt::Display) -> EvaluationError {
+    EvaluationError::new(format!(
+        "network address parse error during conversion from string: {error}"
+    ))
 }

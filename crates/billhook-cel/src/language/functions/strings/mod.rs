@@ -50,7 +50,7 @@ pub(super) fn library() -> Vec<Overload> {
         })
         .costs(Cost::Resolved(cost::first)),
     ];
-    let joined = Cost::Of(cost::result);
+    let joined = Cost::Of(cost::result_twice);
     for parameters in [vec![texts.clone()], vec![texts, String]] {
         let join = Overload::method("join", parameters, String, join);
         overloads.push(join.costs(joined).works(work::once));
