@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 use std::sync::{Arc, Mutex};
 
-use billhook_apimachinery::Dialect;
 use billhook_apimachinery::value::DeepValue;
+use billhook_apimachinery::{Dialect, TypeMeta};
 use billhook_schema::CompiledSchema;
 use billhook_schema::walk::Findings;
 use serde_json::{Map, Value};
@@ -51,7 +51,8 @@ impl Decoder {
             && root
                 .property("metadata")
                 .is_some_and(|metadata| metadata.resource_field().is_some())
-            && !root.is_embedded_resource();
+            && !root.is_embedded_resource()
+            && TypeMeta::new(api_version, kind).is_ok();
         let expected = Expected::new(root, api_version, kind);
         let defaults = PreparedDefaults::new(&schema);
         let spare = Spare::default();
@@ -90,7 +91,7 @@ impl Decoder {
 
     /// Cleans a text that has to be written anew first.
     fn clean_anew(&self, text: &[u8]) -> Result<Vec<u8>, Stop> {
-        let rewritten = rewrite(text).map_err(|_| Stop::Invalid)?;
+        let rewritten = rewrite(text)?;
         let done = self.pass(&rewritten, true, Vec::new(), None)?;
         Ok(if done.changed { done.buffer } else { rewritten })
     }

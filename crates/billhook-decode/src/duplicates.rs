@@ -21,6 +21,10 @@ impl<'a> Place<'a> {
         Place { above: None, number: Cell::new(Some(0)) }
     }
 
+    pub(crate) fn is_top(&self) -> bool {
+        self.above.is_none()
+    }
+
     pub(crate) fn inside(&'a self, segment: Segment<'a>) -> Self {
         Place { above: Some((self, segment)), number: Cell::new(None) }
     }

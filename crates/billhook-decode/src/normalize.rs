@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
+use billhook_apimachinery::TypeField;
 use billhook_apimachinery::value::grow;
 
 use crate::reader::MAX_DEPTH;
@@ -98,7 +99,11 @@ impl Rewriter<'_, '_> {
             (at, byte) = self.scan.skip_colon(end)?;
             self.out.push(b':');
             let end = self.value(at, byte, left)?;
+            let names_type = left == MAX_DEPTH - 1 && TypeField::of(&key).is_some();
             if let Some(old) = by_key.insert(key, members.len()) {
+                if names_type {
+                    return Err(Stop::OtherKind);
+                }
                 repeated = true;
                 if let Some(old) = members.get_mut(old) {
                     *old = None;

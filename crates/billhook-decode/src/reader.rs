@@ -1,7 +1,7 @@
 //! The reader: JSON text to a value.
 
 use billhook_apimachinery::value::{DeepValue, dismantle, grow};
-use billhook_apimachinery::{Segment, Spans, TreeBudget, TreeTooLargeError};
+use billhook_apimachinery::{Segment, Spans, TreeBudget, TreeTooLargeError, WrittenTypes};
 use billhook_schema::walk::LEVELS;
 use serde_json::{Map, Value};
 
@@ -20,6 +20,7 @@ pub const MAX_DEPTH: usize = 10_000;
 pub struct Document {
     value: DeepValue,
     duplicates: Vec<String>,
+    types: WrittenTypes,
 }
 
 impl Document {
@@ -31,6 +32,11 @@ impl Document {
     /// Takes the value out.
     pub fn into_value(self) -> DeepValue {
         self.value
+    }
+
+    /// Returns the members of the top object that name its type, repeated ones included.
+    pub fn types(&self) -> &WrittenTypes {
+        &self.types
     }
 
     /// Returns the paths of repeated keys in document order, each once, at most 100 (RP-20).
@@ -72,7 +78,8 @@ pub fn read_json_to_depth(text: &[u8], max_depth: usize) -> Result<Document, Jso
             format!("json: cannot unmarshal number {literal} into Go value of type float64");
         return Err(JsonError::new(text, offset, message).with_partial(value));
     }
-    Ok(Document { value, duplicates: reader.duplicates.into_paths() })
+    let Reader { duplicates, types, .. } = reader;
+    Ok(Document { value, duplicates: duplicates.into_paths(), types })
 }
 
 /// Reads text that is known to be JSON without repeated keys.
@@ -105,6 +112,7 @@ struct Reader<'t> {
     /// Whether the text is known to repeat no keys.
     has_unique_keys: bool,
     duplicates: Duplicates,
+    types: WrittenTypes,
     memory: TreeBudget,
 }
 
@@ -118,6 +126,7 @@ impl<'t> Reader<'t> {
             out_of_range: None,
             has_unique_keys: false,
             duplicates: Duplicates::default(),
+            types: WrittenTypes::default(),
             memory: TreeBudget::for_text(bytes.len()),
         }
     }
@@ -227,6 +236,9 @@ impl<'t> Reader<'t> {
                 self.duplicates.add(&member);
             }
             let value = self.value(&member)?;
+            if place.is_top() {
+                self.types.member(&key, &value);
+            }
             if let Some(old) = members.insert(key, value) {
                 dismantle(old);
             }

@@ -8,6 +8,7 @@
 //! Positions are passed from function to function, so that they stay in registers, and code that
 //! expected members do not need is kept out of line.
 
+use billhook_apimachinery::TypeField;
 use billhook_apimachinery::print::plain_json;
 use billhook_apimachinery::value::grow;
 use billhook_defaulting::DefaultBudget;
@@ -74,6 +75,16 @@ struct Object<'s> {
 impl Object<'_> {
     fn is_root(self) -> bool {
         self.left == MAX_DEPTH - 1
+    }
+
+    /// The reason to stop at a repeated member.
+    #[cold]
+    fn repeated(self, property: PropertyRef<'_>) -> Stop {
+        let names_type = matches!(
+            property.resource_field(),
+            Some(ResourceField::ApiVersion | ResourceField::Kind)
+        );
+        if self.is_root() && names_type { Stop::OtherKind } else { Stop::Duplicate }
     }
 }
 
@@ -284,7 +295,7 @@ impl<'t, 's> Pass<'t, 's> {
             let (end, is_kept) = match found {
                 Found::Known(property, value, byte) => {
                     if !seen.insert(property.position()) {
-                        return Err(Stop::Duplicate);
+                        return Err(object.repeated(property));
                     }
                     previous = property.as_previous();
                     expected = property.expected_next();
@@ -349,6 +360,12 @@ impl<'t, 's> Pass<'t, 's> {
         {
             node.learn(previous, property);
             return Ok(Found::Known(property, value, byte));
+        }
+        // A server takes it for one of these two if only the case of letters differs.
+        if object.is_root()
+            && std::str::from_utf8(name).is_ok_and(|name| TypeField::of(name).is_some())
+        {
+            return Err(Stop::OtherKind);
         }
         let place = || Place { node, left, part: Within::Unlisted(key) };
         match node.unlisted() {

@@ -18,7 +18,8 @@ pub enum Stop {
     Duplicate,
     /// The text is not an object.
     NotAnObject,
-    /// The object says that it is of another kind or version, or does not say it.
+    /// The object says that it is of another kind or version, does not say it, or says it more than
+    /// once.
     OtherKind,
     /// `apiVersion` or `kind` of an embedded resource is not a string.
     EmbeddedResource,

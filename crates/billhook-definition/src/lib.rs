@@ -28,7 +28,9 @@ mod validation;
 mod warnings;
 
 use billhook_apimachinery::metadata::{subdomain_name, validate_create_with};
-use billhook_apimachinery::record::{Record, RecordError, TypedRecord, check_types, too_deep};
+use billhook_apimachinery::record::{
+    InText, Record, RecordError, TypedRecord, check_types, too_deep,
+};
 use billhook_apimachinery::value::{DeepValue, deep_clone, depth};
 use billhook_apimachinery::{FieldError, KubernetesVersion};
 use billhook_decode::{JsonError, MAX_DEPTH, read_json, read_json_with_spans};
@@ -79,7 +81,8 @@ pub fn is_definition(value: &Value) -> bool {
 fn first_in_text(text: &[u8], kubernetes: KubernetesVersion) -> Option<DefinitionError> {
     let (document, spans) = read_json_with_spans(text).ok()?;
     let record = DefinitionDocument::record();
-    let types = check_types(document.value(), record, kubernetes, spans.top());
+    let in_text = spans.top().map(|placed| InText { text, placed });
+    let types = check_types(document.value(), record, kubernetes, in_text);
     types.err().map(DefinitionError::Decode)
 }
 

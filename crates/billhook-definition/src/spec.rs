@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use billhook_apimachinery::names::{dns1035_label, dns1123_subdomain, kind};
-use billhook_apimachinery::print::is_printable;
+use billhook_apimachinery::print::{compact_json, is_printable, quote};
 use billhook_apimachinery::record::show::show;
 use billhook_apimachinery::record::{FieldValue, TypedRecord};
 use billhook_apimachinery::value::DeepValue;
@@ -50,8 +50,12 @@ pub(crate) fn version_name(index: usize, version: &VersionModel<'_>, errors: &mu
     label(version_path(index).name("name"), version.name(), errors);
     let Some(warning) = version.read.deprecation_warning.as_deref() else { return };
     let path = version_path(index).name("deprecationWarning");
+    // It is the value of a pointer, which is shown as JSON.
     let mut refuse = |detail: &str| {
-        errors.push(FieldError::invalid(path.clone(), warning, detail));
+        let error = FieldError::invalid(path.clone(), warning, detail)
+            .show_value_as(compact_json(&warning.into()))
+            .show_value_in_go_as(quote(warning));
+        errors.push(error);
     };
     // CV-31.
     if !version.read.deprecated {

@@ -3,7 +3,7 @@
 
 use billhook::{FieldPath, Segment};
 use billhook_apimachinery::KubernetesVersion;
-use billhook_apimachinery::record::{Record, Type, check_types};
+use billhook_apimachinery::record::{InText, Record, Type, check_types};
 use billhook_apimachinery::value::DeepValue;
 
 use crate::finding::Finding;
@@ -30,7 +30,8 @@ impl Finding {
                 place.base.segments().try_fold(spans.top()?, |placed, step| placed.child(step));
             let kubernetes = KubernetesVersion::default();
             // The first error of the value, or of the text.
-            let errors = [None, placed].map(|placed| check_types(&value, kind, kubernetes, placed));
+            let in_text = placed.map(|placed| InText { text: place.source.bytes(), placed });
+            let errors = [None, in_text].map(|text| check_types(&value, kind, kubernetes, text));
             let mut errors = errors.into_iter().filter_map(Result::err);
             errors.find(|error| self.text.ends_with(&error.to_string()))
         });

@@ -404,6 +404,10 @@ pub(crate) fn read(body: &[u8], format: BodyFormat, kind: &str) -> Result<Read, 
         return Ok(Read { object, entries, converted });
     }
     let document = read_json(body).map_err(|error| syntax_error(&error, body, kind))?;
+    document
+        .types()
+        .check()
+        .map_err(|error| DecodeError::unrecognized(kind, error.to_string(), Some(body)))?;
     let duplicate = |path: &String| format!("duplicate field {}", quote(path));
     let entries = document.duplicates().iter().map(duplicate).collect();
     Ok(Read { object: document.into_value(), entries, converted: None })

@@ -6,7 +6,8 @@ use serde_json::{Map, Value};
 
 use super::object_meta::ObjectMeta;
 use crate::record::{
-    FieldValue, Record, RecordError, Type, TypedRecord, check_field, is_normal, unknown_fields,
+    FieldValue, Record, RecordError, Type, TypedRecord, check_field, check_tree, is_normal,
+    unknown_fields,
 };
 use crate::value::{DeepValue, deep_clone, dismantle, go_type};
 use crate::{Dialect, Location};
@@ -77,8 +78,8 @@ pub fn decode_metadata(
 }
 
 fn decode_to_record(metadata: &Value, invalid: Invalid) -> Result<DeepValue, RecordError> {
-    match (ObjectMeta::read(metadata), metadata, invalid) {
-        (Ok((decoded, _)), ..) => Ok(decoded.to_document()),
+    match (check_tree(metadata, ObjectMeta::record()), metadata, invalid) {
+        (Ok(_), ..) => Ok(ObjectMeta::of(metadata).to_document()),
         (Err(error), _, Invalid::Refuse) => Err(error),
         (Err(_), Value::Object(members), Invalid::Drop) => {
             let valid = members.iter().filter(|(name, value)| field_error(name, value).is_none());

@@ -7,7 +7,7 @@ use super::{Record, Type};
 use crate::print::{json_float, quote};
 use crate::time::Time;
 use crate::value::{Num, grow, json_type, sorted};
-use crate::{FieldPath, KubernetesVersion, Location, Placed, Segment, base64};
+use crate::{FieldPath, KubernetesVersion, Location, Placed, Segment, Span, base64};
 
 /// How many unknown fields are listed.
 const MAX_UNKNOWN_FIELDS: usize = 100;
@@ -47,42 +47,59 @@ pub fn too_deep() -> RecordError {
     RecordError::new("exceeded max depth".to_owned())
 }
 
+/// A document in its text.
+#[derive(Clone, Copy, Debug)]
+pub struct InText<'t> {
+    /// The text.
+    pub text: &'t [u8],
+    /// The place of the document.
+    pub placed: Placed<'t>,
+}
+
 /// Checks the types of a document; returns the unknown fields, as `unknown field "path"`. Of several
-/// errors the first one counts: in the text if the document is `placed` there, else in the order of
-/// keys, as a server reads what was YAML.
+/// errors the first one counts: in the text if the document is known to be `in_text`, else in the
+/// order of keys, as a server reads what was YAML.
 pub fn check_types(
     value: &Value,
     record: &'static Record,
     kubernetes: KubernetesVersion,
-    placed: Option<Placed<'_>>,
+    in_text: Option<InText<'_>>,
 ) -> Result<Vec<String>, RecordError> {
-    let checker = Checker::of(value, record, kubernetes, placed);
-    if let Some(error) = checker.other.or(checker.wrong_type) {
-        return Err(error);
-    }
-    let unknown = checker.unknown.iter();
-    Ok(unknown.map(|path| format!("unknown field {}", quote(&path.to_dotted()))).collect())
+    let checker = Checker { kubernetes, ..Checker::default() };
+    checker.document(value, record, in_text).result()
 }
 
-/// Checks the types in one field of a record.
+/// Checks the types of a document that was read to a tree and is written anew, in which whole floats
+/// become integers (OM-03).
+pub(crate) fn check_tree(
+    value: &Value,
+    record: &'static Record,
+) -> Result<Vec<String>, RecordError> {
+    let checker = Checker { is_tree: true, ..Checker::default() };
+    checker.document(value, record, None).result()
+}
+
+/// Checks the types in one field of a record in a tree.
 pub(crate) fn check_field(
     record: &'static Record,
     name: &str,
     value: &Value,
 ) -> Result<(), RecordError> {
-    let mut checker = Checker::default();
+    let mut checker = Checker { is_tree: true, ..Checker::default() };
     checker.field(name, value, record, &At::top(None).name(name), None);
-    checker.other.or(checker.wrong_type).map_or(Ok(()), Err)
+    checker.result().map(|_| ())
 }
 
 /// Returns the unknown fields of a document, whatever the types in it.
 pub fn unknown_fields(value: &Value, record: &'static Record) -> Vec<FieldPath> {
-    Checker::of(value, record, KubernetesVersion::default(), None).unknown
+    Checker::default().document(value, record, None).unknown
 }
 
 #[derive(Default)]
 struct Checker {
     kubernetes: KubernetesVersion,
+    /// Whether whole floats are integers.
+    is_tree: bool,
     /// The first value of a wrong type.
     wrong_type: Option<RecordError>,
     /// The first error of another sort; it comes before all wrong types.
@@ -96,32 +113,40 @@ struct Checker {
 #[derive(Clone, Copy)]
 struct At<'a> {
     path: Location<'a>,
-    placed: Option<Placed<'a>>,
+    in_text: Option<InText<'a>>,
 }
 
 impl<'a> At<'a> {
-    fn top(placed: Option<Placed<'a>>) -> Self {
-        At { path: Location::TOP, placed }
+    fn top(in_text: Option<InText<'a>>) -> Self {
+        At { path: Location::TOP, in_text }
     }
 
     fn name<'b>(&'b self, name: &'b str) -> At<'b> {
-        At { path: self.path.name(name), placed: self.placed_child(Segment::Name(name)) }
+        At { path: self.path.name(name), in_text: self.child(Segment::Name(name)) }
     }
 
     fn index(&self, index: usize) -> At<'_> {
-        At { path: self.path.index(index), placed: self.placed_child(Segment::Index(index)) }
+        At { path: self.path.index(index), in_text: self.child(Segment::Index(index)) }
     }
 
-    fn placed_child(&self, segment: Segment<'_>) -> Option<Placed<'a>> {
-        self.placed?.child(segment)
+    fn child(&self, segment: Segment<'_>) -> Option<InText<'a>> {
+        let InText { text, placed } = self.in_text?;
+        Some(InText { text, placed: placed.child(segment)? })
+    }
+
+    /// The value as it is written.
+    fn written(&self) -> Option<String> {
+        let InText { text, placed } = self.in_text?;
+        let Span { start, end } = placed.span().value;
+        Some(String::from_utf8_lossy(text.get(start..end)?).into_owned())
     }
 
     /// The members of an object in the order in which they count.
     fn members<'v>(&self, members: &'v Map<String, Value>) -> Vec<(&'v String, &'v Value)> {
         let mut members = sorted(members);
-        if self.placed.is_some() {
+        if self.in_text.is_some() {
             members.sort_by_key(|(name, _)| {
-                self.placed_child(Segment::Name(name)).map(|member| member.span().value.start)
+                self.child(Segment::Name(name)).map(|member| member.placed.span().value.start)
             });
         }
         members
@@ -162,24 +187,32 @@ impl Place<'_> {
 }
 
 impl Checker {
-    fn of(
+    fn document(
+        mut self,
         value: &Value,
         record: &'static Record,
-        kubernetes: KubernetesVersion,
-        placed: Option<Placed<'_>>,
+        in_text: Option<InText<'_>>,
     ) -> Self {
-        let mut checker = Checker { kubernetes, ..Checker::default() };
         match value {
-            Value::Object(members) => checker.record(members, record, &At::top(placed), None),
+            Value::Object(members) => self.record(members, record, &At::top(in_text), None),
             Value::Null => {}
             other => {
                 let (found, name) = (json_type(other), record.name);
                 let text =
                     format!("json: cannot unmarshal {found} into Go value of type v1.{name}");
-                checker.fail(text, &At::top(placed));
+                self.fail(text, &At::top(in_text));
             }
         }
-        checker
+        self
+    }
+
+    /// The first error, or the unknown fields.
+    fn result(self) -> Result<Vec<String>, RecordError> {
+        if let Some(error) = self.other.or(self.wrong_type) {
+            return Err(error);
+        }
+        let unknown = self.unknown.iter();
+        Ok(unknown.map(|path| format!("unknown field {}", quote(&path.to_dotted()))).collect())
     }
 
     fn wrong(&mut self, wrong: &Wrong<'_>, at: &At<'_>, place: &Place<'_>) {
@@ -335,8 +368,9 @@ impl Checker {
     /// The decoder of a union stops at the first error in it.
     fn union(&mut self, read: impl FnOnce(&mut Self)) {
         let unknown = std::mem::take(&mut self.unknown);
-        let inner = Checker { unknown, inside_union: true, ..Self::default() };
-        let outer = std::mem::replace(self, Checker { kubernetes: self.kubernetes, ..inner });
+        let Checker { kubernetes, is_tree, .. } = *self;
+        let inner = Checker { kubernetes, is_tree, unknown, inside_union: true, ..Self::default() };
+        let outer = std::mem::replace(self, inner);
         read(self);
         let inner = std::mem::replace(self, outer);
         self.unknown = inner.unknown;
@@ -359,19 +393,22 @@ impl Checker {
         self.wrong(&wrong, at, place);
     }
 
-    /// Whole floats are integers too (OM-03).
     fn integer(&mut self, number: Num, type_: Type, at: &At<'_>, place: &Place<'_>) {
         let fits = match type_ {
             Type::Int32 => number.to_i32().is_some(),
             _ => number.to_i64().is_some(),
         };
-        if !fits {
-            let what = match number {
-                Num::Int(int) => format!("number {int}"),
-                Num::Float(float) => format!("number {}", json_float(float)),
-            };
-            self.wrong(&Wrong { what: &what, type_, go_type: &type_.go_name() }, at, place);
+        if fits && (self.is_tree || matches!(number, Num::Int(_))) {
+            return;
         }
+        let written = at.written().unwrap_or_else(|| match number {
+            Num::Int(int) => int.to_string(),
+            // A whole float that is not shown as an integer was written as a float.
+            Num::Float(float) if fits => format!("{float:?}"),
+            Num::Float(float) => json_float(float),
+        });
+        let wrong = Wrong { what: &format!("number {written}"), type_, go_type: &type_.go_name() };
+        self.wrong(&wrong, at, place);
     }
 }
 

@@ -74,6 +74,8 @@ impl FieldValue for f64 {
 
     fn write<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         match Num::Float(*self).to_i64() {
+            // An integer has no minus before zero.
+            Some(0) if self.is_sign_negative() => to.serialize_f64(*self),
             Some(int) => to.serialize_i64(int),
             None => to.serialize_f64(*self),
         }

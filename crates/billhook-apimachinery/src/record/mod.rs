@@ -15,8 +15,8 @@ use std::borrow::Cow;
 use crate::KubernetesVersion;
 use serde_json::Value;
 
-pub(crate) use check::check_field;
-pub use check::{RecordError, check_types, too_deep, unknown_fields};
+pub use check::{InText, RecordError, check_types, too_deep, unknown_fields};
+pub(crate) use check::{check_field, check_tree};
 pub use define::{TypedRecord, to_value};
 pub use field_value::{FieldValue, Written};
 pub use go::go_syntax;

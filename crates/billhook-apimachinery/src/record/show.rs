@@ -4,8 +4,8 @@ use serde_json::Value;
 
 use super::ordered::{write_list, write_map};
 use super::{Record, Table, Type};
-use crate::print::compact_json;
-use crate::value::grow;
+use crate::print::{compact_json, json_float};
+use crate::value::{Num, grow};
 
 /// A value in the server's internal form: all fields of records, with their internal names
 /// (CV-06).
@@ -72,6 +72,9 @@ fn write_present(value: &Value, type_: Type, out: &mut String) {
             out.push_str(",\"Property\":");
             out.push_str(&value.as_array().map_or("null".to_owned(), |_| compact_json(value)));
             out.push('}');
+        }
+        (Type::Float, Value::Number(number)) => {
+            out.push_str(&json_float(Num::of(number).as_f64()));
         }
         (_, value) => out.push_str(&compact_json(value)),
     }
