@@ -50,12 +50,12 @@ type Read = Result<Definition, DefinitionError>;
 
 /// `keeps_spec` tells that an update changes nothing that counts for the generation.
 fn check(definition: Read, old: Option<Read>, keeps_spec: bool) -> Run {
-    let old = match old.transpose() {
-        Ok(old) => old,
-        Err(error) => return Ok(refused(&error.to_string())),
-    };
     let manifest = match definition {
         Ok(manifest) => manifest,
+        Err(error) => return Ok(refused(&error.to_string())),
+    };
+    let old = match old.transpose() {
+        Ok(old) => old,
         Err(error) => return Ok(refused(&error.to_string())),
     };
     let verdict = match &old {

@@ -1,11 +1,14 @@
 //! Requests for the few built-in kinds that policies were recorded with.
 
+use std::collections::BTreeMap;
+
 use billhook::apply::MergeSchema;
 use billhook::webhook::{AdmissionAttributes, ApiResource, Operation};
 use billhook::{Scope, Status};
 use billhook_admission::{Chain, ObjectModel, ObjectModelError, RequestOptions, now};
+use billhook_apimachinery::record::{TypedRecord as _, check_types};
 use billhook_apimachinery::value::{DeepValue, deep_clone};
-use billhook_apimachinery::{GroupVersionKind, GroupVersionResource};
+use billhook_apimachinery::{GroupVersionKind, GroupVersionResource, KubernetesVersion, record};
 use billhook_schema::{CompileOptions, CompiledSchema, JsonSchemaProps};
 use serde_json::{Map, Value, json};
 
@@ -16,8 +19,20 @@ use super::scenario::text;
 /// The kinds whose fields are known.
 const KNOWN: [(&str, &[&str]); 2] =
     [("ConfigMap", &["binaryData", "data", "immutable"]), ("Namespace", &["spec", "status"])];
+/// The random part of a name like any other.
+const NAME_SUFFIX: &str = "bcdfg";
 /// A UID like any other.
 const UID: &str = "00000000-0000-4000-8000-000000000000";
+
+record! {
+    /// The fields of ConfigMaps.
+    #[derive(Default)]
+    struct ConfigMap = "ConfigMap" {
+        immutable: Option<bool> = "immutable",
+        data: BTreeMap<String, String> = "data",
+        binary_data: BTreeMap<String, Vec<u8>> = "binaryData",
+    }
+}
 
 /// Objects of built-in kinds.
 pub(super) struct BuiltIns;
@@ -51,6 +66,11 @@ impl ObjectModel for BuiltIns {
         let Some((_, fields)) = KNOWN.iter().find(|(known, _)| *known == kind.kind) else {
             return Ok(());
         };
+        if kind.kind == "ConfigMap" {
+            let types =
+                check_types(object, ConfigMap::record(), KubernetesVersion::default(), None);
+            types.map_err(|error| error.to_string())?;
+        }
         let members = object.as_object().into_iter().flatten();
         for (name, _) in members {
             let is_common = ["apiVersion", "kind", "metadata"].contains(&name.as_str());
@@ -104,7 +124,16 @@ pub(super) async fn write(
     };
     add_label(&mut attributes);
     let options = RequestOptions::default();
-    let outcome = chain.run(attributes, &options, |_, _| Ok(())).await;
+    let prepare = |attributes: &mut AdmissionAttributes, _: &mut _| {
+        let Some(object) = attributes.object.as_mut() else { return Ok(()) };
+        let base = text(object, "/metadata/generateName");
+        if is_create && attributes.name.is_empty() && !base.is_empty() {
+            attributes.name = format!("{base}{NAME_SUFFIX}");
+            set(object, "metadata", "name", attributes.name.as_str().into());
+        }
+        Ok(())
+    };
+    let outcome = chain.run(attributes, &options, prepare).await;
     let annotations = outcome.annotations.iter();
     let annotations = annotations.map(|(key, it)| (key.to_owned(), it.value.clone())).collect();
     let answer = match outcome.result {

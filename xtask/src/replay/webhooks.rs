@@ -71,10 +71,8 @@ impl Answer {
                 None => (200, self.review(review).to_string()),
             },
         };
-        // The recorded conversion webhook called all its answers JSON.
-        let is_json = self.http.is_none() || text(review, "/kind") == "ConversionReview";
-        let default_type = if is_json { "application/json" } else { "" };
-        let content_type = self.content_type.as_deref().unwrap_or(default_type);
+        // The recorded webhooks called all their answers JSON.
+        let content_type = self.content_type.as_deref().unwrap_or("application/json");
         let headers = self.headers.iter().map(|(name, value)| (name.clone().into(), value.clone()));
         let mut reply =
             Reply { headers: headers.collect(), ..Reply::new(status, Vec::new(), body) };
