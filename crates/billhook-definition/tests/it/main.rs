@@ -17,3 +17,4 @@ mod rules;
 mod support;
 mod update;
 mod versions;
+mod written;

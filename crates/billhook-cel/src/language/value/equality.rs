@@ -99,7 +99,7 @@ fn lists(left: &List<'_>, right: &List<'_>) -> Result<bool, EvaluationError> {
         }
         return Ok(true);
     }
-    same_elements(left, right)
+    same_elements(left, right, equal)
 }
 
 fn maps(left: &Map<'_>, right: &Map<'_>) -> Result<bool, EvaluationError> {

@@ -11,13 +11,13 @@ use billhook_apimachinery::print::plain_json;
 use billhook_apimachinery::value::Num;
 use serde_json::Value as Json;
 
-use super::{EvaluationError, List, Map, Outcome, Text, Value, equal};
+use super::{EvaluationError, List, Map, Outcome, Text, Value};
 use crate::language::schema::{ListType, SchemaType};
 
 /// The most keys of a list map that are compared one by one; more are compared as text.
 const MAX_KEYS: usize = 3;
 
-/// What an element is looked up by; `None` for what is never found.
+/// The identity by which an element is looked up; `None` if it is never found.
 type Key<'a> = Option<Identity<'a>>;
 
 /// An identity, or why there is none: lists and maps cannot be keys.
@@ -173,10 +173,11 @@ impl<'a> Elements<'a> {
 }
 
 /// Whether a list set or a list map equals a list of the same length: whether each element of that
-/// is found, and in a list map is equal.
+/// is found, and in a list map is `equal`.
 pub(super) fn same_elements<'a>(
     left: &List<'a>,
     right: &List<'a>,
+    equal: impl Fn(&Value<'a>, &Value<'a>) -> Result<bool, EvaluationError>,
 ) -> Result<bool, EvaluationError> {
     let elements = Elements::new(left)?;
     for value in right.iter() {
