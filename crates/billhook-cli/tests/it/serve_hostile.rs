@@ -121,7 +121,7 @@ fn a_watch_that_nobody_reads_ends_in_time() {
     assert_eq!(descriptors(), before + 8);
     let text = "x".repeat(250_000);
     for index in 0..12 {
-        let patch = format!(r#"{{"metadata":{{"annotations":{{"n":"{index}","a":"{}"}}}}}}"#, text);
+        let patch = format!(r#"{{"metadata":{{"annotations":{{"n":"{index}","a":"{text}"}}}}}}"#);
         assert_eq!(server.send("PATCH", &format!("{FOOS}/a"), merge, &patch).0, 200);
     }
     let began = Instant::now();
