@@ -74,6 +74,23 @@ fn objects(criterion: &mut Criterion) {
     group.finish();
 }
 
+/// A page costs what is on it, and a selector what it has to look at.
+fn pages(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("server");
+    for (count, name) in [(1000, "1,000"), (100_000, "100,000")] {
+        let server = filled(count);
+        let page = format!("{FOOS}?limit=1");
+        group.bench_function(format!("list 1 of {name}"), |bencher| {
+            bencher.iter(|| assert_eq!(call(&server, Method::GET, &page, String::new()), 200));
+        });
+        let none = format!("{FOOS}?labelSelector=app%3Dy");
+        group.bench_function(format!("list 0 of {name} by a label"), |bencher| {
+            bencher.iter(|| assert_eq!(call(&server, Method::GET, &none, String::new()), 200));
+        });
+    }
+    group.finish();
+}
+
 fn watches(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("server");
     group.sample_size(20);
@@ -143,5 +160,5 @@ fn policies(criterion: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, yardsticks, start, objects, watches, policies);
+criterion_group!(benches, yardsticks, start, objects, pages, watches, policies);
 criterion_main!(benches);

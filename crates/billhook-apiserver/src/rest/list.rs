@@ -5,7 +5,7 @@ use std::fmt::Display;
 use billhook_apimachinery::Status;
 use billhook_apimachinery::base64;
 use billhook_apimachinery::print::quote;
-use billhook_apimachinery::value::DeepValue;
+use billhook_apimachinery::value::{DeepValue, json_type};
 use billhook_decode::read_json;
 use http::StatusCode;
 use serde_json::Value;
@@ -26,6 +26,9 @@ const EXPIRED_PAGE: &str = "The provided continue parameter is too old to displa
     token in this response to retrieve the remainder of the results. Continuing with the provided \
     token results in an inconsistent list - objects that were created, modified, or deleted \
     between the time the first chunk was returned and now may show up in the list.";
+
+/// How many stored objects are looked at together for those that are selected.
+const CHUNK: usize = 1000;
 
 /// `GET` of a collection.
 pub(super) async fn list(context: &Context<'_>) -> Result<Response, Status> {
@@ -125,28 +128,50 @@ impl Page {
         let mut after = self.after_key(prefix);
         let mut at = self.at;
         let mut items = Vec::new();
+        let (mut held, mut bytes) = (Reservation::default(), 0);
         loop {
             let range = self.range(prefix, &after, items.len());
-            let listing = self.storage_list(context, range, at)?;
+            let mut listing = self.storage_list(context, range, at)?;
             at = Some(listing.revision);
-            let _held = hold(context, &listing)?;
-            let objects = listing.objects.iter().filter(|object| self.keys.contain(&object.key));
-            for (index, object) in objects.enumerate() {
-                let_others(index).await;
-                let item = context.read(object).await?;
-                if self.selectors.matches(&item) {
+            for (place, object) in listing.objects.iter().enumerate() {
+                let_others(place).await;
+                if let Some(item) = self.select(context, object).await? {
+                    bytes += object.text.len();
+                    held.cover(&context.server.settings.budgets.printing, bytes)?;
                     items.push(item);
                 }
+                if self.limit == Some(items.len()) {
+                    // The rest was looked at in vain.
+                    listing.remaining += listing.objects.len() - place - 1;
+                    listing.objects.truncate(place + 1);
+                    return Ok((items, self.metadata(&listing)));
+                }
             }
-            let is_full = self.limit.is_none_or(|limit| items.len() >= limit);
             match listing.objects.last() {
-                Some(last) if !is_full && listing.remaining > 0 => after = last.key.to_string(),
-                last => {
-                    let metadata = self.metadata(&listing, last);
-                    return Ok((items, metadata));
+                Some(last) if listing.remaining > 0 && !self.keys.is_one => {
+                    after = last.key.to_string();
+                }
+                _ => {
+                    listing.remaining = 0;
+                    return Ok((items, self.metadata(&listing)));
                 }
             }
         }
+    }
+
+    /// Reads an object if it is selected.
+    async fn select(
+        &self,
+        context: &Context<'_>,
+        object: &Object,
+    ) -> Result<Option<DeepValue>, Status> {
+        // Only a webhook changes labels when it converts objects.
+        let tells = !context.resource.definition.is_converted_by_webhook();
+        if !self.keys.contain(&object.key) || (tells && !self.selectors.may_match(object)) {
+            return Ok(None);
+        }
+        let item = context.read(object).await?;
+        Ok(self.selectors.matches(&item).then_some(item))
     }
 
     /// Answers with the texts of the page's objects where nothing is selected.
@@ -154,7 +179,7 @@ impl Page {
         let prefix = &self.keys.prefix;
         let after = self.after_key(prefix);
         let listing = self.storage_list(context, self.range(prefix, &after, 0), self.at)?;
-        let metadata = self.metadata(&listing, listing.objects.last());
+        let metadata = self.metadata(&listing);
         if let Some(list) = self.streamed(context, &listing, &metadata, &after) {
             return Ok(context.form.text(StatusCode::OK, Body::parts(list)));
         }
@@ -201,13 +226,15 @@ impl Page {
 
     /// The rest of the page after a key, when some objects have been listed.
     fn range<'r>(&self, prefix: &'r str, after: &'r str, listed: usize) -> Range<'r> {
-        let mut range = Range::of_prefix(prefix).after(after);
-        if !self.selectors.is_everything() {
-            // Nobody is told how many there are.
-            range = range.without_count();
+        let range = Range::of_prefix(prefix).after(after);
+        if self.keys.is_one {
+            // It comes before all others that begin so.
+            return range.limit(1);
         }
-        match self.limit {
-            Some(limit) => range.limit(limit - listed),
+        match self.limit.map(|limit| limit.saturating_sub(listed)) {
+            // Nobody is told how many there are. Most objects may not be selected.
+            _ if !self.selectors.is_everything() => range.without_count().limit(CHUNK),
+            Some(limit) => range.limit(limit),
             None => range,
         }
     }
@@ -229,9 +256,9 @@ impl Page {
         })
     }
 
-    fn metadata(&self, listing: &Listing, last: Option<&Object>) -> ListMetadata {
+    fn metadata(&self, listing: &Listing) -> ListMetadata {
         let prefix = &self.keys.prefix;
-        let next = last.filter(|_| listing.remaining > 0);
+        let next = listing.objects.last().filter(|_| listing.remaining > 0);
         ListMetadata {
             resource_version: listing.revision.to_string(),
             next: next.map_or_else(String::new, |last| {
@@ -282,6 +309,13 @@ fn read_token(token: &str) -> Result<(Option<Revision>, String), String> {
     let bytes = decoded.map_err(|place| illegal(place.min(token.len().saturating_sub(1))))?;
     let token = read_json(&bytes).map_err(|error| format!("continue key is not valid: {error}"))?;
     let token = token.into_value();
+    if !token.is_object() && !token.is_null() {
+        return Err(format!(
+            "continue key is not valid: json: cannot unmarshal {} into Go value of type \
+             storage.continueToken",
+            json_type(&token)
+        ));
+    }
     let version = token.get("v").and_then(Value::as_str).unwrap_or_default();
     if version != "meta.k8s.io/v1" {
         return Err(format!(
@@ -319,6 +353,11 @@ mod tests {
         assert_eq!(
             read_token("!!").unwrap_err(),
             "continue key is not valid: illegal base64 data at input byte 0",
+        );
+        assert_eq!(
+            read_token("W10").unwrap_err(),
+            "continue key is not valid: json: cannot unmarshal array into Go value of type \
+             storage.continueToken",
         );
     }
 }

@@ -3,6 +3,7 @@
 mod context;
 mod delete;
 mod deletion;
+mod labels;
 mod list;
 mod list_options;
 mod list_text;

@@ -2,11 +2,14 @@
 
 use billhook_apimachinery::label_selector::Selector;
 use billhook_apimachinery::print::quote;
+use billhook_apimachinery::record::text;
 use billhook_apimachinery::{KubernetesVersion, Status};
 use serde_json::Value;
 
 use super::context::Context;
+use super::labels::labels;
 use crate::request::{Query, ResourcePath};
+use crate::storage::Object;
 
 /// The field that every object can be selected by.
 const NAME: &str = "metadata.name";
@@ -76,13 +79,16 @@ impl Selectors {
     /// Fails if there is a field that objects cannot be selected by (RE-55).
     pub(super) fn check_fields(&self, context: &Context<'_>) -> Result<(), Status> {
         let selectable = context.version.selectable_fields();
+        let is_native = context.resource.is_native();
+        // Own kinds with fields of their own know these and no others (BK-700).
+        let has_namespace = context.is_namespaced() || is_native && selectable.is_empty();
         let is_known = |field: &str| {
             field == NAME
-                || (field == NAMESPACE && (context.is_namespaced() || context.resource.is_native()))
+                || (field == NAMESPACE && has_namespace)
                 || selectable.iter().any(|path| path.trim_start_matches('.') == field)
         };
         match self.fields.iter().find(|term| !is_known(&term.field)) {
-            Some(term) if context.resource.is_native() => Err(Status::bad_request(format!(
+            Some(term) if is_native && selectable.is_empty() => Err(Status::bad_request(format!(
                 "{} is not a known field selector: only \"metadata.name\", \"metadata.namespace\"",
                 quote(&term.field)
             ))),
@@ -127,6 +133,20 @@ impl Selectors {
         self.labels.is_everything() && self.fields.is_empty()
     }
 
+    /// Whether an object can be selected, by its key and the labels in its text, which is not read as
+    /// a whole.
+    pub(super) fn may_match(&self, object: &Object) -> bool {
+        let (namespace, name) = object.key.split_once('/').unwrap_or(("", &object.key));
+        let fits = |term: &FieldTerm| match term.field.as_str() {
+            NAME => (term.value == name) == term.is_equal,
+            NAMESPACE => (term.value == namespace) == term.is_equal,
+            _ => true,
+        };
+        self.fields.iter().all(fits)
+            && (self.labels.is_everything()
+                || labels(&object.text).is_none_or(|labels| self.labels.matches(&labels)))
+    }
+
     pub(super) fn matches(&self, object: &Value) -> bool {
         let labels = object.get("metadata").and_then(|metadata| metadata.get("labels"));
         let has_labels = match labels {
@@ -139,8 +159,13 @@ impl Selectors {
     }
 }
 
-/// The text of a field; empty if it is missing (RE-56).
+/// The text of a field; empty if it is missing (RE-56). The source of an event is the component that
+/// it names, or else the one that reports it (BK-701).
 fn field(object: &Value, path: &str) -> String {
+    if path == "source" && text(object, "kind") == "Event" && text(object, "apiVersion") == "v1" {
+        let source = field(object, "source.component");
+        return if source.is_empty() { field(object, "reportingComponent") } else { source };
+    }
     let value = path.split('.').try_fold(object, |value, name| value.get(name));
     match value {
         Some(Value::String(text)) => text.clone(),

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use rpds::RedBlackTreeMapSync;
 
+use super::objects::Objects;
 use super::{Event, Listing, Mismatch, Object, Range, Remembered, Revision, RevisionError, Write};
 
 /// How much of the past is remembered; what is older is forgotten, the oldest first.
@@ -31,9 +32,6 @@ impl Default for HistoryLimits {
     }
 }
 
-/// Objects by key. A clone costs nothing: versions of a map share what is equal.
-type Objects = RedBlackTreeMapSync<Arc<str>, Object>;
-
 /// A collection at one revision, with the changes that led to it. A clone costs nothing.
 #[derive(Clone, Debug)]
 pub(super) struct History {
@@ -56,10 +54,10 @@ impl History {
     /// Begins an empty collection at a revision.
     pub(super) fn new() -> Self {
         History {
-            objects: Objects::new_sync(),
+            objects: Objects::default(),
             log: RedBlackTreeMapSync::new_sync(),
             oldest: 0,
-            oldest_objects: Objects::new_sync(),
+            oldest_objects: Objects::default(),
         }
     }
 
@@ -85,10 +83,8 @@ impl History {
         let object = |text| Object { key, text, created, modified: revision, remembered };
         let after = write.text.map(object);
         match (&before, &after) {
-            (_, Some(object)) => self.objects.insert_mut(Arc::clone(&object.key), object.clone()),
-            (Some(object), None) => {
-                self.objects.remove_mut(&object.key);
-            }
+            (_, Some(object)) => self.objects.insert(object.clone()),
+            (Some(object), None) => self.objects.remove(&object.key),
             (None, None) => {}
         }
         let event = Event { revision, before, after };
@@ -167,32 +163,32 @@ pub(crate) struct Snapshot(Objects);
 
 impl fmt::Debug for Snapshot {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Snapshot").field(&self.0.size()).finish()
+        f.debug_struct("Snapshot").finish_non_exhaustive()
     }
 }
 
 impl Snapshot {
     /// Returns the first object after a key whose key begins with a prefix.
     pub(crate) fn next(&self, prefix: &str, after: &str) -> Option<&Object> {
-        let mut found = self.0.range::<str, _>((start(prefix, after), Bound::Unbounded));
-        found.next().map(|(_, object)| object).filter(|object| object.key.starts_with(prefix))
+        let next = self.0.skip_while(|key| is_before(key, prefix, after)).next();
+        next.filter(|object| object.key.starts_with(prefix))
     }
 }
 
-/// The place where the keys of a prefix begin that are after a key.
-fn start<'k>(prefix: &'k str, after: &'k str) -> Bound<&'k str> {
-    if after > prefix { Bound::Excluded(after) } else { Bound::Included(prefix) }
+/// Whether a key comes before those of a prefix that are after a key.
+fn is_before(key: &str, prefix: &str, after: &str) -> bool {
+    if after > prefix { key <= after } else { key < prefix }
 }
 
 /// Returns the objects of a range, and how many more there are.
 fn select(objects: &Objects, range: Range<'_>) -> (Vec<Object>, usize) {
-    let mut found = objects
-        .range::<str, _>((start(range.prefix, range.after), Bound::Unbounded))
-        .map(|(_, object)| object)
-        .take_while(|object| object.key.starts_with(range.prefix));
-    let listed = found.by_ref().take(range.limit.unwrap_or(usize::MAX)).cloned().collect();
-    let remaining = if range.skips_count { found.next().iter().count() } else { found.count() };
-    (listed, remaining)
+    let Range { prefix, after, limit, skips_count } = range;
+    let end = objects.count_while(|key| key < prefix || key.starts_with(prefix));
+    let count = end.saturating_sub(objects.count_while(|key| is_before(key, prefix, after)));
+    let listed = count.min(limit.unwrap_or(usize::MAX));
+    let remaining = count - listed;
+    let found = objects.skip_while(|key| is_before(key, prefix, after)).take(listed).cloned();
+    (found.collect(), if skips_count { remaining.min(1) } else { remaining })
 }
 
 /// Returns the bytes that only the log keeps of a change: the text that it replaced.

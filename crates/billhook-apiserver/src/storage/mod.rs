@@ -3,6 +3,7 @@
 
 mod history;
 mod memory;
+mod objects;
 mod shared;
 mod watch;
 
