@@ -38,7 +38,7 @@ use crate::rest;
 use crate::reviews;
 use crate::state::{Clock, Configured, Settings, Shared};
 use crate::storage::{MemoryStorage, Storage as _};
-use crate::users::Authorizer;
+use crate::users::{AUTHENTICATED, Authorizer};
 use crate::webhooks::Webhooks;
 
 /// The resources of the server itself: the same in every server of a version, and read once.
@@ -329,7 +329,7 @@ impl Default for ServerBuilder {
         ServerBuilder {
             kubernetes: KubernetesVersion::default(),
             definitions: Vec::new(),
-            user: UserInfo::named("system:admin").group("system:masters"),
+            user: UserInfo::named("system:admin").group("system:masters").group(AUTHENTICATED),
             authorizer: Authorizer::default(),
             new_objects: None,
             clock: Clock::default(),
@@ -373,7 +373,8 @@ impl ServerBuilder {
 
     /// Names the user who makes the requests; one with the headers `Impersonate-User`,
     /// `Impersonate-Group`, `Impersonate-Uid` and `Impersonate-Extra-…` is made by another one
-    /// (RE-142).
+    /// (RE-142). By default it is `system:admin` in the groups `system:masters` and
+    /// `system:authenticated`.
     #[must_use]
     pub fn user(mut self, user: UserInfo) -> Self {
         self.user = user;

@@ -15,7 +15,7 @@ const UID: &str = "impersonate-uid";
 const EXTRA: &str = "impersonate-extra-";
 
 /// The group of all users who have said who they are.
-const AUTHENTICATED: &str = "system:authenticated";
+pub(crate) const AUTHENTICATED: &str = "system:authenticated";
 
 /// Decides what users may do: everything, unless the builder of the server said otherwise.
 #[derive(Clone, Default)]
@@ -61,6 +61,15 @@ fn service_account(namespace: &str, name: &str) -> UserInfo {
     user.group("system:serviceaccounts").group(of_namespace).group(AUTHENTICATED)
 }
 
+/// Adds the group that all users have who said who they are.
+fn authenticated(user: UserInfo) -> UserInfo {
+    let is_anonymous = user.username == "system:anonymous";
+    if is_anonymous || user.groups.iter().any(|group| group == AUTHENTICATED) {
+        return user;
+    }
+    user.group(AUTHENTICATED)
+}
+
 /// Returns the user of a request: the one whom it impersonates, or else the one given.
 ///
 /// # Errors
@@ -89,10 +98,7 @@ pub(crate) fn user_of<'u>(
     if !groups.is_empty() {
         user.groups = groups;
     }
-    let is_anonymous = name == "system:anonymous";
-    if !is_anonymous && !user.groups.iter().any(|group| group == AUTHENTICATED) {
-        user = user.group(AUTHENTICATED);
-    }
+    user = authenticated(user);
     user.uid = texts(headers, UID)?.into_iter().next().unwrap_or_default();
     for header in headers.keys() {
         let Some(key) = header.as_str().strip_prefix(EXTRA) else { continue };

@@ -11,10 +11,10 @@ use billhook::{
     BodyFormat, CrdVersion, DecodeError, DecodeErrorKind, DecodeOptions, FieldValidation, Scope,
     Time, field_warnings,
 };
+use billhook_apimachinery::{Status, strict_decoding_error};
 use billhook_apimachinery::metadata::WRITTEN_BY_SERVERS;
 use billhook_apimachinery::print::quote;
 use billhook_apimachinery::value::{DeepValue, deep_clone};
-use billhook_apimachinery::{GroupVersionResource, Status, strict_decoding_error};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
@@ -214,25 +214,6 @@ impl<'i> Incoming<'i> {
         Ok((object, old_scale))
     }
 
-    /// A replacement that names a UID is for the object with that UID only (RE-72).
-    fn check_uid(&self, object: &Value, old: &Value) -> Result<(), Status> {
-        let (wanted, found) = (metadata_text(object, "uid"), metadata_text(old, "uid"));
-        if wanted.is_empty() || wanted == found {
-            return Ok(());
-        }
-        let (name, namespace) = (metadata_text(old, "name"), metadata_text(old, "namespace"));
-        let resource = &self.resource.resource;
-        let slash = if namespace.is_empty() { "" } else { "/" };
-        let root = if self.request.dry_run { "" } else { self.registry };
-        let why = format!(
-            "StorageError: invalid object, Code: 4, Key: {root}/{}/{}/{namespace}{slash}{name}, \
-             ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: \
-             {wanted}, UID in object meta: {found}",
-            resource.group, resource.resource
-        );
-        Err(Status::conflict(resource, name, &why))
-    }
-
     /// The object that waits for others after its deletion, where the resource has it so; none if
     /// it waits already.
     pub(super) fn marked(&self, old: &Value, now: &str) -> Option<DeepValue> {
@@ -250,47 +231,16 @@ impl<'i> Incoming<'i> {
         self.strategy.is_some_and(|strategy| strategy.is_kept(object))
     }
 
-    /// Whether the object may be deleted.
-    fn check_deletion(&self, old: &Value, revision: Option<&str>) -> Result<(), Status> {
-        let Some(wanted) = &self.request.delete_options.preconditions else { return Ok(()) };
-        let uid = metadata_text(old, "uid");
-        let (what, wanted, found) = if let Some(wanted) = wanted.uid.as_deref()
-            && wanted != uid
-        {
-            ("UID", wanted, uid)
-        } else if let Some((wanted, found)) = wanted.resource_version.as_deref().zip(revision)
-            && wanted != found
-        {
-            ("ResourceVersion", wanted, found)
-        } else {
-            return Ok(());
-        };
-        let name = metadata_text(old, "name");
-        if self.strategy.is_some_and(Strategy::marks_deletions) {
-            let why = format!(
-                "Precondition failed: {what} in precondition: {wanted}, {what} in object meta: \
-                 {found}"
-            );
-            return Err(Status::conflict(&self.resource.resource, name, &why));
-        }
-        let rest = match what {
-            "UID" => "deleted and then recreated",
-            _ => "modified",
-        };
-        let why = format!(
-            "the {what} in the precondition ({wanted}) does not match the {what} in record \
-             ({found}). The object might have been {rest}"
-        );
-        // This error alone names the kind in place of the resource (RE-112).
-        let kind = &self.resource.kind;
-        let subject = GroupVersionResource::new(&kind.group, &kind.version, &kind.kind);
-        Err(Status::conflict(&subject, name, &why))
-    }
-
-    /// The operation of the request: an apply creates what is not stored (SA-63).
+    /// The operation of the request: an apply creates what is not stored (SA-63), and so does a
+    /// replacement of some of the server's own kinds (BK-09).
     fn operation(&self, stored: &StoredObject) -> Operation {
         let request = self.request;
-        let creates = request.form == UpdateForm::ServerSideApply
+        let may_create = match request.form {
+            UpdateForm::ServerSideApply => true,
+            UpdateForm::Replacement => self.strategy.is_some_and(Strategy::creates_on_update),
+            _ => false,
+        };
+        let creates = may_create
             && request.operation == Operation::Update
             && request.subresource.is_none()
             && stored.bytes.is_empty();
@@ -356,6 +306,9 @@ impl<'i> Incoming<'i> {
         }
         self.set_namespace(metadata, &request.namespace)?;
         if old.is_none() {
+            if request.operation == Operation::Update {
+                self.check_absent(&object)?;
+            }
             remove_server_fields(&mut object);
         }
         // Those of a patched object are removed after the mutating stage only.

@@ -10,6 +10,7 @@ mod deprecation;
 mod fields;
 mod own_objects;
 mod ownership;
+mod preconditions;
 mod prepare;
 mod request;
 mod server_fields;

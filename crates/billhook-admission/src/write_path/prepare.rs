@@ -11,7 +11,7 @@ use super::body::Incoming;
 use super::ownership::{keep_valid_owners, remove_repeated_owners};
 use super::request::Subresource;
 use super::server_fields::ServerFields;
-use super::storage::read_revision;
+use super::storage::{read_revision, set_revision};
 use super::strategy::Strategy;
 use crate::audit::Warnings;
 use crate::object_model::{metadata_member, metadata_text};
@@ -78,6 +78,10 @@ impl Preparation<'_> {
             return Ok(None);
         };
         self.check_revision(object, old, before.revision.as_deref())?;
+        if self.incoming.strategy.is_some() {
+            // It is for what is stored, if it did not say so.
+            keep_revision(object, old);
+        }
         check_version(object)?;
         if let Some(scale) = self.incoming.scale() {
             let mut resource = DeepValue::from(deep_clone(old));
@@ -178,7 +182,8 @@ impl Preparation<'_> {
         let subresource = self.incoming.request.subresource;
         let mut findings = strategy.validate(object, old, subresource);
         if strategy.has_schema() {
-            let (version, options) = (self.incoming.version, ValidateOptions::default());
+            let version = self.incoming.version;
+            let options = ValidateOptions::default().name_rule(strategy.name_rule());
             let validation = match old {
                 None => version.validate_create(object, &options),
                 Some(old) if subresource.is_some() => {
@@ -196,10 +201,12 @@ impl Preparation<'_> {
         let kind = &self.incoming.resource.kind;
         let name = metadata_text(object, "name");
         self.errors = findings.errors;
-        Err(Status::invalid(&kind.group, &kind.kind, name, &self.errors))
+        let group = strategy.group_in_errors().unwrap_or(&kind.group);
+        Err(Status::invalid(group, &kind.kind, name, &self.errors))
     }
 
-    /// An update must be for the revision that is stored (RP-42). A `Scale` need not name one.
+    /// An update must be for the revision that is stored (RP-42). A `Scale` need not name one, nor
+    /// need objects of some of the server's own kinds (BK-10).
     fn check_revision(
         &self,
         object: &Value,
@@ -208,8 +215,10 @@ impl Preparation<'_> {
     ) -> Result<(), Status> {
         let resource = &self.incoming.resource.resource;
         let name = metadata_text(old, "name");
+        let is_for_any = self.incoming.request.is_for(Subresource::Scale)
+            || self.incoming.strategy.is_some_and(Strategy::updates_unconditionally);
         match metadata_text(object, "resourceVersion") {
-            "" | "0" if self.incoming.request.is_for(Subresource::Scale) => Ok(()),
+            "" | "0" if is_for_any => Ok(()),
             "" | "0" => {
                 let path = FieldPath::default().name("metadata").name("resourceVersion");
                 let error = FieldError::invalid(path, 0, "must be specified for an update");
@@ -234,6 +243,12 @@ fn check_version(object: &Value) -> Result<(), Status> {
     }
     let error = "Object 'apiVersion' is missing in 'object has no apiVersion field'";
     Err(Status::internal_error(error))
+}
+
+fn keep_revision(object: &mut Value, old: &Value) {
+    if matches!(metadata_text(object, "resourceVersion"), "" | "0") {
+        set_revision(object, metadata_text(old, "resourceVersion"));
+    }
 }
 
 /// Restores the fields that an update cannot change, and those that it may leave out. One that the

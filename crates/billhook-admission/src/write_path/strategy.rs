@@ -1,6 +1,7 @@
 //! Resources whose rules their schema cannot tell.
 
 use billhook_apimachinery::FieldError;
+use billhook_apimachinery::metadata::subdomain_name;
 use serde_json::Value;
 
 use super::request::Subresource;
@@ -23,6 +24,28 @@ pub trait Strategy: Send + Sync {
     /// Prepares an object that is written: the fields that depend on others. Metadata and the
     /// status of the stored object are there already.
     fn prepare(&self, object: &mut Value, old: Option<&Value>, subresource: Option<Subresource>);
+
+    /// Whether an update may leave out the resource version that it was made for; it then replaces
+    /// what is stored (BK-10).
+    fn updates_unconditionally(&self) -> bool {
+        false
+    }
+
+    /// Whether an update of an object that does not exist creates it (BK-09).
+    fn creates_on_update(&self) -> bool {
+        false
+    }
+
+    /// Returns the rule of names: of a name, or with the flag set of a `generateName`, it returns what
+    /// is wrong.
+    fn name_rule(&self) -> fn(&str, bool) -> Vec<String> {
+        subdomain_name
+    }
+
+    /// Returns the group of the kind in errors, if it is another one than that of the resource.
+    fn group_in_errors(&self) -> Option<&str> {
+        None
+    }
 
     /// Whether a write of a subresource takes the metadata of its body over.
     fn takes_metadata(&self, subresource: Subresource) -> bool;

@@ -1,6 +1,7 @@
 //! The kinds of the server itself beside definitions: described as data in `kinds.yaml`, with what a
 //! schema cannot tell in code.
 
+mod data;
 mod events;
 mod namespaces;
 mod policies;

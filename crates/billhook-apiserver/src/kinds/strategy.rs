@@ -1,15 +1,16 @@
 //! The rules of the server's own kinds that their schemas cannot tell.
 
-use std::collections::BTreeSet;
-
 use billhook::KubernetesVersion;
 use billhook::webhook::{ValidationOptions, WebhookConfiguration};
 use billhook_admission::{Findings, Strategy, Subresource};
 use billhook_apimachinery::base64;
+use billhook_apimachinery::metadata::subdomain_name;
+use billhook_apimachinery::names::{dns1123_label, mask_trailing_hyphen};
 use billhook_apimachinery::record::{Record, check_types, fill_nulls, to_value};
 use billhook_apimachinery::{FieldError, FieldPath};
 use serde_json::{Map, Value, json};
 
+use super::data;
 use crate::configured::NAME_LABEL;
 
 /// The rules of a kind.
@@ -27,6 +28,8 @@ enum Kind {
     ConfigMap,
     Secret,
     ServiceAccount,
+    Event,
+    Lease,
     WebhookConfiguration,
     /// One whose schema says it all.
     Plain,
@@ -39,6 +42,8 @@ impl KindStrategy {
             "ConfigMap" => Kind::ConfigMap,
             "Secret" => Kind::Secret,
             "ServiceAccount" => Kind::ServiceAccount,
+            "Event" => Kind::Event,
+            "Lease" => Kind::Lease,
             "MutatingWebhookConfiguration" | "ValidatingWebhookConfiguration" => {
                 Kind::WebhookConfiguration
             }
@@ -69,8 +74,32 @@ impl Strategy for KindStrategy {
     }
 
     fn prepare(&self, object: &mut Value, old: Option<&Value>, _: Option<Subresource>) {
-        if self.kind == Kind::Namespace && old.is_none() {
-            set(object, "status", "phase", "Active");
+        match self.kind {
+            Kind::Namespace if old.is_none() => set(object, "status", "phase", "Active"),
+            // Servers without coordinated leader election have no use for them (BK-29).
+            Kind::Lease => remove_coordination(object),
+            _ => {}
+        }
+    }
+
+    fn updates_unconditionally(&self) -> bool {
+        use Kind::{ConfigMap, Event, Namespace, Secret, ServiceAccount};
+        matches!(self.kind, ConfigMap | Event | Namespace | Secret | ServiceAccount)
+    }
+
+    fn creates_on_update(&self) -> bool {
+        matches!(self.kind, Kind::Event | Kind::Lease)
+    }
+
+    fn group_in_errors(&self) -> Option<&str> {
+        // Events of both groups are validated as those of the core group.
+        (self.kind == Kind::Event).then_some("")
+    }
+
+    fn name_rule(&self) -> fn(&str, bool) -> Vec<String> {
+        match self.kind {
+            Kind::Namespace => label_name,
+            _ => subdomain_name,
         }
     }
 
@@ -85,7 +114,10 @@ impl Strategy for KindStrategy {
     fn validate(&self, object: &Value, old: Option<&Value>, _: Option<Subresource>) -> Findings {
         let mut errors = Vec::new();
         match self.kind {
-            Kind::ConfigMap | Kind::Secret => validate_data(object, &mut errors),
+            Kind::ConfigMap => data::validate_config_map(object, &mut errors),
+            Kind::Secret => data::validate_secret(object, &mut errors),
+            Kind::Event => validate_event(object, &mut errors),
+            Kind::Lease => validate_lease(object, &mut errors),
             Kind::WebhookConfiguration => {
                 let read = |object| {
                     let configuration = WebhookConfiguration::from_value(object).ok()?;
@@ -102,9 +134,9 @@ impl Strategy for KindStrategy {
         }
         if let Some(old) = old {
             if self.kind == Kind::Secret {
-                validate_type(object, old, &mut errors);
+                data::validate_type(object, old, &mut errors);
             }
-            validate_immutable(object, old, &mut errors);
+            data::validate_immutable(object, old, &mut errors);
         }
         Findings::new(errors, Vec::new())
     }
@@ -125,7 +157,7 @@ impl Strategy for KindStrategy {
             Kind::WebhookConfiguration => {
                 &[("webhooks", "name"), ("webhooks.matchConditions", "name")]
             }
-            Kind::ConfigMap | Kind::Secret | Kind::Plain => &[],
+            _ => &[],
         }
     }
 
@@ -196,53 +228,40 @@ fn merge_string_data(object: &mut Value) {
     }
 }
 
-/// Checks the keys of data.
-fn validate_data(object: &Value, errors: &mut Vec<FieldError>) {
-    let mut seen = BTreeSet::new();
-    for section in ["data", "binaryData"] {
-        let members = object.get(section).and_then(Value::as_object);
-        for key in members.into_iter().flat_map(Map::keys) {
-            let path = FieldPath::default().name(section).key(key);
-            let is_allowed = |c: char| c.is_ascii_alphanumeric() || "-._".contains(c);
-            if key.is_empty() || !key.chars().all(is_allowed) {
-                let detail = "a valid config key must consist of alphanumeric characters, '-', '_' \
-                              or '.' (e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used \
-                              for validation is '[-._a-zA-Z0-9]+')";
-                errors.push(FieldError::invalid(path.clone(), key.as_str(), detail));
-            }
-            if !seen.insert(key) {
-                let detail = "duplicate of key present in data";
-                errors.push(FieldError::invalid(path, key.as_str(), detail));
-            }
-        }
+/// Checks the name of a namespace, a DNS label. The end of a prefix is not checked if it is a hyphen.
+fn label_name(name: &str, is_prefix: bool) -> Vec<String> {
+    if is_prefix { dns1123_label(&mask_trailing_hyphen(name)) } else { dns1123_label(name) }
+}
+
+/// An event is in the namespace of what it is about; one about an object of the cluster is in
+/// `default` (BK-484).
+fn validate_event(event: &Value, errors: &mut Vec<FieldError>) {
+    let text = |pointer| event.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
+    let about = ["/involvedObject/namespace", "/regarding/namespace"].map(text).concat();
+    let namespace = text("/metadata/namespace");
+    if about != namespace && !(about.is_empty() && namespace == "default") {
+        let path = FieldPath::default().name("involvedObject").name("namespace");
+        errors.push(FieldError::invalid(path, about, "does not match event.namespace"));
     }
 }
 
-fn validate_type(object: &Value, old: &Value, errors: &mut Vec<FieldError>) {
-    let (new, old) = (object.get("type"), old.get("type"));
-    if new != old {
-        let path = FieldPath::default().name("type");
-        let new = new.cloned().unwrap_or_else(|| "".into());
-        errors.push(FieldError::invalid(path, new, "field is immutable"));
+fn remove_coordination(lease: &mut Value) {
+    if let Some(Value::Object(spec)) = lease.get_mut("spec") {
+        spec.remove("strategy");
+        spec.remove("preferredHolder");
     }
 }
 
-/// Data that is declared immutable stays, and stays so.
-fn validate_immutable(object: &Value, old: &Value, errors: &mut Vec<FieldError>) {
-    let is_immutable = |object: &Value| object.get("immutable") == Some(&Value::Bool(true));
-    if !is_immutable(old) {
-        return;
-    }
-    let detail = "field is immutable when `immutable` is set";
-    let mut forbid = |name: &str| {
-        errors.push(FieldError::forbidden(FieldPath::default().name(name), detail));
-    };
-    if !is_immutable(object) {
-        forbid("immutable");
-    }
-    for name in ["data", "binaryData"] {
-        if object.get(name) != old.get(name) {
-            forbid(name);
+/// Checks the numbers of a lease (BK-484).
+fn validate_lease(lease: &Value, errors: &mut Vec<FieldError>) {
+    for (name, least, detail) in [
+        ("leaseDurationSeconds", 1, "must be greater than 0"),
+        ("leaseTransitions", 0, "must be greater than or equal to 0"),
+    ] {
+        let number = lease.get("spec").and_then(|spec| spec.get(name)).and_then(Value::as_i64);
+        if let Some(number) = number.filter(|number| *number < least) {
+            let path = FieldPath::default().name("spec").name(name);
+            errors.push(FieldError::invalid(path, number, detail));
         }
     }
 }

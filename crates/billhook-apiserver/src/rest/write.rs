@@ -38,12 +38,13 @@ pub(super) async fn update(context: &Context<'_>) -> Result<Response, Status> {
     let request = ObjectRequest::replace(context.version.name(), &body.text, &[])
         .body_format(body.format)
         .name(context.name()?);
-    let request = match context.find()? {
-        Some(stored) => request.stored(context.resource.stored(&stored)),
-        // What is wrong with the body is told first.
-        None => request,
+    let stored = context.find()?;
+    let (request, code) = match &stored {
+        Some(stored) => (request.stored(context.resource.stored(stored)), StatusCode::OK),
+        // What is wrong with the body is told first. Some kinds are created so (BK-09).
+        None => (request, StatusCode::CREATED),
     };
-    write(context, on_subresource(context, request), &options, StatusCode::OK).await
+    write(context, on_subresource(context, request), &options, code).await
 }
 
 /// `PATCH` of an object, its status or its scale.

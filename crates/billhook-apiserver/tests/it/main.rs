@@ -24,6 +24,7 @@ mod kinds;
 mod lifecycle;
 mod mistakes;
 mod openapi;
+mod own_rules;
 mod pages;
 mod policies;
 mod rest;

@@ -7,8 +7,8 @@ use std::borrow::Cow;
 
 use billhook_apimachinery::Verdict;
 use billhook_apimachinery::metadata::{
-    Invalid, NormalMetadata, decode_metadata, finalizer_warnings, validate_create,
-    validate_generic, validate_update,
+    Invalid, NormalMetadata, decode_metadata, finalizer_warnings, subdomain_name,
+    validate_create_with, validate_generic, validate_update,
 };
 use billhook_apimachinery::value::{DeepValue, deep_clone};
 use billhook_apimachinery::{ErrorType, FieldError, FieldPath, Status, split_api_version};
@@ -30,11 +30,14 @@ pub struct ValidateOptions {
     pub generic_checks: bool,
     /// Whether to report the verdicts of all rules that are evaluated.
     pub rule_verdicts: bool,
+    /// The rule of names: of a name, or with the flag set of a `generateName`, it returns what is
+    /// wrong. Custom resources have that of DNS subdomains.
+    pub name_rule: fn(&str, bool) -> Vec<String>,
 }
 
 impl Default for ValidateOptions {
     fn default() -> Self {
-        ValidateOptions { generic_checks: true, rule_verdicts: false }
+        ValidateOptions { generic_checks: true, rule_verdicts: false, name_rule: subdomain_name }
     }
 }
 
@@ -43,6 +46,13 @@ impl ValidateOptions {
     #[must_use]
     pub fn generic_checks(mut self, generic_checks: bool) -> Self {
         self.generic_checks = generic_checks;
+        self
+    }
+
+    /// Returns the options with another rule of names.
+    #[must_use]
+    pub fn name_rule(mut self, name_rule: fn(&str, bool) -> Vec<String>) -> Self {
+        self.name_rule = name_rule;
         self
     }
 
@@ -202,7 +212,7 @@ impl CrdVersion {
         let type_errors = self.type_errors(object);
         if type_errors.is_empty() {
             errors.extend(match old_metadata.as_deref() {
-                None => validate_create(&metadata, is_namespaced, wording),
+                None => validate_create_with(&metadata, is_namespaced, wording, options.name_rule),
                 Some(old) => validate_update(&metadata, old, wording),
             });
             errors.extend(self.value_errors(object, write));

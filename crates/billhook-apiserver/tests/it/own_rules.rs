@@ -1,0 +1,311 @@
+//! The rules of the server's own kinds: names, data, updates, field selectors (BK-09, BK-10, BK-250
+//! to BK-254, BK-484, BK-700).
+
+use billhook_apiserver::Server;
+use http::Method;
+use serde_json::{Value, json};
+
+use crate::support::{Answer, call, text};
+
+const MAPS: &str = "/api/v1/namespaces/default/configmaps";
+const SECRETS: &str = "/api/v1/namespaces/default/secrets";
+const EVENTS: &str = "/api/v1/namespaces/default/events";
+const NEW_EVENTS: &str = "/apis/events.k8s.io/v1/namespaces/default/events";
+const LEASES: &str = "/apis/coordination.k8s.io/v1/namespaces/default/leases";
+
+async fn post(server: &Server, path: &str, object: &Value) -> Answer {
+    call(server, Method::POST, path, &[], &object.to_string()).await
+}
+
+async fn put(server: &Server, path: &str, object: &Value) -> Answer {
+    call(server, Method::PUT, path, &[], &object.to_string()).await
+}
+
+async fn get(server: &Server, path: &str) -> Answer {
+    call(server, Method::GET, path, &[], "").await
+}
+
+fn lease() -> Value {
+    json!({"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": {"name": "a"}})
+}
+
+/// BK-10.
+#[tokio::test]
+async fn some_kinds_are_updated_without_a_revision() {
+    let server = Server::builder().build();
+    let object = |kind: &str| json!({"apiVersion": "v1", "kind": kind, "metadata": {"name": "a"}});
+    for (path, kind, is_unconditional) in [
+        (MAPS, "ConfigMap", true),
+        (SECRETS, "Secret", true),
+        ("/api/v1/namespaces/default/serviceaccounts", "ServiceAccount", true),
+        ("/api/v1/namespaces", "Namespace", true),
+        (EVENTS, "Event", true),
+        (LEASES, "Lease", false),
+    ] {
+        let mut object = if kind == "Lease" { lease() } else { object(kind) };
+        assert_eq!(post(&server, path, &object).await.code, 201, "{kind}");
+        let one = format!("{path}/a");
+        object["metadata"]["labels"] = json!({"x": "y"});
+        let updated = put(&server, &one, &object).await;
+        assert_eq!(updated.code, if is_unconditional { 200 } else { 422 }, "{kind}");
+        for cleared in [json!(""), Value::Null] {
+            let patch = json!({"metadata": {"resourceVersion": cleared, "labels": {"x": "z"}}});
+            let merge = [("content-type", "application/merge-patch+json")];
+            let patched = call(&server, Method::PATCH, &one, &merge, &patch.to_string()).await;
+            assert_eq!(patched.code, updated.code, "{kind}");
+        }
+        object["metadata"]["resourceVersion"] = json!("1");
+        assert_eq!(put(&server, &one, &object).await.code, 409, "{kind}");
+    }
+    assert_eq!(
+        put(&server, &format!("{LEASES}/a"), &lease()).await.message(),
+        "leases.coordination.k8s.io \"a\" is invalid: metadata.resourceVersion: Invalid value: 0: \
+         must be specified for an update",
+    );
+}
+
+/// BK-09.
+#[tokio::test]
+async fn an_update_creates_leases_and_events() {
+    let server = Server::builder().build();
+    let (one, named) = (format!("{LEASES}/a"), lease());
+    for (field, value, code, message) in [
+        ("resourceVersion", "5", 404, "leases.coordination.k8s.io \"a\" not found"),
+        (
+            "uid",
+            "u",
+            409,
+            "Operation cannot be fulfilled on leases.coordination.k8s.io \"a\": StorageError: \
+             invalid object, Code: 4, Key: /registry/coordination.k8s.io/leases/default/a, \
+             ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: u, \
+             UID in object meta: ",
+        ),
+        ("name", "b", 400, "the name of the object (b) does not match the name on the URL (a)"),
+    ] {
+        let mut lease = named.clone();
+        lease["metadata"][field] = json!(value);
+        let refused = put(&server, &one, &lease).await;
+        assert_eq!((refused.code, refused.message()), (code, message.to_owned()));
+    }
+    let created = put(&server, &one, &named).await;
+    assert_eq!(created.code, 201);
+    assert_ne!(text(&created.json(), "/metadata/uid"), "");
+    assert_eq!(get(&server, &one).await.json(), created.json());
+    let event = json!({"apiVersion": "v1", "kind": "Event", "metadata": {"name": "e"},
+        "involvedObject": {"namespace": "default"}});
+    assert_eq!(put(&server, &format!("{EVENTS}/e"), &event).await.code, 201);
+    let event = json!({"apiVersion": "events.k8s.io/v1", "kind": "Event",
+        "metadata": {"name": "f"}, "eventTime": "2024-01-02T03:04:05.123456Z"});
+    assert_eq!(put(&server, &format!("{NEW_EVENTS}/f"), &event).await.code, 201);
+    let map = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c"}});
+    let refused = put(&server, &format!("{MAPS}/c"), &map).await;
+    assert_eq!((refused.code, refused.message()), (404, "configmaps \"c\" not found".into()));
+}
+
+/// BK-254.
+#[tokio::test]
+async fn a_namespace_is_named_by_a_label() {
+    let server = Server::builder().build();
+    let label = "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or \
+                 '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or \
+                 '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')";
+    for (name, detail) in [("a.b", "must not contain dots"), ("Bad_Name", label)] {
+        let namespace =
+            json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}});
+        let refused = post(&server, "/api/v1/namespaces", &namespace).await;
+        assert_eq!(
+            (refused.code, refused.message()),
+            (
+                422,
+                format!(
+                    "Namespace \"{name}\" is invalid: metadata.name: Invalid value: \"{name}\": {detail}"
+                )
+            ),
+        );
+    }
+}
+
+/// BK-251.
+#[tokio::test]
+async fn secrets_have_what_their_types_need() {
+    let server = Server::builder().build();
+    let (both, tls) = (
+        "[data[username]: Required value, data[password]: Required value]",
+        "[data[tls.crt]: Required value, data[tls.key]: Required value]",
+    );
+    let redacted = |key: &str, why: &str| {
+        format!("data[{key}]: Invalid value: \"<secret contents redacted>\": {why}")
+    };
+    let cases = [
+        ("basic-auth", json!({}), both.to_owned()),
+        ("basic-auth", json!({"username": "u"}), String::new()),
+        ("tls", json!({}), tls.to_owned()),
+        ("tls", json!({"tls.crt": "", "tls.key": ""}), String::new()),
+        ("ssh-auth", json!({}), "data[ssh-privatekey]: Required value".to_owned()),
+        ("ssh-auth", json!({"ssh-privatekey": "k"}), String::new()),
+        (
+            "dockercfg",
+            json!({".dockercfg": "{"}),
+            redacted(".dockercfg", "unexpected end of JSON input"),
+        ),
+        (
+            "dockercfg",
+            json!({".dockercfg": "[]"}),
+            redacted(
+                ".dockercfg",
+                "json: cannot unmarshal array into Go value of type map[string]interface {}",
+            ),
+        ),
+        ("dockerconfigjson", json!({}), "data[.dockerconfigjson]: Required value".to_owned()),
+        ("dockerconfigjson", json!({".dockerconfigjson": "{\"auths\":{}}"}), String::new()),
+        (
+            "service-account-token",
+            json!({}),
+            "metadata.annotations[kubernetes.io/service-account.name]: Required value".to_owned(),
+        ),
+    ];
+    for (number, (type_, data, expected)) in cases.into_iter().enumerate() {
+        let name = format!("s{number}");
+        let secret = json!({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": name},
+            "type": format!("kubernetes.io/{type_}"), "stringData": data});
+        let answer = post(&server, SECRETS, &secret).await;
+        if expected.is_empty() {
+            assert_eq!(answer.code, 201, "{type_}");
+        } else {
+            let message = format!("Secret \"{name}\" is invalid: {expected}");
+            assert_eq!((answer.code, answer.message()), (422, message));
+        }
+    }
+}
+
+/// BK-250.
+#[tokio::test]
+async fn data_has_good_keys_and_is_not_too_large() {
+    let server = Server::builder().build();
+    let map = |data: Value, binary: Value| {
+        json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c"}, "data": data,
+            "binaryData": binary})
+    };
+    let invalid = |key: &str, why: &str| format!("data[{key}]: Invalid value: \"{key}\": {why}");
+    for (key, why) in
+        [(".", "must not be '.'"), ("..", "must not be '..'"), ("..a", "must not start with '..'")]
+    {
+        let refused = post(&server, MAPS, &map(json!({key: ""}), json!({}))).await;
+        let expected = format!("ConfigMap \"c\" is invalid: {}", invalid(key, why));
+        assert_eq!((refused.code, refused.message()), (422, expected));
+    }
+    let twice = post(&server, MAPS, &map(json!({"a": "b"}), json!({"a": "AA=="}))).await;
+    let why = invalid("a", "duplicate of key present in binaryData");
+    assert_eq!(twice.message(), format!("ConfigMap \"c\" is invalid: {why}"));
+
+    let large = "x".repeat((1 << 20) + 1);
+    let refused = post(&server, MAPS, &map(json!({"a": large}), json!({}))).await;
+    let why = "Too long: may not be more than 1048576 bytes";
+    assert_eq!(refused.message(), format!("ConfigMap \"c\" is invalid: []: {why}"));
+    assert_eq!(text(&refused.json(), "/details/causes/0/field"), "[]");
+    let secret = json!({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "c"},
+        "stringData": {"a": large}});
+    let refused = post(&server, SECRETS, &secret).await;
+    assert_eq!(refused.message(), format!("Secret \"c\" is invalid: data: {why}"));
+    assert_eq!(
+        post(&server, MAPS, &map(json!({"a": "x".repeat(1 << 20)}), json!({}))).await.code,
+        201
+    );
+}
+
+/// BK-29, BK-484.
+#[tokio::test]
+async fn leases_and_events_are_validated() {
+    let server = Server::builder().build();
+    let mut lease = lease();
+    lease["spec"] = json!({"leaseDurationSeconds": 0, "leaseTransitions": -1});
+    assert_eq!(
+        post(&server, LEASES, &lease).await.message(),
+        "Lease.coordination.k8s.io \"a\" is invalid: [spec.leaseDurationSeconds: Invalid value: 0: \
+         must be greater than 0, spec.leaseTransitions: Invalid value: -1: must be greater than or \
+         equal to 0]",
+    );
+    lease["spec"] = json!({"preferredHolder": "me", "strategy": "X", "holderIdentity": "me"});
+    let created = post(&server, LEASES, &lease).await;
+    assert_eq!(created.json()["spec"], json!({"holderIdentity": "me"}));
+
+    let team = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "team"}});
+    assert_eq!(post(&server, "/api/v1/namespaces", &team).await.code, 201);
+    let event = |about: &str| {
+        json!({"apiVersion": "v1", "kind": "Event", "metadata": {"name": "e"},
+            "involvedObject": {"namespace": about}})
+    };
+    let refused = |about: &str| {
+        format!(
+            "Event \"e\" is invalid: involvedObject.namespace: Invalid value: \"{about}\": does not \
+             match event.namespace"
+        )
+    };
+    let others = "/api/v1/namespaces/team/events";
+    assert_eq!(post(&server, others, &event("")).await.message(), refused(""));
+    assert_eq!(post(&server, EVENTS, &event("team")).await.message(), refused("team"));
+    let new = json!({"apiVersion": "events.k8s.io/v1", "kind": "Event", "metadata": {"name": "e"},
+        "eventTime": "2024-01-02T03:04:05.123456Z", "regarding": {"namespace": "team"}});
+    assert_eq!(post(&server, NEW_EVENTS, &new).await.message(), refused("team"));
+    assert_eq!(post(&server, EVENTS, &event("")).await.code, 201);
+    assert_eq!(post(&server, others, &event("team")).await.code, 201);
+}
+
+/// BK-700, BK-701.
+#[tokio::test]
+async fn own_kinds_are_selected_by_their_fields() {
+    let server = Server::builder().build();
+    for (name, type_) in [("a", "Opaque"), ("b", "example.com/t")] {
+        let secret = json!({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": name},
+            "type": type_});
+        assert_eq!(post(&server, SECRETS, &secret).await.code, 201);
+    }
+    for (name, source, reporter) in [("a", "kubelet", "x"), ("b", "", "kubelet"), ("c", "y", "")] {
+        let event = json!({"apiVersion": "v1", "kind": "Event", "metadata": {"name": name},
+            "source": {"component": source}, "reportingComponent": reporter});
+        assert_eq!(post(&server, EVENTS, &event).await.code, 201);
+    }
+    let names = async |path: String| {
+        let list = get(&server, &path).await;
+        assert_eq!(list.code, 200, "{path}: {}", list.text);
+        let items = list.json()["items"].as_array().unwrap().clone();
+        items.iter().map(|item| text(item, "/metadata/name")).collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(names(format!("{SECRETS}?fieldSelector=type%3DOpaque")).await, "a");
+    assert_eq!(names(format!("{SECRETS}?fieldSelector=type!%3DOpaque")).await, "b");
+    assert_eq!(names(format!("{EVENTS}?fieldSelector=source%3Dkubelet")).await, "a b");
+    let namespaces = "/api/v1/namespaces?fieldSelector=status.phase%3D";
+    assert_eq!(
+        names(format!("{namespaces}Active")).await,
+        "default kube-node-lease kube-public kube-system",
+    );
+    assert_eq!(names(format!("{namespaces}Terminating")).await, "");
+
+    for (path, message) in [
+        (SECRETS, "field label not supported: spec.x"),
+        ("/api/v1/namespaces", "field label not supported: spec.x"),
+        (EVENTS, "field label not supported: spec.x"),
+        (NEW_EVENTS, "field label not supported: spec.x"),
+        (
+            MAPS,
+            "\"spec.x\" is not a known field selector: only \"metadata.name\", \
+             \"metadata.namespace\"",
+        ),
+    ] {
+        let refused = get(&server, &format!("{path}?fieldSelector=spec.x%3D1")).await;
+        assert_eq!((refused.code, refused.message()), (400, message.to_owned()));
+    }
+    let refused = get(&server, &format!("{NEW_EVENTS}?fieldSelector=source%3Dx")).await;
+    assert_eq!(refused.message(), "field label not supported: source");
+}
+
+/// RE-142.
+#[tokio::test]
+async fn the_default_user_is_authenticated() {
+    let review = "/apis/authentication.k8s.io/v1/selfsubjectreviews";
+    let answer = post(&Server::builder().build(), review, &json!({})).await;
+    assert_eq!(
+        answer.json()["status"]["userInfo"],
+        json!({"username": "system:admin", "groups": ["system:masters", "system:authenticated"]}),
+    );
+}
