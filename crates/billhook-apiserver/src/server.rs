@@ -112,7 +112,8 @@ impl Server {
             settling: tokio::sync::Mutex::default(),
         };
         let shared = Arc::new(shared);
-        if shared.settings.settles_like_a_server {
+        let settings = &shared.settings;
+        if settings.settles_like_a_server || settings.finalizes_in_background {
             definitions::resume(&shared);
         }
         Server { shared }
@@ -313,6 +314,7 @@ pub struct ServerBuilder {
     webhooks: Webhooks,
     has_namespaces: bool,
     settles_like_a_server: bool,
+    finalizes_in_background: bool,
     collects_garbage: bool,
 }
 
@@ -336,6 +338,7 @@ impl Default for ServerBuilder {
             webhooks: Webhooks::default(),
             has_namespaces: true,
             settles_like_a_server: false,
+            finalizes_in_background: false,
             collects_garbage: false,
         }
     }
@@ -529,6 +532,43 @@ impl ServerBuilder {
         self
     }
 
+    /// Takes deleted definitions and their objects away after the answer to `DELETE`, as a server
+    /// does: a client that then watches the definition from resource version 0 sees that it is
+    /// deleted, and until then its condition `Terminating` (LC-53). It takes 100 milliseconds.
+    ///
+    /// By default all is done when `DELETE` is answered, so that tests in the same process need
+    /// neither wait nor run anything beside them; `billhook serve` does it in the background, for
+    /// clients that wait for the end. [`ServerBuilder::settle_like_a_server`] includes it. Requests
+    /// must be made in a tokio runtime.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// use billhook_apiserver::Server;
+    /// use tower_service::Service as _;
+    ///
+    /// let definition = serde_json::json!({
+    ///     "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+    ///     "metadata": {"name": "foos.example.com"},
+    ///     "spec": {"group": "example.com", "scope": "Cluster",
+    ///         "names": {"plural": "foos", "kind": "Foo"},
+    ///         "versions": [{"name": "v1", "served": true, "storage": true,
+    ///             "schema": {"openAPIV3Schema": {"type": "object"}}}]}});
+    /// let builder = Server::builder().definition(&definition)?;
+    /// let mut server = builder.finalize_definitions_in_background().build();
+    /// let path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/foos.example.com";
+    /// let request = http::Request::delete(path).body(String::new())?;
+    /// assert_eq!(server.call(request).await?.status(), 200);
+    /// let request = http::Request::get(path).body(String::new())?;
+    /// assert_eq!(server.call(request).await?.status(), 200, "not yet");
+    /// # Ok(()) }
+    /// ```
+    #[must_use]
+    pub fn finalize_definitions_in_background(mut self) -> Self {
+        self.finalizes_in_background = true;
+        self
+    }
+
     /// Collects garbage, as the controller manager of a cluster does: objects whose owners are all
     /// gone are deleted; deletions with the policies `Foreground` and `Orphan` come to their end.
     /// It is done when a request is answered, and looks at the objects that the request has to do
@@ -565,6 +605,7 @@ impl ServerBuilder {
             webhooks,
             has_namespaces,
             settles_like_a_server,
+            finalizes_in_background,
             collects_garbage,
         } = self;
         let chain = Chain::new(webhooks).kubernetes(kubernetes);
@@ -579,6 +620,7 @@ impl ServerBuilder {
             chain,
             has_namespaces,
             settles_like_a_server,
+            finalizes_in_background,
             collects_garbage,
             budgets: Budgets::default(),
         };

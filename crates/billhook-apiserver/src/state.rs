@@ -46,6 +46,8 @@ pub(crate) struct Settings {
     pub(crate) has_namespaces: bool,
     /// Whether definitions take the time that they take elsewhere.
     pub(crate) settles_like_a_server: bool,
+    /// Whether deleted definitions go after the answer to the deletion.
+    pub(crate) finalizes_in_background: bool,
     /// Whether objects go with their owners.
     pub(crate) collects_garbage: bool,
     /// The memory that requests hold for as long as their clients like.

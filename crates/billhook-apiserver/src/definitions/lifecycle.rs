@@ -1,5 +1,5 @@
 //! The work of a server on definitions: names, establishing, the end (LC-21 to LC-55). It is done
-//! before the request that gave rise to it is answered.
+//! before the request that gave rise to it is answered, unless the server was asked to take its time.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Weak};
@@ -48,13 +48,34 @@ pub(crate) fn group_of(name: &str) -> &str {
 /// How long a server takes for a step, if this one is to be as slow (LC-21).
 const STEP_TIME: Duration = Duration::from_millis(20);
 
+/// How long a deleted definition stays, if it goes in the background: as long as a server takes at
+/// most, so that clients have the time to watch it.
+const FINALIZING_TIME: Duration = Duration::from_millis(100);
+
 /// Does all there is to do for the definitions of a group, or sees to it that it is done soon.
 pub(crate) async fn settle_or_begin(server: &Arc<Shared>, group: &str) {
+    let (weak, owned) = (Arc::downgrade(server), group.to_owned());
     if server.settings.settles_like_a_server {
-        tokio::spawn(settle_in_time(Arc::downgrade(server), group.to_owned()));
-    } else {
-        settle(server, group).await;
+        tokio::spawn(settle_in_time(weak, owned));
+        return;
     }
+    settle_by(server, group, pace_of_requests(server)).await;
+    if server.settings.finalizes_in_background
+        && server.catalog().terminating_groups().contains(group)
+    {
+        tokio::spawn(finalize_in_time(weak, owned));
+    }
+}
+
+/// The pace of what is done before a request is answered.
+fn pace_of_requests(server: &Shared) -> Pace {
+    if server.settings.finalizes_in_background { Pace::Unfinalized } else { Pace::Stepwise }
+}
+
+async fn finalize_in_time(server: Weak<Shared>, group: String) {
+    tokio::time::sleep(FINALIZING_TIME).await;
+    let Some(server) = server.upgrade() else { return };
+    settle_by(&server, &group, Pace::Stepwise).await;
 }
 
 /// Goes on with the definitions of a server that was copied from another one: in its time, or at
@@ -100,6 +121,8 @@ async fn settle_by(server: &Arc<Shared>, group: &str, pace: Pace) {
 enum Pace {
     /// Each by itself, as clients that watch see it on a server.
     Stepwise,
+    /// As stepwise, but definitions that are being deleted stay.
+    Unfinalized,
     /// All together.
     AtOnce,
 }
@@ -116,7 +139,7 @@ async fn step(server: &Arc<Shared>, group: &str, pace: Pace) -> bool {
         let next = |status: &DefinitionStatus| next(document, status, &definitions, now);
         let mut steps = std::iter::successors(next(&document.status), next);
         let status = match pace {
-            Pace::Stepwise => steps.next(),
+            Pace::Stepwise | Pace::Unfinalized => steps.next(),
             Pace::AtOnce => steps.take(MAX_STEPS).last(),
         };
         if let Some(status) = status
@@ -124,7 +147,8 @@ async fn step(server: &Arc<Shared>, group: &str, pace: Pace) -> bool {
         {
             return true;
         }
-        if is_terminating(&defined.document) && clean_up(server, defined, now).await {
+        let is_ending = pace != Pace::Unfinalized && is_terminating(&defined.document);
+        if is_ending && clean_up(server, defined, now).await {
             return true;
         }
     }

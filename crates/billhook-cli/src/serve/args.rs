@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 
 use crate::allow::{Allow, allow};
 use crate::server::Server;
@@ -21,6 +21,14 @@ Examples:
   billhook serve --crd crds/ --http --listen 127.0.0.1:8001
   billhook serve --crd crds/ --load manifests/ --any-namespace --write-kubeconfig kubeconfig &
   kubectl --kubeconfig kubeconfig get backups --all-namespaces";
+
+/// When the work on CRDs is done that a request gives rise to.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum Settle {
+    AtOnce,
+    DeleteLater,
+    LikeAServer,
+}
 
 #[derive(Debug, Args)]
 pub(crate) struct Serve {
@@ -55,7 +63,7 @@ pub(crate) struct Serve {
     /// Name of the user who makes the requests, unless they impersonate another user
     #[arg(long, value_name = "NAME", default_value = "system:admin")]
     pub(crate) user: String,
-    /// Group of the user; may be repeated
+    /// Group of the user, who is in `system:authenticated`, too; may be repeated
     #[arg(long, value_name = "NAME", default_value = "system:masters")]
     pub(crate) group: Vec<String>,
     /// Permission granted to all users, for access reviews and `authorizer` in expressions; all others
@@ -68,6 +76,11 @@ pub(crate) struct Serve {
     /// Delete the objects whose owners are gone, as the garbage collector of a cluster does
     #[arg(long)]
     pub(crate) collect_garbage: bool,
+    /// When CRDs settle after a request: `at-once`, before its answer; `delete-later`, with deleted
+    /// CRDs and their objects going 0.1 seconds after it, so that clients see it in a watch;
+    /// `like-a-server`, with the delays of a cluster after each change of a CRD
+    #[arg(long, value_name = "WHEN", default_value = "delete-later", hide_possible_values = true)]
+    pub(crate) settle: Settle,
     /// Most connections to serve at the same time; each watch takes one
     #[arg(long, value_name = "N", default_value_t = 4096)]
     pub(crate) max_connections: usize,

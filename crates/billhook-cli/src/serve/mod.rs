@@ -21,7 +21,7 @@ use crate::identity::Identity;
 use crate::input::{Document, read_file, readable_documents};
 use crate::problem::{Place, Problem, RunError, Status};
 use crate::report;
-pub(crate) use args::{HELP, Serve};
+pub(crate) use args::{HELP, Serve, Settle};
 use hosts::Hosts;
 use listener::{Admitted, Listener};
 use tls::Identity as TlsIdentity;
@@ -64,6 +64,9 @@ impl Failure {
         Failure { problem, findings }
     }
 }
+
+/// The group of all users who have said who they are.
+const AUTHENTICATED: &str = "system:authenticated";
 
 async fn serve(command: &Serve) -> Result<(), Failure> {
     let token = match (&command.token_file, &command.write_kubeconfig) {
@@ -136,6 +139,9 @@ async fn server(command: &Serve) -> Result<(Server, usize), Failure> {
         |document: &Document| billhook::CustomResourceDefinition::is_definition(&document.value);
     let user = UserInfo::named(&command.user);
     let user = command.group.iter().fold(user, |user, group| user.group(group));
+    let is_authenticated = command.user != "system:anonymous"
+        && command.group.iter().all(|group| group != AUTHENTICATED);
+    let user = if is_authenticated { user.group(AUTHENTICATED) } else { user };
     let inputs: Vec<_> = command.crd.iter().chain(&command.load).cloned().collect();
     let kubernetes = command.server.kubernetes(&command.server.config(&inputs)?);
     let mut builder =
@@ -146,6 +152,11 @@ async fn server(command: &Serve) -> Result<(Server, usize), Failure> {
     if command.collect_garbage {
         builder = builder.collect_garbage();
     }
+    builder = match command.settle {
+        Settle::AtOnce => builder,
+        Settle::DeleteLater => builder.finalize_definitions_in_background(),
+        Settle::LikeAServer => builder.settle_like_a_server(),
+    };
     if let Some(allowed) = authorizer(&command.allow) {
         builder = builder.authorizer(move |user, request| allowed.authorize(user, request));
     }
