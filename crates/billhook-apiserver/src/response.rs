@@ -11,6 +11,7 @@ use serde::Serialize;
 
 use crate::answer::Body;
 use crate::budget::Budget;
+use crate::kinds::record_of;
 use crate::protobuf::{self, PROTOBUF};
 use crate::request::{
     AUDIT_ID, Accepted, MediaType, Request, WRITE_TIME, negotiate_plain, prefers_protobuf,
@@ -43,6 +44,16 @@ impl Form {
         Form { media_type: MediaType::Json, is_pretty: true }
     }
 
+    /// The form of failures of a request, which have no other form than the plain one (RE-17).
+    pub(crate) fn of_failures(request: &Request) -> Self {
+        let accept = request.header("accept");
+        if prefers_protobuf(accept) {
+            return Form { media_type: MediaType::Protobuf, is_pretty: false };
+        }
+        let accepted = negotiate_plain(accept);
+        accepted.map_or_else(Form::fallback, |accepted| Form::of(request, &accepted))
+    }
+
     /// Answers with an object, given as compact JSON in the order of its kind.
     pub(crate) fn json(self, code: StatusCode, json: impl Into<String>) -> Response {
         let mut json = json.into();
@@ -56,6 +67,14 @@ impl Form {
                 json
             }
             (MediaType::Json, true) => indent_json(&json),
+            (MediaType::Protobuf, _) => {
+                let object = read_json(json.as_bytes()).ok();
+                let object = object.and_then(|object| protobuf::object(object.value(), record_of));
+                return match object {
+                    Some(object) => response(code, PROTOBUF, Body::whole(object)),
+                    None => self.status(&Status::internal_error("no message for the object")),
+                };
+            }
         };
         self.text(code, Body::whole(text))
     }
@@ -65,8 +84,15 @@ impl Form {
         self.status_with(status, "")
     }
 
-    fn status_with(self, status: &Status, next: &str) -> Response {
-        let mut response = self.json(code_of(status), status_with(status, next));
+    /// Answers with a failure that says where else a list can be continued (RE-58); protobuf does not
+    /// say where.
+    pub(crate) fn status_with(self, status: &Status, next: &str) -> Response {
+        let mut response = match self.media_type {
+            MediaType::Protobuf => {
+                response(code_of(status), PROTOBUF, Body::whole(protobuf::status(status)))
+            }
+            _ => self.json(code_of(status), status_with(status, next)),
+        };
         say_when_to_retry(&mut response, status);
         response
     }
@@ -79,45 +105,6 @@ impl Form {
     /// Answers with a text in this form.
     pub(crate) fn text(self, code: StatusCode, body: Body) -> Response {
         response(code, self.media_type.name(), body)
-    }
-}
-
-/// How a client wants failures.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum FailureForm {
-    Text(Form),
-    Protobuf,
-}
-
-impl FailureForm {
-    /// The form of failures of a request, which have no other form than the plain one (RE-17).
-    pub(crate) fn of(request: &Request) -> Self {
-        let accept = request.header("accept");
-        if prefers_protobuf(accept) {
-            return FailureForm::Protobuf;
-        }
-        let accepted = negotiate_plain(accept);
-        let form = accepted.map_or_else(Form::fallback, |accepted| Form::of(request, &accepted));
-        FailureForm::Text(form)
-    }
-
-    /// Answers with a failure.
-    pub(crate) fn status(self, status: &Status) -> Response {
-        self.expired(status, "")
-    }
-
-    /// Answers that the rest of a list is gone, and where else it can be continued; protobuf does
-    /// not say where.
-    pub(crate) fn expired(self, status: &Status, next: &str) -> Response {
-        match self {
-            FailureForm::Text(form) => form.status_with(status, next),
-            FailureForm::Protobuf => {
-                let mut response =
-                    response(code_of(status), PROTOBUF, Body::whole(protobuf::status(status)));
-                say_when_to_retry(&mut response, status);
-                response
-            }
-        }
     }
 }
 
@@ -146,7 +133,7 @@ fn response(code: StatusCode, type_: &'static str, body: Body) -> Response {
 pub(crate) fn complete(request: &Request, response: Response, budget: &Budget) -> Response {
     // No document has this method (RE-05).
     let is_traced = request.method == Method::TRACE && response.status().is_success();
-    let failed = |status: &Status| FailureForm::of(request).status(status);
+    let failed = |status: &Status| Form::of_failures(request).status(status);
     let mut response = if is_traced { failed(&not_allowed()) } else { response };
     compress(request, &mut response, budget);
     if let Err(status) = response.body_mut().hold(budget) {
@@ -223,7 +210,7 @@ pub(crate) fn timed_out(request: &Request, time: Duration) -> Response {
     if request.writes_one() && time == WRITE_TIME {
         let mut status = Status::timeout();
         status.message += " - context deadline exceeded";
-        return FailureForm::of(request).status(&status);
+        return Form::of_failures(request).status(&status);
     }
     let status = status_json(&Status::request_timeout());
     let typeless = status.replacen(r#""kind":"Status","apiVersion":"v1","#, "", 1) + "\n";

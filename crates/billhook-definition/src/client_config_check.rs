@@ -64,7 +64,7 @@ fn validate_service(
     errors: &mut Vec<FieldError>,
 ) {
     // The server exchanges the two places (WCF-67).
-    for (value, place) in [(&service.name, "namespace"), (&service.namespace, "name")] {
+    for (value, place) in [(&service.namespace, "name"), (&service.name, "namespace")] {
         if value.is_empty() {
             let detail = format!("service {place} is required");
             let path = path.clone().name(place);

@@ -85,9 +85,9 @@ impl<'s, 't> Feed<'s, 't> {
             }
             self.count(place)?;
             match node.kind {
-                Kind::Alias(id) => {
+                Kind::Alias(id, name) => {
                     alias_at = Some(place);
-                    let part = self.part(id, place)?;
+                    let part = self.part(id, name, place)?;
                     self.plays.push(Play { part, alias: true });
                     self.alias_depth += 1;
                 }
@@ -133,7 +133,7 @@ impl<'s, 't> Feed<'s, 't> {
                         self.plays.extend(elements);
                         return Ok(count);
                     }
-                    Some(Kind::Scalar(_) | Kind::Alias(_)) => {}
+                    Some(Kind::Scalar(_) | Kind::Alias(..)) => {}
                 }
                 if depth == 0 {
                     break;
@@ -172,8 +172,8 @@ impl<'s, 't> Feed<'s, 't> {
     fn read(&mut self) -> Result<Node<'t>, YamlError> {
         let node = self.source.next()?;
         let starts = matches!(node.kind, Kind::Sequence | Kind::Mapping);
-        if let Kind::Alias(id) = node.kind {
-            self.part(id, node.place)?;
+        if let Kind::Alias(id, name) = node.kind {
+            self.part(id, name, node.place)?;
         }
         if node.anchor != 0 {
             self.unfinished.push((node.anchor, self.level, self.tape.len()));
@@ -196,9 +196,12 @@ impl<'s, 't> Feed<'s, 't> {
     }
 
     /// Returns the node that an alias refers to.
-    fn part(&self, id: usize, place: Place) -> Result<Part, YamlError> {
-        let message = "yaml: anchor value contains itself";
-        self.anchors.get(&id).copied().ok_or_else(|| YamlError::plain(place, message))
+    fn part(&self, id: usize, name: &str, place: Place) -> Result<Part, YamlError> {
+        let unfinished = || {
+            let message = format!("yaml: anchor '{name}' value contains itself");
+            YamlError::plain(place, message)
+        };
+        self.anchors.get(&id).copied().ok_or_else(unfinished)
     }
 
     /// Counts a node that is decoded.

@@ -16,8 +16,8 @@ pub(crate) enum Kind<'t> {
     Scalar(Scalar<'t>),
     Sequence,
     Mapping,
-    /// Another reference to the node of an anchor.
-    Alias(usize),
+    /// Another reference to the node of an anchor: its number and its name.
+    Alias(usize, &'t str),
     End,
 }
 
@@ -302,7 +302,12 @@ impl<'t> Source<'t> {
                 return Err(YamlError::plain(start.place(), message));
             };
             let span = Span::new(start.offset, end.offset);
-            return Ok(Node { kind: Kind::Alias(*id), place: start.place(), span, anchor: 0 });
+            return Ok(Node {
+                kind: Kind::Alias(*id, name),
+                place: start.place(),
+                span,
+                anchor: 0,
+            });
         }
         let Properties { anchor, tag } = self.properties(start)?;
         let has_properties = anchor > 0 || tag.is_some();

@@ -11,10 +11,10 @@ use billhook::{
     BodyFormat, CrdVersion, DecodeError, DecodeErrorKind, DecodeOptions, FieldValidation, Scope,
     Time, field_warnings,
 };
-use billhook_apimachinery::{Status, strict_decoding_error};
 use billhook_apimachinery::metadata::WRITTEN_BY_SERVERS;
 use billhook_apimachinery::print::quote;
 use billhook_apimachinery::value::{DeepValue, deep_clone};
+use billhook_apimachinery::{Status, strict_decoding_error};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 

@@ -1,10 +1,12 @@
 //! Patches that clients send: what they make of the stored object is decoded like any other body
 //! (RP-30 to RP-32, AR-33).
 
-use billhook::FieldValidation;
+use billhook::{FieldValidation, scale};
 use billhook_apimachinery::Status;
+use billhook_apimachinery::metadata::ObjectMeta;
 use billhook_apimachinery::print::quote;
-use billhook_apimachinery::value::{DeepValue, deep_clone, depth, grow, json_type};
+use billhook_apimachinery::record::{TypedRecord as _, declared_json};
+use billhook_apimachinery::value::{DeepValue, deep_clone, depth, grow, json_type, sorted};
 use billhook_apimachinery::{FieldError, FieldPath, strict_decoding_error};
 use billhook_decode::{MAX_DEPTH, read_json};
 use serde_json::{Map, Value};
@@ -35,6 +37,8 @@ pub(crate) struct Patched {
     pub(crate) entries: Vec<String>,
     /// The changes it makes, if a trace is wanted.
     pub(crate) changes: Vec<Difference>,
+    /// Whether the metadata is that of the stored object.
+    keeps_metadata: bool,
 }
 
 /// Applies the patch of a request to the object as it is stored, in the version of the request.
@@ -60,14 +64,32 @@ pub(crate) fn apply(
     Some(patched.map(|(object, entries)| {
         let is_traced = request.options.trace;
         let changes = if is_traced { differences(current, &object) } else { Vec::new() };
-        Patched { object, entries, changes }
+        let keeps_metadata = object.get("metadata") == current.get("metadata");
+        Patched { object, entries, changes, keeps_metadata }
     }))
 }
 
 impl Patched {
     /// The text of the object.
     pub(crate) fn body(&self) -> String {
-        billhook::to_json(&self.object)
+        match &*self.object {
+            Value::Object(members) if scale::is_scale(&self.object) => self.scale(members),
+            object => billhook::to_json(object),
+        }
+    }
+
+    /// The text of a `Scale`: what the patch has changed is sorted, the rest is as the server prints
+    /// it. Its metadata alone has another order.
+    fn scale(&self, members: &Map<String, Value>) -> String {
+        let members = sorted(members).into_iter().map(|(name, value)| {
+            let is_declared = name == "metadata" && self.keeps_metadata;
+            let value = match is_declared {
+                true => declared_json(value, ObjectMeta::record()),
+                false => billhook::to_json(value),
+            };
+            format!("{}:{value}", billhook::to_json(&Value::from(name.as_str())))
+        });
+        format!("{{{}}}", members.collect::<Vec<_>>().join(","))
     }
 
     /// Field validation of a patch: an error that is about the patched object, and says so.
@@ -106,6 +128,9 @@ fn apply_json_patch(request: &ObjectRequest, current: &Value) -> Applied {
             _ => unreadable(request, &error.replace("jsonpatch.Patch", "[]handlers.jsonPatchOp")),
         }
     })?;
+    if request.field_validation != FieldValidation::Ignore {
+        check_operations(request, &patch)?;
+    }
     let count = patch.operations().len();
     if count > MAX_OPERATIONS {
         let message = format!(
@@ -132,6 +157,26 @@ fn apply_json_patch(request: &ObjectRequest, current: &Value) -> Applied {
     }
     let patched = patch.apply(current).map_err(|_| Status::unprocessable())?;
     Ok((patched, entries))
+}
+
+/// Field validation reads operations as a type of its own, whose texts are texts.
+fn check_operations(request: &ObjectRequest, patch: &JsonPatch) -> Result<(), Status> {
+    for operation in patch.operations() {
+        for name in ["op", "path", "from"] {
+            let Some(value) = operation.get(name) else { continue };
+            if !value.is_string() && !value.is_null() {
+                let found = json_type(value);
+                return Err(unreadable(
+                    request,
+                    &format!(
+                        "json: cannot unmarshal {found} into Go struct field jsonPatchOp.{name} of \
+                         type string"
+                    ),
+                ));
+            }
+        }
+    }
+    Ok(())
 }
 
 fn apply_merge_patch(

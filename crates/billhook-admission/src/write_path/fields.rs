@@ -116,7 +116,9 @@ impl Incoming<'_> {
         if let Some(repeated) = repeated {
             match self.request.field_validation {
                 FieldValidation::Strict => {
-                    let message = format!("error strict decoding YAML: {repeated}");
+                    let message = format!(
+                        "error strict decoding YAML: error converting YAML to JSON: {repeated}"
+                    );
                     return Err(Status::bad_request(message));
                 }
                 FieldValidation::Warn => {

@@ -1,4 +1,4 @@
-//! What must be stored for a request: nothing, or the object that the client means (RE-72, RE-112,
+//! The preconditions of a request: nothing is stored, or the object that the client means (RE-72, RE-112,
 //! BK-09).
 
 use billhook_apimachinery::{GroupVersionResource, Status};

@@ -30,6 +30,7 @@ impl Strategy for DefinitionStrategy {
         }
         complete(&mut document);
         write(&document, object);
+        remove_unknown(object);
         Ok(unknown)
     }
 
@@ -132,6 +133,17 @@ fn findings(validation: &DefinitionValidation) -> Findings {
     Findings::new(validation.errors().to_vec(), validation.warnings().to_vec())
 }
 
+/// Removes the members that a definition does not have.
+fn remove_unknown(object: &mut Value) {
+    let Value::Object(members) = object else { return };
+    let record = DefinitionDocument::record();
+    let unknown: Vec<String> =
+        members.keys().filter(|name| record.field(name).is_none()).cloned().collect();
+    for name in unknown {
+        members.remove(&name).map(DeepValue::from);
+    }
+}
+
 /// Fills in what a definition may leave out (CV-01).
 fn complete(document: &mut DefinitionDocument) {
     let names = &mut document.spec.names;
@@ -175,15 +187,21 @@ fn write(document: &DefinitionDocument, object: &mut Value) {
     write_status(&document.status, object);
 }
 
-/// Writes the status into an object, with what a server shows even if it is empty (LC-03).
+/// Writes the status into an object, with what a server shows even if it is empty (LC-03). A list
+/// that was sent stays one.
 pub(super) fn write_status(status: &DefinitionStatus, object: &mut Value) {
+    let is_list = |name| {
+        object.get("status").and_then(|status| status.get(name)).is_some_and(Value::is_array)
+    };
+    let empty = |name| if is_list(name) { Value::Array(Vec::new()) } else { Value::Null };
+    let empty = ["conditions", "storedVersions"].map(|name| (name, empty(name)));
     let mut written = status.to_document();
     if let Value::Object(members) = &mut *written {
         members
             .entry("acceptedNames")
             .or_insert_with(|| status.accepted_names.to_document().into_inner());
-        for name in ["conditions", "storedVersions"] {
-            members.entry(name).or_insert(Value::Null);
+        for (name, empty) in empty {
+            members.entry(name).or_insert(empty);
         }
     }
     put(object, "status", written);

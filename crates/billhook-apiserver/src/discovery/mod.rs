@@ -13,7 +13,7 @@ use self::model::Group;
 use crate::answer::Body;
 use crate::catalog::Catalog;
 use crate::request::{Accepted, NOT_ACCEPTABLE, Request, aggregated_discovery, negotiate_plain};
-use crate::response::{FailureForm, Form, Response, not_allowed, not_served, plain_not_found};
+use crate::response::{Form, Response, not_allowed, not_served, plain_not_found};
 use crate::state::Shared;
 
 /// Answers a request for a document of discovery; `None` if the path is another one.
@@ -26,7 +26,7 @@ pub(crate) fn serve(server: &Shared, request: &Request, parts: &[&str]) -> Optio
     let catalog = server.catalog();
     let is_own = is_core || parts.get(1).is_some_and(|group| catalog.is_own(group, None));
     if is_own && !matches!(request.method, Method::GET | Method::HEAD) {
-        return Some(FailureForm::of(request).status(&not_allowed()));
+        return Some(Form::of_failures(request).status(&not_allowed()));
     }
     let groups = Group::all(&catalog);
     if parts.len() == 1
@@ -50,7 +50,7 @@ pub(crate) fn serve(server: &Shared, request: &Request, parts: &[&str]) -> Optio
     };
     Some(match document {
         Some(document) => answer(request, &document),
-        None if is_own => FailureForm::of(request).status(&not_served()),
+        None if is_own => Form::of_failures(request).status(&not_served()),
         None => plain_not_found(),
     })
 }
@@ -73,7 +73,7 @@ pub(crate) fn answer(request: &Request, document: &str) -> Response {
         Some(accepted) => Form::of(request, &accepted).json(StatusCode::OK, document),
         None => {
             let status = Status::failure(406, "NotAcceptable", NOT_ACCEPTABLE);
-            FailureForm::of(request).status(&status)
+            Form::of_failures(request).status(&status)
         }
     }
 }

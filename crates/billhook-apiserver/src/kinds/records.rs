@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use billhook::Time;
+use billhook::definition::DefinitionDocument;
 use billhook::webhook::ConfigurationKind;
 use billhook_apimachinery::metadata::ObjectMeta;
 use billhook_apimachinery::record;
@@ -20,6 +21,7 @@ pub(crate) fn record_of(api_version: &str, kind: &str) -> Option<&'static Record
         ("v1", "Event") => CoreEvent::record(),
         ("events.k8s.io/v1", "Event") => Event::record(),
         ("coordination.k8s.io/v1", "Lease") => Lease::record(),
+        ("apiextensions.k8s.io/v1", "CustomResourceDefinition") => DefinitionDocument::record(),
         ("admissionregistration.k8s.io/v1", kind) => {
             let webhooks = ConfigurationKind::of(kind).map(ConfigurationKind::record);
             return webhooks.or_else(|| PolicyKind::of(kind).map(PolicyKind::record));

@@ -71,12 +71,15 @@ const MESSAGES: &[(&str, &str)] = &[
     ("Variable", "name expression"),
     ("Validation", "expression message reason messageExpression"),
     ("AuditAnnotation", "key valueExpression"),
-    ("ValidatingAdmissionPolicy", "metadata spec"),
+    ("ValidatingAdmissionPolicy", "metadata spec status"),
     (
         "ValidatingAdmissionPolicySpec",
         "paramKind matchConstraints validations failurePolicy auditAnnotations matchConditions \
          variables",
     ),
+    ("ValidatingAdmissionPolicyStatus", "observedGeneration typeChecking -"),
+    ("TypeChecking", "expressionWarnings"),
+    ("ExpressionWarning", "- fieldRef warning"),
     ("MutatingAdmissionPolicy", "metadata spec"),
     (
         "MutatingAdmissionPolicySpec",
@@ -100,6 +103,45 @@ const MESSAGES: &[(&str, &str)] = &[
     ("SelfSubjectRulesReview", "metadata spec"),
     ("SelfSubjectRulesReviewSpec", "namespace"),
     ("SelfSubjectReview", "metadata"),
+    ("CustomResourceDefinition", "metadata spec status"),
+    (
+        "CustomResourceDefinitionSpec",
+        "group - names scope - - versions - conversion preserveUnknownFields",
+    ),
+    ("CustomResourceDefinitionNames", "plural singular shortNames kind listKind categories"),
+    (
+        "CustomResourceDefinitionVersion",
+        "name served storage schema subresources additionalPrinterColumns deprecated \
+         deprecationWarning selectableFields",
+    ),
+    ("CustomResourceValidation", "openAPIV3Schema"),
+    ("CustomResourceSubresources", "status scale"),
+    ("CustomResourceSubresourceStatus", "-"),
+    ("CustomResourceSubresourceScale", "specReplicasPath statusReplicasPath labelSelectorPath"),
+    ("CustomResourceColumnDefinition", "name type format description priority jsonPath"),
+    ("SelectableField", "jsonPath"),
+    ("CustomResourceConversion", "strategy webhook"),
+    ("WebhookConversion", "- clientConfig conversionReviewVersions"),
+    (
+        "CustomResourceDefinitionStatus",
+        "conditions acceptedNames storedVersions observedGeneration",
+    ),
+    (
+        "CustomResourceDefinitionCondition",
+        "type status lastTransitionTime reason message observedGeneration",
+    ),
+    (
+        "JSONSchemaProps",
+        "id $schema $ref description type format title default maximum exclusiveMaximum minimum \
+         exclusiveMinimum maxLength minLength pattern maxItems minItems uniqueItems multipleOf enum \
+         maxProperties minProperties required items allOf oneOf anyOf not properties \
+         additionalProperties patternProperties dependencies additionalItems definitions \
+         externalDocs example nullable x-kubernetes-preserve-unknown-fields \
+         x-kubernetes-embedded-resource x-kubernetes-int-or-string x-kubernetes-list-map-keys \
+         x-kubernetes-list-type x-kubernetes-map-type x-kubernetes-validations",
+    ),
+    ("ExternalDocumentation", "description url"),
+    ("ValidationRule", "rule message messageExpression reason fieldPath optionalOldSelf"),
 ];
 
 const CORE_EVENT: &str = "core Event";
@@ -135,6 +177,12 @@ impl Message {
         Message(found.map_or("", |(_, fields)| fields))
     }
 
+    /// Returns the fields with their numbers, the last one first.
+    pub(super) fn fields_backwards(self) -> impl Iterator<Item = (u64, Field)> {
+        let count = self.0.split(' ').count() as u64;
+        (1..=count).rev().filter_map(move |number| Some((number, self.field(number)?)))
+    }
+
     /// Returns the field of a number.
     pub(super) fn field(self, number: u64) -> Option<Field> {
         let index = usize::try_from(number).ok()?.checked_sub(1)?;
@@ -153,43 +201,70 @@ pub(super) fn has_fraction(name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use billhook_apimachinery::KubernetesVersion;
     use billhook_apimachinery::record::{Table, Type};
 
     use super::*;
-    use crate::kinds;
+    use crate::{definitions, kinds};
 
     fn table_of(type_: Type) -> Option<Table> {
+        use Type::{RecordOrFlag, RecordOrList, RecordOrTexts};
         match type_ {
-            Type::Record(table) => Some(table),
-            Type::Named(_, type_) | Type::Optional(type_) | Type::List(type_) => table_of(*type_),
+            Type::Record(table) | RecordOrFlag(table) | RecordOrList(table) => Some(table),
+            RecordOrTexts(table) => Some(table),
+            Type::Named(_, type_) | Type::Optional(type_) => table_of(*type_),
+            Type::List(type_) | Type::Map(type_) => table_of(*type_),
             _ => None,
         }
     }
 
-    /// Names that a record does not have would be read from no body.
-    fn check(message: Message, record: &'static Record) {
-        for field in (1..).map_while(|number| message.field(number)) {
-            match field {
-                Field::Inline(message) => check(message, record),
-                Field::Member("-") => {}
-                Field::Member(name) => {
-                    let field = record.field(name);
-                    let field = field.unwrap_or_else(|| panic!("{}: {name}", record.name));
-                    if let Some(table) = table_of(field.type_) {
-                        assert!(!Message::of(table()).0.is_empty(), "{}", table().name);
-                        check(Message::of(table()), table());
-                    }
-                }
+    fn members(message: Message) -> Vec<&'static str> {
+        let members = (1..).map_while(|number| message.field(number)).map(|field| match field {
+            Field::Inline(message) => members(message),
+            Field::Member("-") => Vec::new(),
+            Field::Member(name) => vec![name],
+        });
+        members.flatten().collect()
+    }
+
+    /// A name that a record does not have would be read from no body, one that a message does not
+    /// have would be left out of answers.
+    fn check(record: &'static Record, known: &mut BTreeSet<&'static str>) {
+        if !known.insert(record.name) {
+            return;
+        }
+        let message = Message::of(record);
+        assert!(!message.0.is_empty(), "{}", record.name);
+        let members = members(message);
+        for name in &members {
+            assert!(record.field(name).is_some(), "{}: {name}", record.name);
+        }
+        for field in record.fields {
+            let is_told_elsewhere = matches!(field.name, "kind" | "apiVersion")
+                && record.field("metadata").is_some()
+                || (record.name, field.name) == ("ObjectMeta", "selfLink")
+                // No server sets them, and their fields are not described.
+                || (record.name, field.name) == ("ValidatingAdmissionPolicyStatus", "conditions");
+            assert!(
+                is_told_elsewhere || members.contains(&field.name),
+                "{}: {}",
+                record.name,
+                field.name
+            );
+            if let Some(table) = table_of(field.type_) {
+                check(table(), known);
             }
         }
     }
 
     #[test]
     fn messages_have_the_fields_of_records() {
-        for resource in kinds::resources(KubernetesVersion::default()) {
-            let record = resource.record.unwrap();
-            check(Message::of(record), record);
+        let version = KubernetesVersion::default();
+        let definitions = definitions::resource(version).unwrap();
+        for resource in kinds::resources(version).chain([definitions]) {
+            check(resource.record.unwrap(), &mut BTreeSet::new());
         }
     }
 }

@@ -2,39 +2,62 @@
 
 use billhook_apimachinery::base64;
 use billhook_apimachinery::metadata::Time;
-use billhook_apimachinery::record::{Record, Type};
-use billhook_apimachinery::value::DeepValue;
+use billhook_apimachinery::print::json_float;
+use billhook_apimachinery::record::{Record, Table, Type};
+use billhook_apimachinery::value::{DeepValue, grow};
 use billhook_decode::read_json;
 use serde_json::{Map, Value, json};
 
 use super::MAGIC;
 use super::messages::{Field, Message, has_fraction};
 
-/// Reads an object that says what it is; none if the body is malformed, or of a kind that is not
-/// read.
+/// How deep messages may be nested: as deep as JSON.
+const MAX_DEPTH: usize = 10_000;
+
+/// Reads an object. `record_of` returns the type of an API version and a kind, which may be empty; of
+/// others nothing but these is read.
+///
+/// # Errors
+///
+/// The server's text about what is not a message.
 pub(crate) fn read(
     body: &[u8],
     record_of: impl Fn(&str, &str) -> Option<&'static Record>,
+) -> Result<DeepValue, &'static str> {
+    let message = body.strip_prefix(MAGIC).ok_or(
+        "provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]",
+    )?;
+    read_object(message, record_of).ok_or("unexpected EOF")
+}
+
+fn read_object(
+    message: &[u8],
+    record_of: impl Fn(&str, &str) -> Option<&'static Record>,
 ) -> Option<DeepValue> {
-    let envelope = parts(body.strip_prefix(MAGIC)?)?;
-    let type_ = parts(last(&envelope, 1)?.bytes()?)?;
+    let envelope = parts(message)?;
+    let type_ = last(&envelope, 1).map_or(Some(&[][..]), Part::bytes)?;
+    let type_ = parts(type_)?;
     let text = |number| last(&type_, number).map_or(Some(""), Part::text);
     let (api_version, kind) = (text(1)?, text(2)?);
-    let record = record_of(api_version, kind)?;
-    let mut members = Map::new();
-    for (name, text) in [("apiVersion", api_version), ("kind", kind)] {
-        if !text.is_empty() {
-            members.insert(name.to_owned(), text.into());
+    let raw = last(&envelope, 2).map_or(Some(&[][..]), Part::bytes)?;
+    let mut object = match record_of(api_version, kind) {
+        Some(record) => members(raw, Message::of(record), record, MAX_DEPTH)?,
+        None => DeepValue::from(json!({})),
+    };
+    if let Value::Object(members) = &mut *object {
+        for (name, text) in [("apiVersion", api_version), ("kind", kind)] {
+            if !text.is_empty() {
+                members.insert(name.to_owned(), text.into());
+            }
         }
     }
-    let raw = last(&envelope, 2).map_or(Some(&[][..]), Part::bytes)?;
-    add_members(&mut members, raw, Message::of(record), record)?;
-    Some(Value::Object(members).into())
+    Some(object)
 }
 
 /// A part of a message as it is sent.
 enum Part<'m> {
     Number(u64),
+    Double(f64),
     Bytes(&'m [u8]),
 }
 
@@ -42,14 +65,14 @@ impl<'m> Part<'m> {
     fn number(&self) -> Option<i64> {
         match self {
             Part::Number(number) => Some(number.cast_signed()),
-            Part::Bytes(_) => None,
+            Part::Double(_) | Part::Bytes(_) => None,
         }
     }
 
     fn bytes(&self) -> Option<&'m [u8]> {
         match self {
             Part::Bytes(bytes) => Some(bytes),
-            Part::Number(_) => None,
+            Part::Number(_) | Part::Double(_) => None,
         }
     }
 
@@ -63,19 +86,35 @@ fn last<'p, 'm>(parts: &'p [(u64, Part<'m>)], number: u64) -> Option<&'p Part<'m
     parts.iter().rev().find(|(known, _)| *known == number).map(|(_, part)| part)
 }
 
-/// Reads a message of a record; later parts of the same number win.
+/// Reads a message of a record.
+fn members(
+    bytes: &[u8],
+    message: Message,
+    record: &'static Record,
+    depth: usize,
+) -> Option<DeepValue> {
+    let mut members = Map::new();
+    let read = grow(|| add_members(&mut members, bytes, message, record, depth.checked_sub(1)?));
+    let members = DeepValue::from(Value::Object(members));
+    read.map(|()| members)
+}
+
+/// Adds the fields of a message; later parts of the same number win.
 fn add_members(
     members: &mut Map<String, Value>,
     bytes: &[u8],
     message: Message,
     record: &'static Record,
+    depth: usize,
 ) -> Option<()> {
     for (number, part) in parts(bytes)? {
         match message.field(number) {
-            Some(Field::Inline(message)) => add_members(members, part.bytes()?, message, record)?,
+            Some(Field::Inline(message)) => {
+                add_members(members, part.bytes()?, message, record, depth)?;
+            }
             Some(Field::Member(name)) => {
                 if let Some(field) = record.field(name) {
-                    add(members, field.name, field.type_, &part)?;
+                    add(members, field.name, field.type_, &part, depth)?;
                 }
             }
             None => {}
@@ -84,27 +123,31 @@ fn add_members(
     Some(())
 }
 
-fn add(members: &mut Map<String, Value>, name: &str, type_: Type, part: &Part<'_>) -> Option<()> {
+fn add(
+    members: &mut Map<String, Value>,
+    name: &str,
+    type_: Type,
+    part: &Part<'_>,
+    depth: usize,
+) -> Option<()> {
     match type_ {
         Type::Named(_, type_) | Type::Optional(type_ @ (Type::List(_) | Type::Map(_))) => {
-            return add(members, name, *type_, part);
+            return add(members, name, *type_, part, depth);
         }
         Type::List(item) => {
-            let item = value(name, *item, part)?;
-            match members.entry(name).or_insert_with(|| json!([])) {
-                Value::Array(items) => items.push(item),
-                _ => return None,
+            let item = value(name, *item, part, depth)?;
+            if let Value::Array(items) = members.entry(name).or_insert_with(|| json!([])) {
+                items.push(item);
             }
         }
         Type::Map(item) => {
-            let (key, item) = entry_of(name, part.bytes()?, *item)?;
-            match members.entry(name).or_insert_with(|| json!({})) {
-                Value::Object(entries) => entries.insert(key, item),
-                _ => return None,
-            };
+            let (key, item) = entry_of(name, part.bytes()?, *item, depth)?;
+            if let Value::Object(entries) = members.entry(name).or_insert_with(|| json!({})) {
+                entries.insert(key, item).map(DeepValue::from);
+            }
         }
         _ => {
-            let value = value(name, type_, part)?;
+            let value = value(name, type_, part, depth)?;
             // What has no value is sent, too.
             let is_absent = match type_ {
                 Type::Text => value == "",
@@ -112,40 +155,69 @@ fn add(members: &mut Map<String, Value>, name: &str, type_: Type, part: &Part<'_
                 _ => value.is_null(),
             };
             if !is_absent {
-                members.insert(name.to_owned(), value);
+                members.insert(name.to_owned(), value).map(DeepValue::from);
             }
         }
     }
     Some(())
 }
 
-fn value(name: &str, type_: Type, part: &Part<'_>) -> Option<Value> {
+fn value(name: &str, type_: Type, part: &Part<'_>, depth: usize) -> Option<Value> {
+    let record = |part: &Part<'_>, table: Table| {
+        let message = Message::of(table());
+        members(part.bytes()?, message, table(), depth).map(DeepValue::into_inner)
+    };
     Some(match type_ {
-        Type::Named(_, type_) | Type::Optional(type_) => value(name, *type_, part)?,
-        Type::Text => part.text()?.into(),
+        Type::Named(_, type_) | Type::Optional(type_) => value(name, *type_, part, depth)?,
+        Type::Text | Type::Parsed(_) => part.text()?.into(),
         Type::Bytes => base64::encode(part.bytes()?).into(),
         Type::Flag => (part.number()? != 0).into(),
         Type::Int32 | Type::Int64 => part.number()?.into(),
+        Type::Float => match part {
+            // Whole numbers are written without a fraction.
+            Part::Double(number) => serde_json::from_str(&json_float(*number)).ok()?,
+            _ => return None,
+        },
         Type::Time => time(part.bytes()?, has_fraction(name))?,
         // A message with JSON.
         Type::Any => {
             let text = last(&parts(part.bytes()?)?, 1).map_or(Some("null"), Part::text)?;
             read_json(text.as_bytes()).ok()?.into_value().into_inner()
         }
-        Type::Record(table) => {
-            let mut members = Map::new();
-            add_members(&mut members, part.bytes()?, Message::of(table()), table())?;
-            members.into()
+        Type::Record(table) => record(part, table)?,
+        Type::RecordOrFlag(table) => {
+            let parts = parts(part.bytes()?)?;
+            match last(&parts, 2) {
+                Some(part) => record(part, table)?,
+                None => (last(&parts, 1).map_or(Some(0), Part::number)? != 0).into(),
+            }
         }
-        _ => return None,
+        Type::RecordOrList(table) | Type::RecordOrTexts(table) => {
+            let parts = parts(part.bytes()?)?;
+            if let Some(part) = last(&parts, 1) {
+                return record(part, table);
+            }
+            let mut items = DeepValue::from(json!([]));
+            for (_, part) in parts.iter().filter(|(number, _)| *number == 2) {
+                let item = match type_ {
+                    Type::RecordOrTexts(_) => part.text()?.into(),
+                    _ => record(part, table)?,
+                };
+                if let Value::Array(items) = &mut *items {
+                    items.push(item);
+                }
+            }
+            items.into_inner()
+        }
+        Type::List(_) | Type::Map(_) => return None,
     })
 }
 
-fn entry_of(name: &str, bytes: &[u8], type_: Type) -> Option<(String, Value)> {
+fn entry_of(name: &str, bytes: &[u8], type_: Type, depth: usize) -> Option<(String, Value)> {
     let parts = parts(bytes)?;
     let key = last(&parts, 1).map_or(Some(""), Part::text)?;
     let item = last(&parts, 2).unwrap_or(&Part::Bytes(&[]));
-    Some((key.to_owned(), value(name, type_, item)?))
+    Some((key.to_owned(), value(name, type_, item, depth)?))
 }
 
 /// Reads a time: seconds and nanoseconds since 1970. An empty message is not a time.
@@ -170,7 +242,11 @@ fn parts(mut message: &[u8]) -> Option<Vec<(u64, Part<'_>)>> {
         let key = varint(&mut message)?;
         match key & 7 {
             0 => parts.push((key >> 3, Part::Number(varint(&mut message)?))),
-            1 => message = message.get(8..)?,
+            1 => {
+                let (value, rest) = message.split_first_chunk()?;
+                parts.push((key >> 3, Part::Double(f64::from_le_bytes(*value))));
+                message = rest;
+            }
             2 => {
                 let length = usize::try_from(varint(&mut message)?).ok()?;
                 let (value, rest) = message.split_at_checked(length)?;
@@ -219,8 +295,13 @@ mod tests {
 
     #[test]
     fn what_is_not_a_message_is_not_read() {
-        assert!(read(b"k8s\0\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff", record_of).is_none());
-        assert!(read(b"{}", record_of).is_none());
+        let endless = b"k8s\0\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff";
+        assert_eq!(read(endless, record_of), Err("unexpected EOF"));
+        assert_eq!(
+            read(b"{}", record_of),
+            Err("provided data does not appear to be a protobuf message, expected prefix [107 56 \
+                115 0]"),
+        );
     }
 
     #[test]

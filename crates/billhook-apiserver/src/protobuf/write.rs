@@ -1,81 +1,255 @@
-//! A status in protobuf, for clients that take nothing else (RE-11).
+//! Objects of the server's own kinds, their lists and events, and statuses, in protobuf (RE-11,
+//! BK-20).
+//!
+//! Messages are written from their end to their beginning, as the length of each comes before it.
 
-use billhook_apimachinery::{Status, StatusCause, StatusDetails};
+use billhook_apimachinery::metadata::Time;
+use billhook_apimachinery::record::{Record, Type, text};
+use billhook_apimachinery::value::{grow, sorted};
+use billhook_apimachinery::{Status, StatusCause, StatusDetails, base64};
+use serde_json::Value;
 
 use super::MAGIC;
+use super::messages::{Field, Message};
+
+/// Prints an object or a list of objects; none if it is of a type without messages.
+pub(crate) fn object(
+    object: &Value,
+    record_of: impl Fn(&str, &str) -> Option<&'static Record>,
+) -> Option<Vec<u8>> {
+    let (api_version, kind) = (text(object, "apiVersion"), text(object, "kind"));
+    if kind == "Status" {
+        return Status::of_failure(object).map(|failure| status(&failure));
+    }
+    let mut message = Backwards::default();
+    match (object.get("items"), kind.strip_suffix("List")) {
+        (Some(Value::Array(items)), Some(kind)) => {
+            let record = record_of(api_version, kind)?;
+            for item in items.iter().rev() {
+                message.message(2, |message| message.record(item, Message::of(record), record));
+            }
+            let metadata = object.get("metadata").unwrap_or(&Value::Null);
+            message.message(1, |message| message.list_metadata(metadata));
+        }
+        _ => {
+            let record = record_of(api_version, kind)?;
+            message.record(object, Message::of(record), record);
+        }
+    }
+    Some(message.enveloped(api_version, kind))
+}
+
+/// Prints an event of a watch, with its length before it.
+pub(crate) fn event(kind: &str, object: &[u8]) -> Vec<u8> {
+    let mut event = Backwards::default();
+    event.message(2, |message| message.bytes(1, object));
+    event.text(1, kind);
+    let event = event.finished();
+    let length = u32::try_from(event.len()).unwrap_or(u32::MAX);
+    [&length.to_be_bytes()[..], &event].concat()
+}
 
 /// Prints a status as a message of its own.
 pub(crate) fn status(status: &Status) -> Vec<u8> {
-    let mut type_meta = Message::default();
-    type_meta.text(1, "v1");
-    type_meta.text(2, "Status");
-    let mut unknown = Message::default();
-    unknown.bytes(1, &type_meta.0);
-    unknown.bytes(2, &of_status(status));
-    unknown.text(3, "");
-    unknown.text(4, "");
-    [MAGIC, &unknown.0].concat()
-}
-
-fn of_status(status: &Status) -> Vec<u8> {
-    let mut metadata = Message::default();
-    (1..=3).for_each(|field| metadata.text(field, ""));
-    let mut message = Message::default();
-    message.bytes(1, &metadata.0);
-    message.text(2, &status.status);
-    message.text(3, &status.message);
-    message.text(4, &status.reason);
-    if let Some(details) = &status.details {
-        message.bytes(5, &of_details(details));
-    }
+    let mut message = Backwards::default();
     message.number(6, status.code);
-    message.0
-}
-
-fn of_details(details: &StatusDetails) -> Vec<u8> {
-    let mut message = Message::default();
-    message.text(1, &details.name);
-    message.text(2, &details.group);
-    message.text(3, &details.kind);
-    for StatusCause { reason, message: text, field, .. } in &details.causes {
-        let mut cause = Message::default();
-        cause.text(1, reason);
-        cause.text(2, text);
-        cause.text(3, field);
-        message.bytes(4, &cause.0);
+    if let Some(details) = &status.details {
+        message.message(5, |message| message.details(details));
     }
-    message.number(5, details.retry_after_seconds);
-    message.text(6, &details.uid);
-    message.0
+    message.text(4, &status.reason);
+    message.text(3, &status.message);
+    message.text(2, &status.status);
+    message.message(1, |message| message.list_metadata(&Value::Null));
+    message.enveloped("v1", "Status")
 }
 
-/// A message that is being written, field by field.
+/// A message that is being written, the last byte first.
 #[derive(Default)]
-struct Message(Vec<u8>);
+struct Backwards(Vec<u8>);
 
-impl Message {
-    fn text(&mut self, field: u8, text: &str) {
+impl Backwards {
+    /// Puts an object into its envelope, which says what it is.
+    fn enveloped(self, api_version: &str, kind: &str) -> Vec<u8> {
+        let mut envelope = Backwards::default();
+        envelope.text(4, "");
+        envelope.text(3, "");
+        envelope.message(2, |message| message.0.extend(self.0));
+        envelope.message(1, |message| {
+            message.text(2, kind);
+            message.text(1, api_version);
+        });
+        envelope.put(MAGIC);
+        envelope.finished()
+    }
+
+    fn finished(mut self) -> Vec<u8> {
+        self.0.reverse();
+        self.0
+    }
+
+    fn list_metadata(&mut self, metadata: &Value) {
+        if let Some(remaining) = metadata.get("remainingItemCount").and_then(Value::as_i64) {
+            self.number(4, remaining);
+        }
+        self.text(3, text(metadata, "continue"));
+        self.text(2, text(metadata, "resourceVersion"));
+        self.text(1, "");
+    }
+
+    fn details(&mut self, details: &StatusDetails) {
+        self.text(6, &details.uid);
+        self.number(5, details.retry_after_seconds);
+        for StatusCause { reason, message: why, field, .. } in details.causes.iter().rev() {
+            self.message(4, |message| {
+                message.text(3, field);
+                message.text(2, why);
+                message.text(1, reason);
+            });
+        }
+        self.text(3, &details.kind);
+        self.text(2, &details.group);
+        self.text(1, &details.name);
+    }
+
+    fn record(&mut self, object: &Value, message: Message, record: &'static Record) {
+        grow(|| {
+            for (number, field) in message.fields_backwards() {
+                match field {
+                    Field::Inline(inner) => {
+                        self.message(number, |message| message.record(object, inner, record));
+                    }
+                    Field::Member(name) => {
+                        if let Some(field) = record.field(name) {
+                            let value = object.get(name).filter(|value| !value.is_null());
+                            self.field(number, field.type_, value);
+                        }
+                    }
+                }
+            }
+        });
+    }
+
+    /// Writes a field. What cannot be absent in a message is written when it has no value, too.
+    fn field(&mut self, number: u64, type_: Type, value: Option<&Value>) {
+        match (type_, value) {
+            (Type::Named(_, type_), _) => self.field(number, *type_, value),
+            (Type::Optional(type_), Some(_)) => self.field(number, *type_, value),
+            (Type::List(type_), Some(Value::Array(items))) => {
+                items.iter().rev().for_each(|item| self.value(number, *type_, item));
+            }
+            (Type::Map(type_), Some(Value::Object(entries))) => {
+                for (key, value) in sorted(entries).into_iter().rev() {
+                    self.message(number, |message| {
+                        message.value(2, *type_, value);
+                        message.text(1, key);
+                    });
+                }
+            }
+            (_, Some(value)) => self.value(number, type_, value),
+            (Type::Text, None) => self.text(number, ""),
+            (Type::Flag | Type::Int32 | Type::Int64, None) => self.number(number, 0),
+            (Type::Record(_), None) => self.value(number, type_, &Value::Null),
+            (_, None) => {}
+        }
+    }
+
+    fn value(&mut self, number: u64, type_: Type, value: &Value) {
+        match type_ {
+            Type::Named(_, type_) | Type::Optional(type_) => self.value(number, *type_, value),
+            Type::Text | Type::Parsed(_) => self.text(number, value.as_str().unwrap_or_default()),
+            Type::Flag => self.number(number, i64::from(value.as_bool().unwrap_or_default())),
+            Type::Int32 | Type::Int64 => self.number(number, value.as_i64().unwrap_or_default()),
+            Type::Float => {
+                self.put(&value.as_f64().unwrap_or_default().to_le_bytes());
+                self.varint(number << 3 | 1);
+            }
+            Type::Bytes => {
+                let bytes = base64::decode(value.as_str().unwrap_or_default());
+                self.bytes(number, &bytes.unwrap_or_default());
+            }
+            Type::Time => {
+                let time = value.as_str().unwrap_or_default();
+                self.message(number, |message| message.time(time));
+            }
+            Type::Any => {
+                let json = billhook::to_json(value);
+                self.message(number, |message| message.text(1, &json));
+            }
+            Type::Record(table) => {
+                let message = Message::of(table());
+                self.message(number, |of_value| of_value.record(value, message, table()));
+            }
+            Type::RecordOrFlag(table) => self.message(number, |message| match value {
+                Value::Bool(flag) => message.number(1, i64::from(*flag)),
+                _ => {
+                    message.value(2, Type::Record(table), value);
+                    message.number(1, 1);
+                }
+            }),
+            Type::RecordOrList(table) | Type::RecordOrTexts(table) => {
+                let item = match type_ {
+                    Type::RecordOrTexts(_) => Type::Text,
+                    _ => Type::Record(table),
+                };
+                self.message(number, |message| match value {
+                    Value::Array(items) => {
+                        items.iter().rev().for_each(|value| message.value(2, item, value));
+                    }
+                    _ => message.value(1, Type::Record(table), value),
+                });
+            }
+            // No message has lists or maps in them.
+            Type::List(_) | Type::Map(_) => {}
+        }
+    }
+
+    /// Writes seconds and nanoseconds since 1970.
+    fn time(&mut self, text: &str) {
+        let fraction = text.split_once('.').map_or("", |(_, rest)| rest.trim_end_matches('Z'));
+        self.number(2, format!("{fraction:0<9}").parse::<i64>().unwrap_or_default());
+        let time = Time::parse(text).unwrap_or_default();
+        self.number(1, time.seconds_since(Time::from_unix(0)));
+    }
+
+    fn text(&mut self, field: u64, text: &str) {
         self.bytes(field, text.as_bytes());
     }
 
-    fn bytes(&mut self, field: u8, bytes: &[u8]) {
-        self.0.push(field << 3 | 2);
-        self.varint(bytes.len() as u64);
-        self.0.extend_from_slice(bytes);
+    fn bytes(&mut self, field: u64, bytes: &[u8]) {
+        self.message(field, |message| message.put(bytes));
     }
 
-    fn number(&mut self, field: u8, number: impl Into<i64>) {
-        self.0.push(field << 3);
+    /// Writes a field with a length.
+    fn message(&mut self, field: u64, write: impl FnOnce(&mut Self)) {
+        let end = self.0.len();
+        write(self);
+        self.varint((self.0.len() - end) as u64);
+        self.varint(field << 3 | 2);
+    }
+
+    fn number(&mut self, field: u64, number: impl Into<i64>) {
         self.varint(number.into().cast_unsigned());
+        self.varint(field << 3);
     }
 
     /// Seven bits a byte, the lowest first.
     fn varint(&mut self, mut number: u64) {
-        while number > 0x7f {
-            self.0.push((number & 0x7f) as u8 | 0x80);
+        let mut bytes = [0; 10];
+        let mut length = 0;
+        for byte in &mut bytes {
+            *byte = (number & 0x7f) as u8;
+            length += 1;
             number >>= 7;
+            if number == 0 {
+                break;
+            }
+            *byte |= 0x80;
         }
-        self.0.push((number & 0x7f) as u8);
+        self.put(bytes.get(..length).unwrap_or_default());
+    }
+
+    fn put(&mut self, bytes: &[u8]) {
+        self.0.extend(bytes.iter().rev());
     }
 }
 

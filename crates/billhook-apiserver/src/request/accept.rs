@@ -1,5 +1,7 @@
 //! The choice of a media type by the header `Accept` (RE-10, RE-11, DT-60).
 
+use crate::protobuf::PROTOBUF;
+
 /// The text of a 406 (RE-11).
 pub(crate) const NOT_ACCEPTABLE: &str = "only the following media types are accepted: \
     application/json, application/yaml, application/vnd.kubernetes.protobuf";
@@ -10,6 +12,8 @@ pub(crate) enum MediaType {
     #[default]
     Json,
     Yaml,
+    /// Of the server's own kinds only.
+    Protobuf,
 }
 
 impl MediaType {
@@ -17,6 +21,7 @@ impl MediaType {
         match self {
             MediaType::Json => "application/json",
             MediaType::Yaml => "application/yaml",
+            MediaType::Protobuf => PROTOBUF,
         }
     }
 }
@@ -92,7 +97,7 @@ impl<'a> Clause<'a> {
     }
 
     fn is_protobuf(&self) -> bool {
-        (self.type_, self.subtype) == ("application", "vnd.kubernetes.protobuf")
+        PROTOBUF.split_once('/') == Some((self.type_, self.subtype))
     }
 
     /// Returns the form that is asked for; `None` if there is no such form.
@@ -124,12 +129,23 @@ fn clauses(header: &str) -> Vec<Clause<'_>> {
 
 /// Chooses the type of an answer; `None` if nothing that is offered is accepted.
 pub(crate) fn negotiate(header: &str) -> Option<Accepted> {
-    choose(header, |clause| clause.transform())
+    choose(header, |clause| Some((clause.media_type()?, clause.transform()?)))
+}
+
+/// Chooses the type of an answer about the server's own kinds, whose objects are sent in protobuf, too.
+pub(crate) fn negotiate_own(header: &str) -> Option<Accepted> {
+    choose(header, |clause| match (clause.media_type(), clause.transform()?) {
+        (Some(media_type), transform) => Some((media_type, transform)),
+        (None, None) if clause.is_protobuf() => Some((MediaType::Protobuf, None)),
+        (None, _) => None,
+    })
 }
 
 /// Chooses the type of a document that has no other form.
 pub(crate) fn negotiate_plain(header: &str) -> Option<Accepted> {
-    choose(header, |clause| clause.transform().filter(Option::is_none))
+    choose(header, |clause| {
+        Some((clause.media_type()?, clause.transform().filter(Option::is_none)?))
+    })
 }
 
 /// Whether the best clause for a failure, which has no other form (RE-17), is that for protobuf
@@ -159,15 +175,15 @@ pub(crate) fn aggregated_discovery(header: &str) -> Option<Accepted> {
 
 fn choose(
     header: &str,
-    transform: impl Fn(&Clause<'_>) -> Option<Option<Transform>>,
+    offered: impl Fn(&Clause<'_>) -> Option<(MediaType, Option<Transform>)>,
 ) -> Option<Accepted> {
     if header.trim().is_empty() {
         return Some(Accepted::default());
     }
     clauses(header).iter().find_map(|clause| {
-        let media_type = clause.media_type()?;
+        let (media_type, transform) = offered(clause)?;
         let is_pretty = clause.parameter("pretty") == Some("1");
-        Some(Accepted { media_type, is_pretty, transform: transform(clause)? })
+        Some(Accepted { media_type, is_pretty, transform })
     })
 }
 

@@ -15,7 +15,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method};
 
 pub(crate) use self::accept::{
     Accepted, MediaType, NOT_ACCEPTABLE, Shape, Transform, aggregated_discovery, names_media_type,
-    negotiate, negotiate_plain, prefers_protobuf,
+    negotiate, negotiate_own, negotiate_plain, prefers_protobuf,
 };
 use self::audit::audit_id;
 use self::path::unescaped;
@@ -87,10 +87,16 @@ impl Request {
     }
 
     /// Returns the type of the body, without parameters; JSON if it is not named (RE-12).
+    /// Empty if a parameter has no value.
     pub(crate) fn content_type(&self) -> &str {
         let header = self.header("content-type");
-        let name = header.split_once(';').map_or(header, |(name, _)| name);
-        if name.is_empty() { "application/json" } else { name }
+        let (name, parameters) = header.split_once(';').unwrap_or((header, ""));
+        let mut parameters = parameters.split(';').map(str::trim);
+        match () {
+            () if !parameters.all(|it| it.is_empty() || it.contains('=')) => "",
+            () if name.is_empty() => "application/json",
+            () => name,
+        }
     }
 
     /// Whether the request writes one object.

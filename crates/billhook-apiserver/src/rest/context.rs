@@ -16,7 +16,7 @@ use crate::definitions::{group_of, settle_or_begin};
 use crate::garbage;
 use crate::kinds::{check_types, settle_namespace, settle_namespaces};
 use crate::request::{Request, ResourcePath};
-use crate::response::{FailureForm, Form, Response};
+use crate::response::{Form, Response};
 use crate::state::Shared;
 use crate::storage::{Object, Storage};
 use crate::view::View;
@@ -34,7 +34,7 @@ pub(crate) struct Context<'r> {
     pub(crate) version: CrdVersion,
     pub(crate) form: Form,
     /// The form of failures, which are never shown in another form.
-    pub(crate) failure_form: FailureForm,
+    pub(crate) failure_form: Form,
     pub(crate) view: View,
 }
 

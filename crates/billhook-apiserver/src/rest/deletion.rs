@@ -18,7 +18,7 @@ pub(super) fn delete_options(context: &Context<'_>) -> Result<DeleteOptions, Sta
     let options = if request.body()?.is_empty() {
         of_query(&request.query)?
     } else {
-        let read = of_body(&Body::of(request, true)?);
+        let read = of_body(&Body::of(request, Some(DeleteOptions::record()))?);
         read.map_err(|error| context.server.settings.features.unreadable_options(error))?
     };
     invalid("DeleteOptions", &options.validate())?;

@@ -116,7 +116,7 @@ impl Page {
         if !self.is_continued || status.reason != "Expired" {
             return Err(status);
         }
-        Ok(context.failure_form.expired(&status, &write_token(NEWEST, &self.after)))
+        Ok(context.failure_form.status_with(&status, &write_token(NEWEST, &self.after)))
     }
 
     /// Lists the objects of the page, and the metadata of the list.

@@ -3,6 +3,7 @@
 mod context;
 mod delete;
 mod deletion;
+mod frames;
 mod labels;
 mod list;
 mod list_options;

@@ -3,13 +3,13 @@
 use std::borrow::Cow;
 
 use billhook::{BodyFormat, FieldValidation};
-use billhook_admission::{DeleteOptions, ObjectRequest};
+use billhook_admission::ObjectRequest;
 use billhook_apimachinery::metadata::validate_manager;
-use billhook_apimachinery::record::{Record, TypedRecord as _};
+use billhook_apimachinery::record::Record;
+use billhook_apimachinery::value::DeepValue;
 use billhook_apimachinery::{FieldError, FieldPath, Location, Status};
 use serde_json::Value;
 
-use crate::kinds;
 use crate::protobuf::{self, PROTOBUF};
 use crate::request::{Query, Request};
 
@@ -109,21 +109,22 @@ pub(super) struct Body<'r> {
 
 impl<'r> Body<'r> {
     /// Takes the body of a request: JSON or YAML, or protobuf if it is read as a type of the server
-    /// (RE-12).
-    pub(super) fn of(request: &'r Request, is_typed: bool) -> Result<Self, Status> {
+    /// (RE-12, BK-20).
+    pub(super) fn of(
+        request: &'r Request,
+        record: Option<&'static Record>,
+    ) -> Result<Self, Status> {
         let is = |type_| is_of_type(request, type_);
         let sent = || request.body().map(|body| Cow::from(&**body));
         let format = BodyFormat::Json;
-        match () {
-            () if is("application/json") => Ok(Body { text: sent()?, format }),
-            () if is("application/yaml") => Ok(Body { text: sent()?, format: BodyFormat::Yaml }),
-            () if is_typed && is(PROTOBUF) => {
-                let read = protobuf::read(&sent()?, record_of).ok_or_else(|| {
-                    Status::bad_request("the body cannot be read as an object in protobuf")
-                })?;
-                Ok(Body { text: billhook::to_json(&read).into_bytes().into(), format })
+        match record {
+            _ if is("application/json") => Ok(Body { text: sent()?, format }),
+            _ if is("application/yaml") => Ok(Body { text: sent()?, format: BodyFormat::Yaml }),
+            Some(record) if is(PROTOBUF) => {
+                let object = of_protobuf(request.body()?, record)?;
+                Ok(Body { text: billhook::to_json(&object).into_bytes().into(), format })
             }
-            () => {
+            _ => {
                 let types =
                     "application/json, application/yaml, application/vnd.kubernetes.protobuf";
                 Err(unsupported(types))
@@ -132,13 +133,22 @@ impl<'r> Body<'r> {
     }
 }
 
-/// Returns the fields of a type of the server.
-fn record_of(api_version: &str, kind: &str) -> Option<&'static Record> {
-    match kind {
-        "DeleteOptions" => Some(DeleteOptions::record()),
-        kind => kinds::record_of(api_version, kind),
-    }
+/// Reads an object of a type of the server.
+fn of_protobuf(body: &[u8], record: &'static Record) -> Result<DeepValue, Status> {
+    let own = |_: &str, kind: &str| [record.name, ""].contains(&kind).then_some(record);
+    protobuf::read(body, own).map_err(|error| {
+        let begin = body.get(..MAX_SHOWN);
+        let hex: String = begin.unwrap_or(body).iter().map(|byte| format!("{byte:02x}")).collect();
+        let rest = if begin.is_some() { " ..." } else { "" };
+        let kind = record.name;
+        Status::bad_request(format!(
+            "the object provided is unrecognized (must be of type {kind}): {error} ({hex}{rest})"
+        ))
+    })
 }
+
+/// How many bytes of an unreadable body its failure shows.
+const MAX_SHOWN: usize = 30;
 
 fn is_of_type(request: &Request, type_: &str) -> bool {
     request.content_type().trim().eq_ignore_ascii_case(type_)

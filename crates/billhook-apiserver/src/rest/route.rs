@@ -10,8 +10,10 @@ use http::HeaderValue;
 use super::context::Context;
 use super::{delete, list, read, watch, write};
 use crate::catalog::Served;
-use crate::request::{Accepted, NOT_ACCEPTABLE, Request, Verb, names_media_type, negotiate};
-use crate::response::{FailureForm, Form, Response, not_allowed, not_served, plain_not_found};
+use crate::request::{
+    Accepted, NOT_ACCEPTABLE, Request, Verb, names_media_type, negotiate, negotiate_own,
+};
+use crate::response::{Form, Response, not_allowed, not_served, plain_not_found};
 use crate::state::Shared;
 use crate::table::Columns;
 use crate::users::user_of;
@@ -22,7 +24,7 @@ pub(crate) async fn serve(server: &Arc<Shared>, request: &Request) -> Response {
     let (Some(path), Some(verb)) = (&request.objects, request.verb()) else {
         return plain_not_found();
     };
-    let failure_form = FailureForm::of(request);
+    let failure_form = Form::of_failures(request);
     let not_found = || match server.catalog().is_own(&path.group, Some(&path.version)) {
         true => failure_form.status(&not_served()),
         false => plain_not_found(),
@@ -43,7 +45,7 @@ pub(crate) async fn serve(server: &Arc<Shared>, request: &Request) -> Response {
     }
 
     let accept = request.header("accept");
-    let accepted = negotiate(accept);
+    let accepted = if resource.is_native() { negotiate_own(accept) } else { negotiate(accept) };
     let columns = || match path.subresource.as_str() {
         "scale" => Columns::of_scale(),
         _ => {

@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use super::context::Context;
+use super::frames::{self, Frames};
 use super::list_options::{ListOptions, is_newest};
 use super::read::revision;
 use super::selectors::{Keys, Selectors};
@@ -47,16 +48,20 @@ pub(super) fn watch(context: &Context<'_>) -> Result<Response, Status> {
     let options = ListOptions::read(context)?;
     let wanted =
         revision(query.text("resourceVersion")).map_err(|why| Status::failure(500, "", why))?;
-    if context.form.media_type != MediaType::Json {
+    let media_type = context.form.media_type;
+    if media_type == MediaType::Yaml {
         return Err(Status::failure(406, "NotAcceptable", NOT_STREAMABLE));
     }
     context.view.check()?;
     context.check_cache()?;
     let (stream, end) = EventStream::begin(context, options, wanted);
-    let mut response = http::Response::new(Body::events(stream, end.into_std()));
+    let (body, type_) = match media_type {
+        MediaType::Protobuf => (Body::events(Frames(stream), end.into_std()), frames::CONTENT_TYPE),
+        _ => (Body::events(stream, end.into_std()), media_type.name()),
+    };
+    let mut response = http::Response::new(body);
     *response.status_mut() = StatusCode::OK;
-    let json = HeaderValue::from_static("application/json");
-    response.headers_mut().insert(header::CONTENT_TYPE, json);
+    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(type_));
     Ok(response)
 }
 

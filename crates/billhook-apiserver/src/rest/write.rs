@@ -22,7 +22,7 @@ pub(super) async fn create(context: &Context<'_>) -> Result<Response, Status> {
     if context.server.settings.settles_like_a_server {
         tokio::time::sleep(context.resource.holds_back()).await;
     }
-    let body = Body::of(context.request, context.resource.is_native())?;
+    let body = Body::of(context.request, context.resource.record)?;
     let options = WriteOptions::read(context.request, "CreateOptions")?;
     let request = ObjectRequest::create(context.version.name(), &body.text)
         .body_format(body.format)
@@ -34,7 +34,7 @@ pub(super) async fn create(context: &Context<'_>) -> Result<Response, Status> {
 pub(super) async fn update(context: &Context<'_>) -> Result<Response, Status> {
     context.request.body()?;
     let options = WriteOptions::read(context.request, "UpdateOptions")?;
-    let body = Body::of(context.request, context.resource.is_native())?;
+    let body = Body::of(context.request, context.resource.record)?;
     let request = ObjectRequest::replace(context.version.name(), &body.text, &[])
         .body_format(body.format)
         .name(context.name()?);

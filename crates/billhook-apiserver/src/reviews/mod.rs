@@ -10,7 +10,7 @@ use billhook::webhook::{
 };
 use billhook::{BodyFormat, read_body};
 use billhook_apimachinery::metadata::ObjectMeta;
-use billhook_apimachinery::record::{Record, TypedRecord, declared_json, to_value};
+use billhook_apimachinery::record::{Record, TypedRecord, declared_json, text, to_value};
 use billhook_apimachinery::value::DeepValue;
 use billhook_apimachinery::{FieldError, FieldPath, Status, UserInfo};
 use http::{Method, StatusCode};
@@ -125,8 +125,9 @@ fn body(request: &Request, kind: &str) -> Result<DeepValue, Status> {
     let format = match request.content_type().trim() {
         PROTOBUF => {
             let read = protobuf::read(request.body()?, record_of);
-            let text = "the body cannot be read as a review in protobuf";
-            return read.ok_or_else(|| Status::bad_request(text));
+            let is_review = |object: &DeepValue| record_of("", text(object, "kind")).is_some();
+            let message = "the body cannot be read as a review in protobuf";
+            return read.ok().filter(is_review).ok_or_else(|| Status::bad_request(message));
         }
         "application/yaml" => BodyFormat::Yaml,
         "application/json" => BodyFormat::Json,
@@ -255,7 +256,7 @@ mod tests {
         for length in 0..CAN_I.len() {
             let review = protobuf::read(CAN_I.get(..length).unwrap(), record_of);
             let attributes =
-                review.and_then(|review| review.pointer("/spec/resourceAttributes").cloned());
+                review.ok().and_then(|review| review.pointer("/spec/resourceAttributes").cloned());
             assert!(attributes.is_none() || length > 60);
         }
     }

@@ -242,7 +242,7 @@ mod tests {
             assert_eq!(objects.get(&key).is_some(), expected.contains(&key));
             let rank = expected.range(..Arc::clone(&key)).count();
             assert_eq!(objects.count_while(|known| known < &*key), rank);
-            let after = objects.skip_while(|known| known < &*key).next();
+            let after = objects.skip_while(|known| known < &*key).take(1).last();
             assert_eq!(after.map(|object| &object.key), expected.range(key..).next());
         }
     }

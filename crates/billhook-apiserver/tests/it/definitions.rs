@@ -186,3 +186,22 @@ async fn a_definition_stays_established() {
     let found = conditions(&server, "foos").await;
     assert_eq!(found, ["NamesAccepted=True NoConflicts", "Established=True InitialNamesAccepted"]);
 }
+
+/// LC-03, RP-24.
+#[tokio::test]
+async fn what_a_definition_does_not_have_is_removed() {
+    let server = Server::builder().build();
+    let mut sent = definition("foos", "Foo");
+    sent["top"] = json!(1);
+    let created = call(&server, Method::POST, DEFINITIONS, &[], &sent.to_string()).await;
+    assert_eq!(created.code, 201);
+    assert_eq!(created.warnings, ["299 - \"unknown field \\\"top\\\"\""]);
+    assert_eq!(created.json()["top"], Value::Null);
+
+    let path = format!("{DEFINITIONS}/foos.example.com");
+    let mut found = call(&server, Method::GET, &path, &[], "").await.json();
+    found["status"] = json!({"conditions": [], "acceptedNames": found["spec"]["names"]});
+    let status = format!("{path}/status");
+    let written = call(&server, Method::PUT, &status, &[], &found.to_string()).await;
+    assert_eq!((written.code, &written.json()["status"]["conditions"]), (200, &json!([])));
+}

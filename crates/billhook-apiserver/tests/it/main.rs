@@ -27,6 +27,7 @@ mod openapi;
 mod own_rules;
 mod pages;
 mod policies;
+mod protobuf;
 mod rest;
 mod rules;
 mod storage;

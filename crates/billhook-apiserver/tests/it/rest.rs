@@ -385,3 +385,46 @@ async fn times_and_names_can_come_from_the_test() {
     assert_eq!(created["metadata"]["creationTimestamp"], "2026-01-02T03:04:05Z");
     assert_eq!(created["metadata"]["managedFields"][0]["time"], "2026-02-03T04:05:06Z");
 }
+
+/// RE-12.
+#[tokio::test]
+async fn parameters_of_a_content_type_have_values() {
+    let server = server();
+    let object = r#"{"apiVersion": "example.com/v1", "kind": "Foo", "metadata": {"name": "a"}}"#;
+    for (type_, code) in [
+        ("application/json;foo", 415),
+        ("application/json, text/plain", 415),
+        ("application/json; charset=utf-8", 201),
+    ] {
+        let created = call(&server, Method::POST, FOOS, &[("content-type", type_)], object).await;
+        assert_eq!(created.code, code, "{type_}");
+    }
+}
+
+/// RE-82.
+#[tokio::test]
+async fn operations_of_a_patch_are_texts() {
+    let server = server();
+    let object = r#"{"apiVersion": "example.com/v1", "kind": "Foo", "metadata": {"name": "a"}}"#;
+    assert_eq!(call(&server, Method::POST, FOOS, &[], object).await.code, 201);
+    let json_patch = [("content-type", "application/json-patch+json")];
+    for (patch, field) in [
+        (r#"[{"op": "add", "path": 5, "value": 1}]"#, "path"),
+        (r#"[{"op": 5, "path": "/a"}]"#, "op"),
+    ] {
+        let path = format!("{FOOS}/a");
+        let refused = call(&server, Method::PATCH, &path, &json_patch, patch).await;
+        assert_eq!(
+            (refused.code, refused.message()),
+            (
+                400,
+                format!(
+                    "error decoding patch: json: cannot unmarshal number into Go struct field \
+                 jsonPatchOp.{field} of type string"
+                )
+            ),
+        );
+        let ignored = format!("{path}?fieldValidation=Ignore");
+        assert_eq!(call(&server, Method::PATCH, &ignored, &json_patch, patch).await.code, 422);
+    }
+}

@@ -162,7 +162,7 @@ fn aliases() {
 #[test]
 fn an_anchor_is_not_in_itself() {
     for text in ["&a [*a]", "&a {b: [1, *a]}", "&a {<<: [{b: *a}]}", "{<<: [&a {b: *a}]}"] {
-        assert_eq!(refused(text), "yaml: anchor value contains itself", "{text}");
+        assert_eq!(refused(text), "yaml: anchor 'a' value contains itself", "{text}");
     }
 }
 

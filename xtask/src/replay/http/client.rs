@@ -117,7 +117,12 @@ impl Stream {
 
 /// Bookmarks may come at any time, but for those that end the initial events.
 fn is_progress(line: &Value) -> bool {
-    let is_end = "/object/metadata/annotations/k8s.io~1initial-events-end";
-    line.get("type").is_some_and(|kind| kind == "BOOKMARK")
-        && line.pointer(is_end).is_none_or(|end| end != "true")
+    let object = line.get("object").unwrap_or(&Value::Null);
+    // A table has the object in its row.
+    let is_end =
+        [object, object.pointer("/rows/0/object").unwrap_or(&Value::Null)].iter().any(|it| {
+            let end = it.pointer("/metadata/annotations/k8s.io~1initial-events-end");
+            end.is_some_and(|end| end == "true")
+        });
+    line.get("type").is_some_and(|kind| kind == "BOOKMARK") && !is_end
 }

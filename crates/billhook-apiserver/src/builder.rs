@@ -1,0 +1,346 @@
+//! What a server is built from.
+
+use std::fmt;
+use std::sync::{Arc, Mutex, RwLock};
+
+use billhook::webhook::{AuthorizationDecision, AuthorizationRequest};
+use billhook::{
+    CrdError, CrdOptions, CustomResourceDefinition, Definition, KubernetesVersion, Time,
+};
+use billhook_admission::{
+    AdmissionRequest, AdmissionResponse, Chain, Converter, ServerFields, WebhookCaller,
+};
+use billhook_apimachinery::UserInfo;
+use serde_json::Value;
+
+use crate::budget::Budgets;
+use crate::catalog::Lives;
+use crate::definitions;
+use crate::features::Features;
+use crate::future::at_once;
+use crate::kinds;
+use crate::own::own_resources;
+use crate::server::Server;
+use crate::state::{Clock, Configured, Settings, Shared};
+use crate::storage::MemoryStorage;
+use crate::users::{AUTHENTICATED, Authorizer};
+use crate::webhooks::Webhooks;
+
+impl Server {
+    /// Begins to build a server.
+    pub fn builder() -> ServerBuilder {
+        ServerBuilder::default()
+    }
+}
+
+/// Builds a [`Server`].
+pub struct ServerBuilder {
+    kubernetes: KubernetesVersion,
+    definitions: Vec<Value>,
+    user: UserInfo,
+    authorizer: Authorizer,
+    new_objects: Option<Arc<dyn Fn() -> ServerFields + Send + Sync>>,
+    clock: Clock,
+    webhooks: Webhooks,
+    has_namespaces: bool,
+    settles_like_a_server: bool,
+    finalizes_in_background: bool,
+    collects_garbage: bool,
+}
+
+impl fmt::Debug for ServerBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ServerBuilder")
+            .field("definitions", &self.definitions.len())
+            .finish_non_exhaustive()
+    }
+}
+
+impl Default for ServerBuilder {
+    fn default() -> Self {
+        ServerBuilder {
+            kubernetes: KubernetesVersion::default(),
+            definitions: Vec::new(),
+            user: UserInfo::named("system:admin").group("system:masters").group(AUTHENTICATED),
+            authorizer: Authorizer::default(),
+            new_objects: None,
+            clock: Clock::default(),
+            webhooks: Webhooks::default(),
+            has_namespaces: true,
+            settles_like_a_server: false,
+            finalizes_in_background: false,
+            collects_garbage: false,
+        }
+    }
+}
+
+impl ServerBuilder {
+    /// Answers as a server of a version of Kubernetes does, by default the newest one: what it
+    /// accepts, its texts, the kinds and fields that it has. To be called before
+    /// [`ServerBuilder::definition`], which checks definitions by the rules of the version.
+    ///
+    /// ```
+    /// use billhook_apimachinery::KubernetesVersion;
+    /// use billhook_apiserver::Server;
+    ///
+    /// let server = Server::builder().kubernetes(KubernetesVersion::V1_33).build();
+    /// ```
+    #[must_use]
+    pub fn kubernetes(mut self, kubernetes: KubernetesVersion) -> Self {
+        self.kubernetes = kubernetes;
+        self
+    }
+
+    /// Serves the resources of a definition, given as a document. Fails if a server would refuse it.
+    pub fn definition(mut self, document: &Value) -> Result<Self, CrdError> {
+        let options = CrdOptions::default().kubernetes(self.kubernetes);
+        CustomResourceDefinition::with_options(document, &options)?;
+        if let Ok(definition) = Definition::new(document.clone(), self.kubernetes)
+            && let Some(error) = definition.validate_create().errors().first()
+        {
+            return Err(error.clone().into());
+        }
+        self.definitions.push(document.clone());
+        Ok(self)
+    }
+
+    /// Names the user who makes the requests; one with the headers `Impersonate-User`,
+    /// `Impersonate-Group`, `Impersonate-Uid` and `Impersonate-Extra-…` is made by another one
+    /// (RE-142). By default it is `system:admin` in the groups `system:masters` and
+    /// `system:authenticated`.
+    #[must_use]
+    pub fn user(mut self, user: UserInfo) -> Self {
+        self.user = user;
+        self
+    }
+
+    /// Decides what users may do, where somebody asks: by access reviews and by `authorizer` in
+    /// expressions. By default everything is allowed. Requests are made whatever it says.
+    ///
+    /// ```
+    /// use billhook::webhook::AuthorizationDecision;
+    /// use billhook_apiserver::Server;
+    ///
+    /// let builder = Server::builder().authorizer(|user, request| {
+    ///     AuthorizationDecision::new(request.verb == "get" || user.username == "alice")
+    /// });
+    /// ```
+    #[must_use]
+    pub fn authorizer(
+        mut self,
+        decide: impl Fn(&UserInfo, &AuthorizationRequest) -> AuthorizationDecision
+        + Send
+        + Sync
+        + 'static,
+    ) -> Self {
+        self.authorizer = Authorizer::new(decide);
+        self
+    }
+
+    /// Takes the UIDs, times and name suffixes of new objects from elsewhere, for tests.
+    #[must_use]
+    pub fn server_fields(
+        mut self,
+        server_fields: impl Fn() -> ServerFields + Send + Sync + 'static,
+    ) -> Self {
+        self.new_objects = Some(Arc::new(server_fields));
+        self
+    }
+
+    /// Takes the times of managed fields, and those that ages in tables end at, from elsewhere, for
+    /// tests.
+    #[must_use]
+    pub fn clock(mut self, clock: impl Fn() -> Time + Send + Sync + 'static) -> Self {
+        self.clock = Clock(Some(Arc::new(clock)));
+        self
+    }
+
+    /// Reaches webhooks by a caller, such as `HttpsCaller` of `billhook-webhook-client`; by default
+    /// none can be reached.
+    #[must_use]
+    pub fn webhooks(mut self, caller: impl WebhookCaller + 'static) -> Self {
+        self.webhooks.set_caller(caller);
+        self
+    }
+
+    /// Reviews requests in this process where a webhook configuration names a service. The
+    /// configuration is an object of the server like any other, and counts from its creation on.
+    ///
+    /// ```
+    /// use billhook_admission::billhook::webhook::Operation;
+    /// use billhook_admission::{AdmissionRequest, AdmissionResponse};
+    /// use billhook_apiserver::Server;
+    ///
+    /// let builder = Server::builder().admission_service(
+    ///     "shop",
+    ///     "checker",
+    ///     |request: &AdmissionRequest| match request.operation {
+    ///         Operation::Delete => AdmissionResponse::deny(request, "nothing is deleted here"),
+    ///         _ => AdmissionResponse::allow(request),
+    ///     },
+    /// );
+    /// ```
+    #[must_use]
+    pub fn admission_service(
+        mut self,
+        namespace: &str,
+        name: &str,
+        handler: impl Fn(&AdmissionRequest) -> AdmissionResponse + Send + Sync + 'static,
+    ) -> Self {
+        self.webhooks.add_handler(namespace, name, handler);
+        self
+    }
+
+    /// Converts objects in this process where a definition names a service for its conversion
+    /// webhook.
+    ///
+    /// ```
+    /// use billhook_apiserver::Server;
+    /// use serde_json::Value;
+    ///
+    /// let builder = Server::builder().conversion_service(
+    ///     "shop",
+    ///     "converter",
+    ///     |object: &Value, api_version: &str| {
+    ///         let mut object = object.clone();
+    ///         object["apiVersion"] = api_version.into();
+    ///         Ok(object)
+    ///     },
+    /// );
+    /// ```
+    #[must_use]
+    pub fn conversion_service(
+        mut self,
+        namespace: &str,
+        name: &str,
+        converter: impl Converter + 'static,
+    ) -> Self {
+        self.webhooks.add_converter(namespace, name, converter);
+        self
+    }
+
+    /// Lets objects be created in namespaces that do not exist (RE-141).
+    #[must_use]
+    pub fn any_namespace(mut self) -> Self {
+        self.has_namespaces = false;
+        self
+    }
+
+    /// Takes its time with definitions, as a server of a cluster does, for tests of clients that
+    /// have to wait: names are accepted and a definition is established some milliseconds after it
+    /// is created; the first lists and watches of its objects are refused with 429; objects that
+    /// are created within two seconds of it are created two seconds later; a definition that is
+    /// deleted stays for some milliseconds. By default all this is done when a request is answered.
+    ///
+    /// Definitions that are given to the builder or loaded are established at once. Requests must
+    /// be made in a tokio runtime.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// use billhook_apiserver::Server;
+    /// use tower_service::Service as _;
+    ///
+    /// let mut server = Server::builder().settle_like_a_server().build();
+    /// let definition = serde_json::json!({
+    ///     "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+    ///     "metadata": {"name": "foos.example.com"},
+    ///     "spec": {"group": "example.com", "scope": "Cluster",
+    ///         "names": {"plural": "foos", "kind": "Foo"},
+    ///         "versions": [{"name": "v1", "served": true, "storage": true,
+    ///             "schema": {"openAPIV3Schema": {"type": "object"}}}]}});
+    /// let definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+    /// let request = http::Request::post(definitions).body(definition.to_string())?;
+    /// assert_eq!(server.call(request).await?.status(), 201);
+    /// let request = http::Request::get("/apis/example.com/v1/foos").body(String::new())?;
+    /// assert_eq!(server.call(request).await?.status(), 404, "not yet");
+    /// # Ok(()) }
+    /// ```
+    #[must_use]
+    pub fn settle_like_a_server(mut self) -> Self {
+        self.settles_like_a_server = true;
+        self
+    }
+
+    /// Takes deleted definitions and their objects away 100 milliseconds after the answer to
+    /// `DELETE`, so that a client that then watches from resource version 0 sees the end (LC-53), as
+    /// `billhook serve` does. By default all is done before the answer: tests in the same process
+    /// need not wait. Requests must be made in a tokio runtime.
+    #[must_use]
+    pub fn finalize_definitions_in_background(mut self) -> Self {
+        self.finalizes_in_background = true;
+        self
+    }
+
+    /// Collects garbage, as the controller manager of a cluster does: objects whose owners are all
+    /// gone are deleted; deletions with the policies `Foreground` and `Orphan` come to their end.
+    /// It is done when a request is answered, and looks at the objects that the request has to do
+    /// with. By default the finalizers of these policies stay until a
+    /// client removes them, as on an API server alone (RE-114).
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// use billhook_apiserver::Server;
+    ///
+    /// let server = Server::builder().collect_garbage().build();
+    /// let owned = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n  ownerReferences:\n  - \
+    ///     {apiVersion: v1, kind: Secret, name: gone, uid: 1d4f}";
+    /// server.load_text(owned).await?;
+    /// assert!(!server.dump().await?.contains("name: a"));
+    /// # Ok(()) }
+    /// ```
+    #[must_use]
+    pub fn collect_garbage(mut self) -> Self {
+        self.collects_garbage = true;
+        self
+    }
+
+    /// Builds the server.
+    pub fn build(self) -> Server {
+        let ServerBuilder {
+            kubernetes,
+            definitions: documents,
+            user,
+            authorizer,
+            new_objects,
+            clock,
+            webhooks,
+            has_namespaces,
+            settles_like_a_server,
+            finalizes_in_background,
+            collects_garbage,
+        } = self;
+        let chain = Chain::new(webhooks).kubernetes(kubernetes);
+        let chain = chain.authorizer(Arc::new(authorizer.clone()));
+        let configured = RwLock::new(Configured::new(chain.clone()));
+        let settings = Settings {
+            features: Features::of(kubernetes),
+            user,
+            authorizer,
+            new_objects,
+            clock,
+            chain,
+            has_namespaces,
+            settles_like_a_server,
+            finalizes_in_background,
+            collects_garbage,
+            budgets: Budgets::default(),
+        };
+        let shared = Shared {
+            settings: Arc::new(settings),
+            storage: MemoryStorage::default(),
+            catalog: RwLock::new(own_resources(kubernetes)),
+            lives: Lives::default(),
+            configured,
+            links: Mutex::default(),
+            settling: tokio::sync::Mutex::default(),
+        };
+        let shared = Arc::new(shared);
+        at_once(kinds::create_initial(&shared));
+        for document in documents {
+            at_once(definitions::create(&shared, &document));
+        }
+        Server::of(shared)
+    }
+}

@@ -1,0 +1,22 @@
+//! The resources that every server has.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+
+use billhook::KubernetesVersion;
+
+use crate::catalog::Catalog;
+use crate::{definitions, kinds};
+
+/// The resources of the server itself: the same in every server of a version, and read once.
+pub(crate) fn own_resources(kubernetes: KubernetesVersion) -> Catalog {
+    static READ: Mutex<BTreeMap<KubernetesVersion, Catalog>> = Mutex::new(BTreeMap::new());
+    let mut read = READ.lock().unwrap_or_else(PoisonError::into_inner);
+    let catalog = read.entry(kubernetes).or_insert_with(|| {
+        let mut catalog = Catalog::new(kubernetes);
+        let resources = kinds::resources(kubernetes).chain(definitions::resource(kubernetes));
+        resources.for_each(|resource| catalog.add(resource));
+        catalog
+    });
+    catalog.clone()
+}
