@@ -147,7 +147,7 @@ fn numbers(root: &Path) -> Result<(), String> {
     cargo(root, &format!("{arguments} --config profile.dev.package.billhook-cel.opt-level=0"))
 }
 
-/// What the paths of the product cost, beside what they cost before.
+/// Compares the cost of the paths of the product with the recorded one.
 fn instructions(root: &Path) -> Result<(), String> {
     crate::bench::check_instructions(root)
 }

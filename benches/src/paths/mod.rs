@@ -11,9 +11,9 @@ pub type Run = Box<dyn FnMut()>;
 pub struct Path {
     /// Its name, under which its figures are recorded.
     pub name: &'static str,
-    /// Makes what the work needs.
+    /// Makes the work ready.
     pub prepare: fn() -> Run,
-    /// What it is compared with.
+    /// The work that it is compared with.
     pub peer: Option<Peer>,
 }
 
@@ -21,9 +21,9 @@ pub struct Path {
 pub struct Peer {
     /// Its name.
     pub name: &'static str,
-    /// Makes what the work needs.
+    /// Makes the work ready.
     pub prepare: fn() -> Run,
-    /// What the path may cost in units of this one.
+    /// The limit of the cost of the path in units of this one.
     pub limit: Option<f64>,
 }
 

@@ -16,7 +16,7 @@ use http_body::Frame;
 
 use crate::budget::{Budget, Reservation, SMALL};
 
-/// What the state of a compression takes in memory, about.
+/// The memory that the state of a compression takes, about.
 const ENCODER_BYTES: usize = 512 << 10;
 /// How many parts are compressed before others get their turn.
 const PARTS_AT_ONCE: usize = 64;

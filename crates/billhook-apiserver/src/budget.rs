@@ -8,7 +8,7 @@ use billhook_apimachinery::Status;
 
 /// How many bytes each budget has.
 const MAX_BYTES: usize = 256 << 20;
-/// What takes no more bytes than this is not counted: the number of connections bounds it.
+/// Memory of no more bytes than this is not counted: the number of connections bounds it.
 pub(crate) const SMALL: usize = 64 << 10;
 
 /// The budgets of a server and its forks.

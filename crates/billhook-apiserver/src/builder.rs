@@ -1,4 +1,4 @@
-//! What a server is built from.
+//! Building a server.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, RwLock};

@@ -75,7 +75,7 @@ pub(crate) struct Links {
     dependents: RedBlackTreeMapSync<String, RedBlackTreeMapSync<Place, bool>>,
     /// The objects that are being deleted, by their UIDs.
     deleted: RedBlackTreeMapSync<String, Place>,
-    /// What the collector is to look at.
+    /// The places that the collector is to look at.
     touched: BTreeSet<Place>,
     /// Whether it is to look at everything.
     all_touched: bool,

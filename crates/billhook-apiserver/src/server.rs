@@ -7,7 +7,6 @@ use std::sync::{Arc, Mutex, RwLock};
 use std::task::{Context, Poll};
 
 use billhook::CustomResourceDefinition;
-use billhook_admission::{Converter, WebhookCaller};
 use billhook_apimachinery::Status;
 use bytes::Bytes;
 use http::Method;

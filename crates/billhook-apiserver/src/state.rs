@@ -24,7 +24,7 @@ pub(crate) struct Shared {
     pub(crate) lives: Lives,
     /// The chain of clients' writes.
     pub(crate) configured: RwLock<Configured>,
-    /// What the garbage collector knows, if there is one.
+    /// The links that the garbage collector knows, if there is one.
     pub(crate) links: Mutex<Links>,
     /// Held by the one that does the server's own work.
     pub(crate) settling: tokio::sync::Mutex<()>,

@@ -144,7 +144,7 @@ fn names(_: &Metadata) -> u64 {
     1
 }
 
-/// Gives a new file the owner and the group of another one; whether it has them.
+/// Sets the owner and the group of a new file; returns whether it has them.
 #[cfg(unix)]
 fn keep_owner(new: &File, metadata: &Metadata) -> io::Result<bool> {
     use std::os::unix::fs::{MetadataExt as _, fchown};

@@ -76,7 +76,8 @@ mod tests {
     #[test]
     fn reasons() {
         let unknown = r#"{"apiVersion": "example.com/v1", "kind": "Foo", "x": 1}"#;
-        let repeated = r#"{"apiVersion": "example.com/v1", "kind": "Foo", "kind": "Foo"}"#;
+        let repeated = r#"{"apiVersion": "example.com/v1", "kind": "Foo", "x": 1, "x": 1}"#;
+        let types = r#"{"apiVersion": "example.com/v1", "kind": "Foo", "kind": "Foo"}"#;
         let other = r#"{"apiVersion": "example.com/v2", "kind": "Foo"}"#;
         let options = DecodeOptions::default();
         let with = |validation| options.clone().field_validation(validation);
@@ -89,6 +90,7 @@ mod tests {
             (unknown, &yaml, Some(NeedsTree::Yaml)),
             (repeated, &ignore, None),
             (repeated, &options, Some(NeedsTree::Stopped(Stop::Duplicate))),
+            (types, &ignore, Some(NeedsTree::Stopped(Stop::OtherKind))),
             (other, &ignore, Some(NeedsTree::Stopped(Stop::OtherKind))),
             ("kind: Foo", &ignore, Some(NeedsTree::Stopped(Stop::NotAnObject))),
             ("{", &ignore, Some(NeedsTree::Stopped(Stop::Invalid))),

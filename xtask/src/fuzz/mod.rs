@@ -207,6 +207,7 @@ struct Tree {
 
 fn decode_tree(version: &CrdVersion, read: Option<&Document>) -> Option<Tree> {
     let read = read?;
+    read.types().check().ok()?;
     let mut object = DeepValue::from(deep_clone(read.value()));
     let options = DecodeOptions::default().report(true);
     let (unknown, changes) = version.decode_value(&mut object, &options).ok()?;

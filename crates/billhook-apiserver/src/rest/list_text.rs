@@ -26,7 +26,7 @@ pub(super) struct ListText {
     /// How many items are still to come.
     items: usize,
     is_first: bool,
-    /// What is to be sent before the next item.
+    /// The texts to send before the next item.
     texts: VecDeque<Bytes>,
     end: Bytes,
     remaining: u64,

@@ -34,7 +34,7 @@ cases! {
 const HEAD: &str = "apiVersion: data.example.com/v1\nkind: Backup\nmetadata:\n  \
                     name: orders-nightly\n  namespace: shop\n";
 
-/// What client-side apply keeps for itself is not a difference of an object from itself.
+/// The annotation of client-side apply is not a difference of an object from itself.
 #[test]
 fn diff_of_an_object_with_itself() {
     const LAST: &str = "kubectl.kubernetes.io/last-applied-configuration";

@@ -58,7 +58,7 @@ fn a_deep_definition_takes_little_memory_in_openapi() {
     assert!(grown < 100, "{grown} megabytes");
 }
 
-/// A list that is not read is no copy of the list; those that are one are bounded together.
+/// Unread lists are not copied; those that have to be printed first are bounded together.
 #[test]
 fn lists_that_nobody_reads_take_little_memory() {
     let server = start("hostile-lists", &[]);

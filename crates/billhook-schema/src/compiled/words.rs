@@ -41,32 +41,3 @@ fn short(name: &[u8]) -> u64 {
     }
     name.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte))
 }
-
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    proptest! {
-        /// Names with the same words are equal, unless they are long.
-        #[test]
-        fn words_tell_names_apart(name in "[ab\0]{0,20}", other in "[ab\0]{0,20}") {
-            let (name, other) = (name.as_bytes(), other.as_bytes());
-            let have_same_words = NameWords::new(name) == NameWords::new(other);
-            if NameWords::leave_doubt(name) {
-                prop_assert!(have_same_words || name != other);
-            } else {
-                prop_assert_eq!(have_same_words, name == other);
-            }
-        }
-
-        /// A change of one byte shows.
-        #[test]
-        fn a_byte_shows(name in "[a-z]{1,14}", at in any::<prop::sample::Index>()) {
-            let mut other = name.clone().into_bytes();
-            other[at.index(name.len())] ^= 1;
-            prop_assert_ne!(NameWords::new(name.as_bytes()), NameWords::new(&other));
-        }
-    }
-}

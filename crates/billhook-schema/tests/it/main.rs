@@ -9,5 +9,6 @@
     reason = "helpers of tests may fail the test"
 )]
 
+mod members;
 mod paths;
 mod structural;
