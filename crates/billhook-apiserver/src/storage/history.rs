@@ -170,8 +170,8 @@ impl fmt::Debug for Snapshot {
 impl Snapshot {
     /// Returns the first object after a key whose key begins with a prefix.
     pub(crate) fn next(&self, prefix: &str, after: &str) -> Option<&Object> {
-        let next = self.0.skip_while(|key| is_before(key, prefix, after)).next();
-        next.filter(|object| object.key.starts_with(prefix))
+        let mut following = self.0.skip_while(|key| is_before(key, prefix, after));
+        following.next().filter(|object| object.key.starts_with(prefix))
     }
 }
 
