@@ -105,7 +105,8 @@ pub(super) fn compare(root: &Path, counts: &Measured) -> Result<(String, Vec<Str
     let mut table =
         "| path | thousand instructions | recorded | change |\n|---|---|---|---|\n".to_owned();
     let mut slower = Vec::new();
-    let is_comparable = recorded.get(COMPILER) == counts.get(COMPILER);
+    let compiler = recorded.get(COMPILER);
+    let is_comparable = compiler.is_none() || compiler == counts.get(COMPILER);
     for (name, count) in counts.iter().filter(|(name, _)| *name != COMPILER) {
         let count = count.as_f64().unwrap_or(f64::NAN);
         let _ = write!(table, "| {name} | {:.1} |", count / 1e3);

@@ -14,16 +14,20 @@ use crate::storage::{Object, Snapshot};
 
 /// How long a text is at least that is sent by itself, without a copy.
 const LONG: usize = 16 << 10;
+/// How many objects are looked up at a time.
+const AHEAD: usize = 64;
 
 /// The text of a list, part by part.
 pub(super) struct ListText {
     resource: Arc<Resource>,
     version: String,
-    objects: Snapshot,
+    snapshot: Snapshot,
     prefix: String,
-    /// The key after which the next item is.
+    /// The next items.
+    objects: VecDeque<Object>,
+    /// The key of the last of them, or else of the last item.
     after: String,
-    /// How many items are still to come.
+    /// How many items come after them.
     items: usize,
     is_first: bool,
     /// The texts to send before the next item.
@@ -49,7 +53,8 @@ pub(super) struct Items {
 /// Returns how long the text of an object is in a list, if it is its stored text with its revision.
 pub(super) fn length(resource: &Resource, version: &str, object: &Object) -> Option<usize> {
     resource.revision_place(version, object)?;
-    Some(object.text.len() + member(object).len())
+    let digits = object.modified.checked_ilog10().unwrap_or_default() as usize + 1;
+    Some(object.text.len() + revision_member("").len() + digits)
 }
 
 fn member(object: &Object) -> String {
@@ -65,13 +70,14 @@ impl ListText {
         length: usize,
         (begin, end): (String, String),
     ) -> Self {
-        let Items { objects, prefix, after, count } = items;
+        let Items { objects: snapshot, prefix, after, count } = items;
         let commas = count.saturating_sub(1);
         ListText {
             resource: Arc::clone(resource),
             version: version.to_owned(),
-            objects,
+            snapshot,
             prefix,
+            objects: VecDeque::new(),
             after,
             items: count,
             is_first: true,
@@ -81,41 +87,53 @@ impl ListText {
         }
     }
 
-    /// Returns what is to be sent next.
-    fn next_text(&mut self) -> Option<Bytes> {
-        if self.texts.is_empty() {
-            self.begin_item();
+    /// Begins the next item: adds it to a part, or leaves a long one to be sent by itself. Returns
+    /// whether there was something to add, the end included.
+    fn begin_item(&mut self, part: &mut Vec<u8>) -> bool {
+        let Some(object) = self.next_object() else {
+            let end = std::mem::take(&mut self.end);
+            part.extend_from_slice(&end);
+            return !end.is_empty();
+        };
+        if !std::mem::take(&mut self.is_first) {
+            part.push(b',');
         }
-        self.texts.pop_front().filter(|text| !text.is_empty())
+        let place = self.resource.revision_place(&self.version, &object).unwrap_or_default();
+        let (before, after) = object.text.split_at_checked(place).unwrap_or_default();
+        if object.text.len() < LONG {
+            part.extend_from_slice(before);
+            part.extend_from_slice(member(&object).as_bytes());
+            part.extend_from_slice(after);
+        } else {
+            let texts = [before, after].map(|text| object.text.slice_ref(text));
+            let [before, after] = texts;
+            self.texts.extend([before, Bytes::from(member(&object)), after]);
+        }
+        true
     }
 
-    fn begin_item(&mut self) {
-        let next = self.objects.next(&self.prefix, &self.after);
-        let Some(object) = next.filter(|_| self.items > 0) else {
-            self.items = 0;
-            self.texts.push_back(std::mem::take(&mut self.end));
-            return;
-        };
-        let place = self.resource.revision_place(&self.version, object).unwrap_or_default();
-        let separator = if self.is_first { &b""[..] } else { b"," };
-        let texts = [
-            Bytes::from_static(separator),
-            object.text.slice(..place),
-            Bytes::from(member(object)),
-            object.text.slice(place..),
-        ];
-        self.texts.extend(texts.into_iter().filter(|text| !text.is_empty()));
-        self.after = object.key.to_string();
-        self.items -= 1;
-        self.is_first = false;
+    fn next_object(&mut self) -> Option<Object> {
+        if self.objects.is_empty() {
+            let count = self.items.min(AHEAD);
+            self.objects = self.snapshot.following(&self.prefix, &self.after, count).into();
+            self.items -= self.objects.len();
+            let last = self.objects.back()?;
+            self.after = last.key.to_string();
+        }
+        self.objects.pop_front()
     }
 }
 
 impl Parts for ListText {
     fn next_part(&mut self) -> Option<Bytes> {
-        let mut part = Vec::new();
+        let mut part = Vec::with_capacity(self.remaining.min((SMALL + LONG) as u64) as usize);
         while part.len() < SMALL {
-            let Some(mut text) = self.next_text() else { break };
+            let Some(mut text) = self.texts.pop_front() else {
+                match self.begin_item(&mut part) {
+                    true => continue,
+                    false => break,
+                }
+            };
             if text.len() < LONG {
                 part.extend_from_slice(&text);
                 continue;

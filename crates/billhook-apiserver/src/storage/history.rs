@@ -168,10 +168,10 @@ impl fmt::Debug for Snapshot {
 }
 
 impl Snapshot {
-    /// Returns the first object after a key whose key begins with a prefix.
-    pub(crate) fn next(&self, prefix: &str, after: &str) -> Option<&Object> {
-        let mut following = self.0.skip_while(|key| is_before(key, prefix, after));
-        following.next().filter(|object| object.key.starts_with(prefix))
+    /// Returns so many of the objects after a key whose keys begin with a prefix.
+    pub(crate) fn following(&self, prefix: &str, after: &str, count: usize) -> Vec<Object> {
+        let following = self.0.skip_while(|key| is_before(key, prefix, after));
+        following.take_while(|object| object.key.starts_with(prefix)).take(count).cloned().collect()
     }
 }
 
