@@ -33,11 +33,7 @@ pub(super) fn paths() -> Vec<Path> {
         beside("definition: from JSON", from_json, peer("serde_json to Value", parse_json, None)),
         with_peer("definition: from YAML", from_yaml, serde_yaml()),
         with_peer("YAML: a definition", read_yaml, serde_yaml()),
-        beside(
-            "apply: 10 % changed, 12 KB",
-            apply,
-            peer("decode: text to text, 12 KB", || decode_text(Variant::Clean), Some(10.0)),
-        ),
+        alone("apply: 10 % changed onto a copy, 12 KB", apply),
     ]
 }
 

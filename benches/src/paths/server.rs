@@ -29,25 +29,30 @@ fn start() -> Run {
 }
 
 /// Creates an object of another name with each run.
-fn creating(server: Server) -> impl FnMut() {
+fn creating(mut server: Server, renew: impl Fn(&mut Server)) -> impl FnMut() {
     let text = object("NAME").to_string();
     let mut number = 0;
     move || {
         number += 1;
+        if number % 256 == 0 {
+            renew(&mut server);
+        }
         let body = text.replacen("NAME", &format!("new-{number:09}"), 1);
         assert_eq!(call(&server, Method::POST, FOOS, body), 201);
     }
 }
 
 fn create() -> Run {
-    Box::new(creating(filled(100)))
+    let first = filled(100);
+    // Lest the server fills up.
+    Box::new(creating(first.fork(), move |server| *server = first.fork()))
 }
 
 fn create_watched() -> Run {
     let server = filled(100);
     let mut watches: Vec<Body> = (0..1000).map(|_| watch(&server, "foos")).collect();
     watches.iter_mut().for_each(|watch| assert!(!has_event(watch)));
-    let mut create = creating(server);
+    let mut create = creating(server, |_| ());
     Box::new(move || {
         create();
         watches.iter_mut().for_each(|watch| assert!(has_event(watch)));
