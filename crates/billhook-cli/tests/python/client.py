@@ -2,6 +2,7 @@
 
 import sys
 import threading
+import time
 
 from kubernetes import client, config, watch
 from kubernetes.client.rest import ApiException
@@ -150,9 +151,21 @@ def who():
     assert review.status.allowed, review
 
 
+def wait_until_gone(name):
+    for _ in range(200):
+        try:
+            client.ApiextensionsV1Api().read_custom_resource_definition(name)
+        except ApiException as error:
+            assert error.status == 404, error
+            return
+        time.sleep(0.05)
+    raise AssertionError(f"{name} stays")
+
+
 def end():
     client.CustomObjectsApi().delete_namespaced_custom_object(*PLACE, "a")
     client.ApiextensionsV1Api().delete_custom_resource_definition("foos.example.com")
+    wait_until_gone("foos.example.com")
     listed = lambda: client.CustomObjectsApi().list_namespaced_custom_object(*PLACE)
     expect_failure(404, "404 page not found", listed)
 
