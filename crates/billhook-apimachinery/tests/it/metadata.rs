@@ -42,12 +42,22 @@ fn metadata() -> impl Strategy<Value = Value> {
     })
 }
 
+/// The same metadata after a server printed it, which writes whole floats as integers.
+fn printed(mut metadata: Value) -> Value {
+    for value in metadata.as_object_mut().into_iter().flat_map(|members| members.values_mut()) {
+        if let Some(float) = value.as_f64().filter(|float| value.is_f64() && float.fract() == 0.0) {
+            *value = Value::from(float as i64);
+        }
+    }
+    metadata
+}
+
 proptest! {
     /// OM-02 to OM-05: what is taken as it is would be written so.
     #[test]
     fn metadata_is_decoded_as_its_record_writes_it(metadata in metadata()) {
         let decoded = decode_metadata(&metadata, Invalid::Refuse);
-        let written = ObjectMeta::read(&metadata).map(|(record, _)| record.to_document());
+        let written = ObjectMeta::read(&printed(metadata.clone())).map(|(record, _)| record.to_document());
         prop_assert_eq!(decoded.map(NormalMetadata::into_value), written);
     }
 }
