@@ -337,25 +337,12 @@ impl PartialEq for JsonSchemaProps {
 /// Deeply nested schemas are dropped on a stack that grows.
 impl Drop for JsonSchemaProps {
     fn drop(&mut self) {
-        let JsonSchemaProps {
-            additional_items,
-            additional_properties,
-            all_of,
-            any_of,
-            definitions,
-            dependencies,
-            items,
-            not,
-            one_of,
-            pattern_properties,
-            properties,
-            ..
-        } = self;
         grow(|| {
-            drop((take(additional_items), take(additional_properties)));
-            drop((take(all_of), take(any_of), take(one_of), take(not)));
-            drop((take(definitions), take(dependencies), take(pattern_properties)));
-            drop((take(items), take(properties)));
+            drop((take(&mut self.additional_items), take(&mut self.additional_properties)));
+            drop((take(&mut self.all_of), take(&mut self.any_of), take(&mut self.one_of)));
+            drop((take(&mut self.not), take(&mut self.items), take(&mut self.properties)));
+            drop((take(&mut self.definitions), take(&mut self.dependencies)));
+            drop(take(&mut self.pattern_properties));
         });
     }
 }

@@ -124,12 +124,12 @@ impl Verdict<'_> {
         }
         let Some(id) = node.items else { return true };
         let old = old.and_then(|old| OldElements::new(node, old));
-        self.work.take(items.len());
-        let admits = |item| {
+        let wrong = items.iter().position(|item| {
             let old = old.as_ref().and_then(|old| old.get(item));
-            self.admits(id, item, old, level)
-        };
-        !self.work.is_over() && items.iter().all(admits) && !self.work.is_over()
+            !self.admits(id, item, old, level)
+        });
+        self.work.take(wrong.unwrap_or(items.len()));
+        wrong.is_none() && !self.work.is_over()
     }
 
     /// VV-34 to VV-37.
@@ -146,13 +146,11 @@ impl Verdict<'_> {
         {
             return false;
         }
-        self.work.take(object.len());
-        if self.work.is_over() {
-            return false;
-        }
         let known = self.arena.at(node).members();
         let (mut seen, mut next) = (Seen::default(), 0);
+        let (mut visited, mut admits_all) = (0, true);
         for (key, member) in object {
+            visited += 1;
             let property = known.find(key, next);
             if let Some(property) = property {
                 seen.insert(property.position());
@@ -161,14 +159,19 @@ impl Verdict<'_> {
             let id = match (members::listed(property), node.additional) {
                 (Some(id), _) | (None, Additional::Schema(id)) => id,
                 (None, Additional::Anything) => continue,
-                (None, Additional::Forbidden) => return false,
+                (None, Additional::Forbidden) => {
+                    admits_all = false;
+                    break;
+                }
             };
             let old = old.and_then(|old| self.old_member(node, old, key));
             if !self.admits(id, member, old, level) {
-                return false;
+                admits_all = false;
+                break;
             }
         }
-        if self.work.is_over() {
+        self.work.take(visited);
+        if !admits_all || self.work.is_over() {
             return false;
         }
         node.required_places.is_some_and(|required| seen.holds(required))
