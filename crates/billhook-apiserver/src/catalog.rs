@@ -280,13 +280,15 @@ impl Live {
 pub(crate) fn with_revision(stored: &[u8], place: usize, revision: &str) -> Option<String> {
     let (before, after) = std::str::from_utf8(stored).ok()?.split_at_checked(place)?;
     let mut text = String::with_capacity(stored.len() + revision.len() + 32);
-    text.extend([before, &revision_member(revision), after]);
+    text.push_str(before);
+    text.extend(revision_member(revision));
+    text.push_str(after);
     Some(text)
 }
 
-/// The revision as a member that another one follows.
-pub(crate) fn revision_member(revision: &str) -> String {
-    [r#""resourceVersion":""#, revision, r#"","#].concat()
+/// The parts of the member that shows a revision, with the comma after it.
+pub(crate) fn revision_member(revision: &str) -> [&str; 3] {
+    [r#""resourceVersion":""#, revision, r#"","#]
 }
 
 /// Returns an object of the storage with the text that its resource reads.

@@ -21,7 +21,7 @@ pub(super) fn validate_config_map(object: &Value, errors: &mut Vec<FieldError>) 
     for (key, _) in texts.clone() {
         let path = FieldPath::default().name("data").key(key);
         validate_key(key, &path, errors);
-        if binary.clone().any(|(other, _)| other == key) {
+        if object.get("binaryData").and_then(|binary| binary.get(key)).is_some() {
             let detail = "duplicate of key present in binaryData";
             errors.push(FieldError::invalid(path, key, detail));
         }

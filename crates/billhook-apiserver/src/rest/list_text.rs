@@ -54,11 +54,11 @@ pub(super) struct Items {
 pub(super) fn length(resource: &Resource, version: &str, object: &Object) -> Option<usize> {
     resource.revision_place(version, object)?;
     let digits = object.modified.checked_ilog10().unwrap_or_default() as usize + 1;
-    Some(object.text.len() + revision_member("").len() + digits)
+    Some(object.text.len() + revision_member("").map(str::len).iter().sum::<usize>() + digits)
 }
 
 fn member(object: &Object) -> String {
-    revision_member(&object.modified.to_string())
+    revision_member(&object.modified.to_string()).concat()
 }
 
 impl ListText {
