@@ -4,6 +4,7 @@ pub mod bench;
 pub mod ci;
 pub mod conformance;
 pub mod fuzz;
+pub mod kinds;
 pub mod public_api;
 pub mod readme;
 pub mod replay;

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use clap::Parser;
-use xtask::{bench, ci, conformance, fuzz, public_api, readme, replay, suites, tidy};
+use xtask::{bench, ci, conformance, fuzz, kinds, public_api, readme, replay, suites, tidy};
 
 /// The project's own tools
 #[derive(Parser)]
@@ -42,6 +42,14 @@ enum Tool {
         #[arg(long)]
         check: bool,
     },
+    /// Write the tables of built-in kinds from crates/billhook-kinds/data
+    ///
+    /// The data is copied from ../shared/facts/kinds first, where that is there.
+    Kinds {
+        /// Only say whether they are as the data says
+        #[arg(long)]
+        check: bool,
+    },
     /// Write the tables of README.md: docs/parity.md and docs/speed.md with what was measured
     Readme {
         /// Only say whether they are up to date
@@ -64,6 +72,7 @@ fn main() -> ExitCode {
         Tool::Replay(options) => replay::main(&options),
         Tool::FuzzDiff { cases, seed } => fuzz::main(cases, seed),
         Tool::PublicApi { check } => public_api::main(&root, check),
+        Tool::Kinds { check } => kinds::main(&root, check),
         Tool::Readme { check } => readme::main(&root, check),
         Tool::BenchReport(options) => bench::report_main(&root, &options),
         Tool::BenchCount(options) => bench::count_main(&root, &options),

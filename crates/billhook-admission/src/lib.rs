@@ -130,6 +130,6 @@ pub use trace::{
 };
 pub use write_path::{
     Accepted, Admission, AdmissionOutcome, DeleteOptions, Findings, ObjectRequest, Preconditions,
-    ServerFields, Store, StoreError, StoreWrite, StoredObject, Strategy, Subresource, UpdateForm,
-    deprecation_warning,
+    ServerFields, Store, StoreError, StoreWrite, StoredObject, Strategy, StrategyContext,
+    Subresource, UpdateForm, deprecation_warning,
 };

@@ -20,6 +20,7 @@
 //!   [`GroupVersionResource`] of kube-core.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+mod age;
 pub mod base64;
 pub mod calendar;
 mod change;
@@ -36,6 +37,7 @@ pub mod metadata;
 pub mod names;
 pub mod net;
 pub mod print;
+mod quantity;
 pub mod record;
 mod spans;
 mod status;
@@ -54,6 +56,7 @@ mod k8s_openapi;
 #[cfg(feature = "kube")]
 mod kube;
 
+pub use age::age;
 pub use change::{Change, ChangeKind, Reason, excerpt};
 pub use dialect::Dialect;
 pub use field_error::{ErrorType, FieldError, aggregate};
@@ -62,6 +65,7 @@ pub use field_path::{FieldPath, Location, Segment, Segments};
 pub use group_version_kind::{GroupVersionKind, GroupVersionResource, split_api_version};
 pub use hash::hash_name;
 pub use kubernetes_version::{KubernetesVersion, KubernetesVersionError};
+pub use quantity::{Quantity, QuantityError};
 pub use spans::{Placed, Span, SpanId, Spans, SpansBuilder, ValueSpan};
 pub use status::{Status, StatusCause, StatusDetails};
 pub use strict::strict_decoding_error;

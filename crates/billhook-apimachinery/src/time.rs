@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use crate::calendar::Date;
 
 const LAYOUT: &str = "2006-01-02T15:04:05Z07:00";
+const MICRO_LAYOUT: &str = "2006-01-02T15:04:05.000000Z07:00";
 const DAY: i64 = 86_400;
 /// The seconds from 0001-01-01 to 1970-01-01.
 const EPOCH: i64 = 62_135_596_800;
@@ -61,7 +62,44 @@ impl Time {
 
     /// Parses a time; the error is the server's text.
     pub fn parse(text: &str) -> Result<Time, String> {
-        Parser { text, rest: text.as_bytes() }.time()
+        let mut parser = Parser { text, rest: text.as_bytes(), layout: LAYOUT };
+        parser
+            .time(|parser| Ok(parser.fraction()))
+            .map(|(time, has_fraction)| Time { has_fraction, ..time })
+    }
+}
+
+/// A time in microseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct MicroTime {
+    time: Time,
+    micros: i32,
+}
+
+impl MicroTime {
+    /// Returns the time that is some seconds and microseconds after 1970-01-01T00:00:00Z.
+    pub fn from_unix(seconds: i64, micros: i32) -> Self {
+        MicroTime { time: Time::from_unix(seconds), micros }
+    }
+
+    /// The seconds since 1970-01-01T00:00:00Z, and the microseconds after them.
+    pub fn to_unix(self) -> (i64, i32) {
+        (self.time.seconds.saturating_sub(EPOCH), self.micros)
+    }
+
+    /// The time in UTC with six digits after the seconds.
+    pub fn to_rfc3339(self) -> String {
+        let mut text = self.time.to_rfc3339();
+        text.pop();
+        let _ = write!(text, ".{:06}Z", self.micros);
+        text
+    }
+
+    /// Parses a time, whose fraction must have six digits (BK-26); the error is the server's text.
+    pub fn parse(text: &str) -> Result<MicroTime, String> {
+        let mut parser = Parser { text, rest: text.as_bytes(), layout: MICRO_LAYOUT };
+        let (time, micros) = parser.time(Parser::micros)?;
+        Ok(MicroTime { time, micros })
     }
 }
 
@@ -114,10 +152,15 @@ pub fn is_normal_time(text: &[u8]) -> bool {
 struct Parser<'t> {
     text: &'t str,
     rest: &'t [u8],
+    layout: &'static str,
 }
 
 impl Parser<'_> {
-    fn time(mut self) -> Result<Time, String> {
+    /// Reads a time, and its fraction as a layout has it.
+    fn time<F>(
+        &mut self,
+        fraction: impl FnOnce(&mut Self) -> Result<F, String>,
+    ) -> Result<(Time, F), String> {
         let year = self.year()?;
         self.literal("-")?;
         let month = self.number("01", true)?;
@@ -141,7 +184,7 @@ impl Parser<'_> {
         if second > 59 {
             return Err(self.out_of_range("second"));
         }
-        let has_fraction = self.fraction();
+        let fraction = fraction(self)?;
         let offset = self.offset()?;
         if !self.rest.is_empty() {
             return Err(self.failure(&format!(": extra text: {}", quote(self.rest))));
@@ -152,7 +195,15 @@ impl Parser<'_> {
         }
         let clock = i64::from(hour * 3600 + minute * 60 + second - offset);
         let seconds = date.days() * DAY + clock + EPOCH;
-        Ok(Time { seconds, has_fraction })
+        Ok((Time { seconds, has_fraction: false }, fraction))
+    }
+
+    /// Six digits after a point.
+    fn micros(&mut self) -> Result<i32, String> {
+        let micros = self.rest.strip_prefix(b".").and_then(|rest| digits(rest.get(..6)?));
+        let Some(micros) = micros else { return Err(self.cannot_parse(".000000")) };
+        self.advance(7);
+        Ok(micros)
     }
 
     fn year(&mut self) -> Result<i64, String> {
@@ -232,7 +283,8 @@ impl Parser<'_> {
 
     fn cannot_parse(&self, element: &str) -> String {
         let (text, rest) = (quote(self.text.as_bytes()), quote(self.rest));
-        format!("parsing time {text} as \"{LAYOUT}\": cannot parse {rest} as \"{element}\"")
+        let layout = self.layout;
+        format!("parsing time {text} as \"{layout}\": cannot parse {rest} as \"{element}\"")
     }
 
     fn out_of_range(&self, element: &str) -> String {
@@ -293,6 +345,27 @@ mod tests {
         }
         assert!(Time::parse("0001-01-01T00:00:00Z").unwrap().is_zero());
         assert!(Time::parse("0001-01-01T01:00:00+01:00").unwrap().is_zero());
+    }
+
+    /// BK-26.
+    #[test]
+    fn micro_times_have_six_digits() {
+        let printed = |text| MicroTime::parse(text).map(MicroTime::to_rfc3339);
+        assert_eq!(
+            printed("2024-01-02T03:04:05.678901+01:00"),
+            Ok("2024-01-02T02:04:05.678901Z".to_owned())
+        );
+        let layout = "2006-01-02T15:04:05.000000Z07:00";
+        for (text, rest, element) in [
+            ("2024-01-02T03:04:05Z", "Z", ".000000"),
+            ("2024-01-02T03:04:05.123Z", ".123Z", ".000000"),
+            ("2024-01-02T03:04:05.1234567Z", "7Z", "Z07:00"),
+        ] {
+            let error = format!(
+                "parsing time \"{text}\" as \"{layout}\": cannot parse \"{rest}\" as \"{element}\""
+            );
+            assert_eq!(printed(text), Err(error));
+        }
     }
 
     #[test]

@@ -14,6 +14,7 @@ use billhook_apimachinery::record::{Record, TypedRecord as _, to_value};
 use billhook_apimachinery::value::DeepValue;
 use billhook_apimachinery::{GroupVersionResource, Status};
 use billhook_decode::read_json;
+use billhook_kinds::Kind;
 use bytes::Bytes;
 use serde::Deserialize;
 use serde_json::Value;
@@ -51,6 +52,8 @@ pub(crate) struct Resource {
     pub(crate) admission: Admission,
     /// The type of its objects, if it is a resource of the server itself.
     pub(crate) record: Option<&'static Record>,
+    /// The kind of its objects, if it is a resource of the server itself.
+    pub(crate) kind: Option<&'static Kind>,
     /// The part of the server that its objects configure, if it is such a resource of the server itself.
     pub(crate) configures: Option<Configures>,
     /// Returns the text of a stored object, which another resource may have stored.
@@ -127,6 +130,7 @@ impl Resource {
             collection,
             admission,
             record: None,
+            kind: None,
             configures: None,
             own_text: Bytes::clone,
             since: 0,
@@ -137,9 +141,10 @@ impl Resource {
     }
 
     /// The resource as one of the server itself, with rules of its own.
-    pub(crate) fn native(mut self, strategy: Arc<dyn Strategy>, record: &'static Record) -> Self {
+    pub(crate) fn native(mut self, strategy: Arc<dyn Strategy>, kind: &'static Kind) -> Self {
+        self.record = Some(strategy.record());
         self.admission = self.admission.strategy(strategy).registry("/registry");
-        self.record = Some(record);
+        self.kind = Some(kind);
         self.configures = Configures::of(self.definition.group(), &self.definition.names().plural);
         self
     }

@@ -19,11 +19,11 @@ record! {
         /// `apiextensions.k8s.io/v1`.
         pub api_version: String = "apiVersion" as "APIVersion",
         /// The metadata.
-        pub metadata: ObjectMeta = "metadata" as "ObjectMeta",
+        pub metadata: ObjectMeta = "metadata" [1] as "ObjectMeta",
         /// The resource that is wanted.
-        pub spec: DefinitionSpec = "spec",
+        pub spec: DefinitionSpec = "spec" [2],
         /// The state that the server observed.
-        pub status: DefinitionStatus = "status",
+        pub status: DefinitionStatus = "status" [3],
     }
 
     /// `spec`.
@@ -31,17 +31,17 @@ record! {
     #[non_exhaustive]
     pub struct DefinitionSpec = "CustomResourceDefinitionSpec" {
         /// The API group.
-        pub group: String = "group" @required,
+        pub group: String = "group" [1] @required,
         /// The names.
-        pub names: Names = "names",
+        pub names: Names = "names" [3],
         /// `Namespaced` or `Cluster`.
-        pub scope: String = "scope" of "v1.ResourceScope" @required,
+        pub scope: String = "scope" [4] of "v1.ResourceScope" @required,
         /// The versions.
-        pub versions: Vec<Version> = "versions" @required,
+        pub versions: Vec<Version> = "versions" [7] @required,
         /// How objects are converted between versions.
-        pub conversion: Option<Conversion> = "conversion",
+        pub conversion: Option<Conversion> = "conversion" [9],
         /// Whether fields that no schema has are kept.
-        pub preserve_unknown_fields: bool = "preserveUnknownFields",
+        pub preserve_unknown_fields: bool = "preserveUnknownFields" [10],
     }
 
     /// The names of a resource.
@@ -49,17 +49,17 @@ record! {
     #[non_exhaustive]
     pub struct Names = "CustomResourceDefinitionNames" {
         /// The name in URLs.
-        pub plural: String = "plural" @required,
+        pub plural: String = "plural" [1] @required,
         /// The name for a single object on command lines.
-        pub singular: String = "singular",
+        pub singular: String = "singular" [2],
         /// Abbreviations for command lines.
-        pub short_names: Vec<String> = "shortNames",
+        pub short_names: Vec<String> = "shortNames" [3],
         /// The value of `kind` in objects.
-        pub kind: String = "kind" @required,
+        pub kind: String = "kind" [4] @required,
         /// The value of `kind` in lists.
-        pub list_kind: String = "listKind",
+        pub list_kind: String = "listKind" [5],
         /// Groups of resources this one belongs to.
-        pub categories: Vec<String> = "categories",
+        pub categories: Vec<String> = "categories" [6],
     }
 
     /// One version.
@@ -67,23 +67,23 @@ record! {
     #[non_exhaustive]
     pub struct Version = "CustomResourceDefinitionVersion" {
         /// The name, e.g. `v1`.
-        pub name: String = "name" @required,
+        pub name: String = "name" [1] @required,
         /// Whether there are requests for it.
-        pub served: bool = "served" @required,
+        pub served: bool = "served" [2] @required,
         /// Whether objects are stored in it.
-        pub storage: bool = "storage" @required,
+        pub storage: bool = "storage" [3] @required,
         /// Whether requests for it are answered with a warning.
-        pub deprecated: bool = "deprecated",
+        pub deprecated: bool = "deprecated" [7],
         /// The text of the warning.
-        pub deprecation_warning: Option<String> = "deprecationWarning",
+        pub deprecation_warning: Option<String> = "deprecationWarning" [8],
         /// The schema of its objects.
-        pub schema: Option<SchemaContainer> = "schema",
+        pub schema: Option<SchemaContainer> = "schema" [4],
         /// Its subresources.
-        pub subresources: Option<Subresources> = "subresources",
+        pub subresources: Option<Subresources> = "subresources" [5],
         /// The columns of tables.
-        pub additional_printer_columns: Vec<Column> = "additionalPrinterColumns",
+        pub additional_printer_columns: Vec<Column> = "additionalPrinterColumns" [6],
         /// The fields that lists can be selected by.
-        pub selectable_fields: Vec<SelectableField> = "selectableFields",
+        pub selectable_fields: Vec<SelectableField> = "selectableFields" [9],
     }
 
     /// The object that holds a schema.
@@ -91,7 +91,7 @@ record! {
     #[non_exhaustive]
     pub struct SchemaContainer = "CustomResourceValidation" {
         /// The schema.
-        pub open_api_v3_schema: Option<Arc<JsonSchemaProps>> = "openAPIV3Schema" as "OpenAPIV3Schema",
+        pub open_api_v3_schema: Option<Arc<JsonSchemaProps>> = "openAPIV3Schema" [1] as "OpenAPIV3Schema",
     }
 
     /// The subresources of a version.
@@ -99,9 +99,9 @@ record! {
     #[non_exhaustive]
     pub struct Subresources = "CustomResourceSubresources" {
         /// `status`.
-        pub status: Option<StatusSubresource> = "status",
+        pub status: Option<StatusSubresource> = "status" [1],
         /// `scale`.
-        pub scale: Option<ScaleSubresource> = "scale",
+        pub scale: Option<ScaleSubresource> = "scale" [2],
     }
 
     /// The status subresource; it has no fields.
@@ -113,11 +113,11 @@ record! {
     #[non_exhaustive]
     pub struct ScaleSubresource = "CustomResourceSubresourceScale" {
         /// Where the wanted number is.
-        pub spec_replicas_path: String = "specReplicasPath" @required,
+        pub spec_replicas_path: String = "specReplicasPath" [1] @required,
         /// Where the observed number is.
-        pub status_replicas_path: String = "statusReplicasPath" @required,
+        pub status_replicas_path: String = "statusReplicasPath" [2] @required,
         /// Where the selector is.
-        pub label_selector_path: Option<String> = "labelSelectorPath",
+        pub label_selector_path: Option<String> = "labelSelectorPath" [3],
     }
 
     /// A column of tables.
@@ -125,17 +125,17 @@ record! {
     #[non_exhaustive]
     pub struct Column = "CustomResourceColumnDefinition" {
         /// The heading.
-        pub name: String = "name" @required,
+        pub name: String = "name" [1] @required,
         /// The type of the values.
-        pub type_: String = "type" @required,
+        pub type_: String = "type" [2] @required,
         /// The format of the values.
-        pub format: String = "format",
+        pub format: String = "format" [3],
         /// The meaning of the values.
-        pub description: String = "description",
+        pub description: String = "description" [4],
         /// 0 for columns that are always shown.
-        pub priority: i32 = "priority",
+        pub priority: i32 = "priority" [5],
         /// Where the values are.
-        pub json_path: String = "jsonPath" as "JSONPath" @required,
+        pub json_path: String = "jsonPath" [6] as "JSONPath" @required,
     }
 
     /// A field that lists can be selected by.
@@ -143,7 +143,7 @@ record! {
     #[non_exhaustive]
     pub struct SelectableField = "SelectableField" {
         /// Where it is.
-        pub json_path: String = "jsonPath" as "JSONPath" @required,
+        pub json_path: String = "jsonPath" [1] as "JSONPath" @required,
     }
 
     /// How objects are converted between versions.
@@ -151,9 +151,9 @@ record! {
     #[non_exhaustive]
     pub struct Conversion = "CustomResourceConversion" {
         /// `None` or `Webhook`.
-        pub strategy: String = "strategy" of "v1.ConversionStrategyType" @required,
+        pub strategy: String = "strategy" [1] of "v1.ConversionStrategyType" @required,
         /// The webhook.
-        pub webhook: Option<ConversionWebhook> = "webhook",
+        pub webhook: Option<ConversionWebhook> = "webhook" [2],
     }
 
     /// The webhook that converts objects.
@@ -161,9 +161,9 @@ record! {
     #[non_exhaustive]
     pub struct ConversionWebhook = "WebhookConversion" {
         /// Where it is.
-        pub client_config: Option<ClientConfig> = "clientConfig",
+        pub client_config: Option<ClientConfig> = "clientConfig" [2],
         /// The versions of ConversionReview that it understands.
-        pub conversion_review_versions: Vec<String> = "conversionReviewVersions" @required,
+        pub conversion_review_versions: Vec<String> = "conversionReviewVersions" [3] @required,
     }
 
     /// The state that the server observed.
@@ -171,13 +171,13 @@ record! {
     #[non_exhaustive]
     pub struct DefinitionStatus = "CustomResourceDefinitionStatus" {
         /// Whether names are accepted, and so on.
-        pub conditions: Vec<Condition> = "conditions",
+        pub conditions: Vec<Condition> = "conditions" [1],
         /// The names that are served.
-        pub accepted_names: Names = "acceptedNames",
+        pub accepted_names: Names = "acceptedNames" [2],
         /// All versions that objects may be stored in.
-        pub stored_versions: Vec<String> = "storedVersions",
+        pub stored_versions: Vec<String> = "storedVersions" [3],
         /// The generation of the definition that this is about.
-        pub observed_generation: i64 = "observedGeneration" since V1_35,
+        pub observed_generation: i64 = "observedGeneration" [4] since V1_35,
     }
 
     /// A condition of a definition.
@@ -185,17 +185,17 @@ record! {
     #[non_exhaustive]
     pub struct Condition = "CustomResourceDefinitionCondition" {
         /// The type, e.g. `Established`.
-        pub type_: String = "type" of "v1.CustomResourceDefinitionConditionType" @required,
+        pub type_: String = "type" [1] of "v1.CustomResourceDefinitionConditionType" @required,
         /// `True`, `False` or `Unknown`.
-        pub status: String = "status" of "v1.ConditionStatus" @required,
+        pub status: String = "status" [2] of "v1.ConditionStatus" @required,
         /// When the status changed.
-        pub last_transition_time: Time = "lastTransitionTime",
+        pub last_transition_time: Time = "lastTransitionTime" [3],
         /// Why, for programs.
-        pub reason: String = "reason",
+        pub reason: String = "reason" [4],
         /// Why, for people.
-        pub message: String = "message",
+        pub message: String = "message" [5],
         /// The generation of the definition that this is about.
-        pub observed_generation: i64 = "observedGeneration" since V1_35,
+        pub observed_generation: i64 = "observedGeneration" [6] since V1_35,
     }
 }
 

@@ -22,97 +22,97 @@ record! {
     #[non_exhaustive]
     pub struct JsonSchemaProps = "JSONSchemaProps" {
         /// `id`.
-        pub id: String = "id" as "ID",
+        pub id: String = "id" [1] as "ID",
         /// `$schema`.
-        pub schema: String = "$schema" as "Schema" of "v1.JSONSchemaURL",
+        pub schema: String = "$schema" [2] as "Schema" of "v1.JSONSchemaURL",
         /// `$ref`.
-        pub reference: Option<String> = "$ref" as "Ref",
+        pub reference: Option<String> = "$ref" [3] as "Ref",
         /// `description`.
-        pub description: String = "description",
+        pub description: String = "description" [4],
         /// `type`.
-        pub type_: String = "type",
+        pub type_: String = "type" [5],
         /// `nullable`.
-        pub nullable: bool = "nullable",
+        pub nullable: bool = "nullable" [37],
         /// `format`.
-        pub format: String = "format",
+        pub format: String = "format" [6],
         /// `title`.
-        pub title: String = "title",
+        pub title: String = "title" [7],
         /// `default`; never null (SS-11).
-        pub default: Option<DeepValue> = "default",
+        pub default: Option<DeepValue> = "default" [8],
         /// `maximum`.
-        pub maximum: Option<f64> = "maximum",
+        pub maximum: Option<f64> = "maximum" [9],
         /// `exclusiveMaximum`.
-        pub exclusive_maximum: bool = "exclusiveMaximum",
+        pub exclusive_maximum: bool = "exclusiveMaximum" [10],
         /// `minimum`.
-        pub minimum: Option<f64> = "minimum",
+        pub minimum: Option<f64> = "minimum" [11],
         /// `exclusiveMinimum`.
-        pub exclusive_minimum: bool = "exclusiveMinimum",
+        pub exclusive_minimum: bool = "exclusiveMinimum" [12],
         /// `maxLength`, in code points.
-        pub max_length: Option<i64> = "maxLength",
+        pub max_length: Option<i64> = "maxLength" [13],
         /// `minLength`, in code points.
-        pub min_length: Option<i64> = "minLength",
+        pub min_length: Option<i64> = "minLength" [14],
         /// `pattern`, in Go syntax.
-        pub pattern: String = "pattern",
+        pub pattern: String = "pattern" [15],
         /// `maxItems`.
-        pub max_items: Option<i64> = "maxItems",
+        pub max_items: Option<i64> = "maxItems" [16],
         /// `minItems`.
-        pub min_items: Option<i64> = "minItems",
+        pub min_items: Option<i64> = "minItems" [17],
         /// `uniqueItems`.
-        pub unique_items: bool = "uniqueItems",
+        pub unique_items: bool = "uniqueItems" [18],
         /// `multipleOf`.
-        pub multiple_of: Option<f64> = "multipleOf",
+        pub multiple_of: Option<f64> = "multipleOf" [19],
         /// `enum`; empty and missing are the same (SS-31).
-        pub enum_: Vec<DeepValue> = "enum",
+        pub enum_: Vec<DeepValue> = "enum" [20],
         /// `maxProperties`.
-        pub max_properties: Option<i64> = "maxProperties",
+        pub max_properties: Option<i64> = "maxProperties" [21],
         /// `minProperties`.
-        pub min_properties: Option<i64> = "minProperties",
+        pub min_properties: Option<i64> = "minProperties" [22],
         /// `required`.
-        pub required: Option<Vec<String>> = "required",
+        pub required: Option<Vec<String>> = "required" [23],
         /// `items`.
-        pub items: Option<Items> = "items",
+        pub items: Option<Items> = "items" [24],
         /// `allOf`.
-        pub all_of: Vec<JsonSchemaProps> = "allOf",
+        pub all_of: Vec<JsonSchemaProps> = "allOf" [25],
         /// `oneOf`.
-        pub one_of: Vec<JsonSchemaProps> = "oneOf",
+        pub one_of: Vec<JsonSchemaProps> = "oneOf" [26],
         /// `anyOf`.
-        pub any_of: Vec<JsonSchemaProps> = "anyOf",
+        pub any_of: Vec<JsonSchemaProps> = "anyOf" [27],
         /// `not`.
-        pub not: Option<Box<JsonSchemaProps>> = "not",
+        pub not: Option<Box<JsonSchemaProps>> = "not" [28],
         /// `properties`.
-        pub properties: Option<BTreeMap<String, Box<JsonSchemaProps>>> = "properties",
+        pub properties: Option<BTreeMap<String, Box<JsonSchemaProps>>> = "properties" [29],
         /// `additionalProperties`.
-        pub additional_properties: Option<SchemaOrBool> = "additionalProperties",
+        pub additional_properties: Option<SchemaOrBool> = "additionalProperties" [30],
         /// `patternProperties`.
-        pub pattern_properties: BTreeMap<String, Box<JsonSchemaProps>> = "patternProperties",
+        pub pattern_properties: BTreeMap<String, Box<JsonSchemaProps>> = "patternProperties" [31],
         /// `dependencies`.
         pub dependencies: Option<BTreeMap<String, Dependency>> =
-            "dependencies" of "v1.JSONSchemaDependencies",
+            "dependencies" [32] of "v1.JSONSchemaDependencies",
         /// `additionalItems`.
-        pub additional_items: Option<SchemaOrBool> = "additionalItems",
+        pub additional_items: Option<SchemaOrBool> = "additionalItems" [33],
         /// `definitions`.
         pub definitions: BTreeMap<String, Box<JsonSchemaProps>> =
-            "definitions" of "v1.JSONSchemaDefinitions",
+            "definitions" [34] of "v1.JSONSchemaDefinitions",
         /// `externalDocs`.
-        pub external_docs: Option<ExternalDocumentation> = "externalDocs",
+        pub external_docs: Option<ExternalDocumentation> = "externalDocs" [35],
         /// `example`; never null (SS-11).
-        pub example: Option<DeepValue> = "example",
+        pub example: Option<DeepValue> = "example" [36],
         /// `x-kubernetes-preserve-unknown-fields`; only `true` is legal (SS-30).
         pub preserve_unknown_fields: Option<bool> =
-            "x-kubernetes-preserve-unknown-fields" as "XPreserveUnknownFields",
+            "x-kubernetes-preserve-unknown-fields" [38] as "XPreserveUnknownFields",
         /// `x-kubernetes-embedded-resource`.
-        pub embedded_resource: bool = "x-kubernetes-embedded-resource" as "XEmbeddedResource",
+        pub embedded_resource: bool = "x-kubernetes-embedded-resource" [39] as "XEmbeddedResource",
         /// `x-kubernetes-int-or-string`.
-        pub int_or_string: bool = "x-kubernetes-int-or-string" as "XIntOrString",
+        pub int_or_string: bool = "x-kubernetes-int-or-string" [40] as "XIntOrString",
         /// `x-kubernetes-list-map-keys`.
-        pub list_map_keys: Option<Vec<String>> = "x-kubernetes-list-map-keys" as "XListMapKeys",
+        pub list_map_keys: Option<Vec<String>> = "x-kubernetes-list-map-keys" [41] as "XListMapKeys",
         /// `x-kubernetes-list-type`.
-        pub list_type: Option<String> = "x-kubernetes-list-type" as "XListType",
+        pub list_type: Option<String> = "x-kubernetes-list-type" [42] as "XListType",
         /// `x-kubernetes-map-type`.
-        pub map_type: Option<String> = "x-kubernetes-map-type" as "XMapType",
+        pub map_type: Option<String> = "x-kubernetes-map-type" [43] as "XMapType",
         /// `x-kubernetes-validations`.
         pub validations: Option<Vec<ValidationRule>> =
-            "x-kubernetes-validations" as "XValidations" of "v1.ValidationRules",
+            "x-kubernetes-validations" [44] as "XValidations" of "v1.ValidationRules",
     }
 
     /// A link to documentation.
@@ -120,9 +120,9 @@ record! {
     #[non_exhaustive]
     pub struct ExternalDocumentation = "ExternalDocumentation" {
         /// `description`.
-        pub description: String = "description",
+        pub description: String = "description" [1],
         /// `url`.
-        pub url: String = "url" as "URL",
+        pub url: String = "url" [2] as "URL",
     }
 
     /// One CEL rule of `x-kubernetes-validations`.
@@ -130,17 +130,17 @@ record! {
     #[non_exhaustive]
     pub struct ValidationRule = "ValidationRule" {
         /// `rule`.
-        pub rule: String = "rule" @required,
+        pub rule: String = "rule" [1] @required,
         /// `message`.
-        pub message: String = "message",
+        pub message: String = "message" [2],
         /// `messageExpression`.
-        pub message_expression: String = "messageExpression",
+        pub message_expression: String = "messageExpression" [3],
         /// `reason`.
-        pub reason: Option<String> = "reason" of "v1.FieldValueErrorReason",
+        pub reason: Option<String> = "reason" [4] of "v1.FieldValueErrorReason",
         /// `fieldPath`.
-        pub field_path: String = "fieldPath",
+        pub field_path: String = "fieldPath" [5],
         /// `optionalOldSelf`.
-        pub optional_old_self: Option<bool> = "optionalOldSelf",
+        pub optional_old_self: Option<bool> = "optionalOldSelf" [6],
     }
 }
 

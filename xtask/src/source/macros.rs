@@ -1,5 +1,6 @@
 //! The items that the project's own macros make, without what is in their functions.
 
+use proc_macro2::TokenTree;
 use syn::parse::{Parse, ParseStream, Result};
 use syn::{Attribute, Ident, Item, LitStr, Token, Type, Visibility, braced, parse_quote};
 
@@ -36,6 +37,9 @@ impl Parse for Records {
             let name: Ident = input.parse()?;
             input.parse::<Token![=]>()?;
             input.parse::<LitStr>()?;
+            if input.parse::<Option<Token![@]>>()?.is_some() {
+                input.parse::<Ident>()?;
+            }
             let content;
             braced!(content in input);
             let fields = content.parse_terminated(RecordField::parse, Token![,])?;
@@ -58,19 +62,8 @@ impl Parse for RecordField {
         let type_: Type = input.parse()?;
         input.parse::<Token![=]>()?;
         input.parse::<LitStr>()?;
-        if input.parse::<Option<Token![as]>>()?.is_some() {
-            input.parse::<LitStr>()?;
-        }
-        if input.peek(Ident) && input.peek2(LitStr) {
-            input.parse::<Ident>()?;
-            input.parse::<LitStr>()?;
-        }
-        if input.parse::<Option<Token![@]>>()?.is_some() {
-            input.parse::<Ident>()?;
-        }
-        // `since` and a version.
         while !input.is_empty() && !input.peek(Token![,]) {
-            input.parse::<Ident>()?;
+            input.parse::<TokenTree>()?;
         }
         Ok(RecordField(parse_quote!(#(#attributes)* #visibility #name: #type_)))
     }

@@ -22,6 +22,7 @@ const ORDER: &[&str] = &[
     "billhook",
     "billhook-findings",
     "billhook-policy",
+    "billhook-kinds",
     "billhook-admission",
     "billhook-suite",
     "billhook-webhook-client",

@@ -25,6 +25,9 @@ pub struct CustomResources {
     converter: Option<Arc<dyn Converter>>,
     caller: Option<Arc<dyn WebhookCaller>>,
     observer: Option<Arc<dyn Observer>>,
+    /// Whether the objects are stored as their type prints them, so that reading them changes
+    /// nothing.
+    is_typed: bool,
 }
 
 impl CustomResources {
@@ -32,7 +35,25 @@ impl CustomResources {
     /// with the strategy Webhook there must be a [`CustomResources::caller`] that reaches the
     /// webhook, or a [`CustomResources::converter`] in its place.
     pub fn new(definition: CustomResourceDefinition) -> Self {
-        CustomResources { definition, converter: None, caller: None, observer: None }
+        CustomResources {
+            definition,
+            converter: None,
+            caller: None,
+            observer: None,
+            is_typed: false,
+        }
+    }
+
+    /// The objects of a fixed type.
+    #[must_use]
+    pub(crate) fn typed(mut self, is_typed: bool) -> Self {
+        self.is_typed = is_typed;
+        self
+    }
+
+    /// Whether the objects are of a fixed type.
+    pub(crate) fn is_typed(&self) -> bool {
+        self.is_typed
     }
 
     /// The objects of a definition that are converted by something else.

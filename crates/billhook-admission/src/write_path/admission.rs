@@ -160,6 +160,7 @@ impl Admission {
     /// The write path of a resource that has rules beside those of its definition.
     #[must_use]
     pub fn strategy(mut self, strategy: Arc<dyn Strategy>) -> Self {
+        self.model = self.model.typed(strategy.is_typed());
         self.chain = self
             .chain
             .model(OwnObjects { model: self.model.clone(), strategy: Arc::clone(&strategy) });

@@ -5,14 +5,14 @@ use billhook::{FieldValidation, scale};
 use billhook_apimachinery::Status;
 use billhook_apimachinery::metadata::ObjectMeta;
 use billhook_apimachinery::print::quote;
-use billhook_apimachinery::record::{TypedRecord as _, declared_json};
+use billhook_apimachinery::record::{Record, TypedRecord as _, declared_json};
 use billhook_apimachinery::value::{DeepValue, deep_clone, depth, grow, json_type, sorted};
 use billhook_apimachinery::{FieldError, FieldPath, strict_decoding_error};
 use billhook_decode::{MAX_DEPTH, read_json};
 use serde_json::{Map, Value};
 
 use super::request::{ObjectRequest, UpdateForm};
-use super::strategic_patch::StrategicPatch;
+use super::strategic_patch;
 use super::strategy::Strategy;
 use crate::patch::JsonPatch;
 use crate::trace::{Difference, differences};
@@ -25,6 +25,9 @@ const MAX_ENTRIES: usize = 100;
 
 /// The server's library on a merge patch that is neither an object nor a list (RE-82).
 const INVALID_PATCH: &str = "Invalid JSON Patch";
+
+/// The record of objects of which nothing is known.
+static NO_FIELDS: Record = Record::new("", &[]);
 
 /// The members of an operation of a JSON patch.
 const OPERATION_FIELDS: [&str; 4] = ["op", "path", "from", "value"];
@@ -48,7 +51,6 @@ pub(crate) fn apply(
     strategy: Option<&dyn Strategy>,
     current: &Value,
 ) -> Option<Result<Patched, Status>> {
-    let merge_keys = strategy.map_or(&[][..], Strategy::merge_keys);
     let patched = match request.form {
         UpdateForm::JsonPatch => apply_json_patch(request, current),
         UpdateForm::MergePatch => apply_merge_patch(request, current, |target, patch| {
@@ -56,7 +58,8 @@ pub(crate) fn apply(
             Ok(())
         }),
         UpdateForm::StrategicMergePatch => apply_merge_patch(request, current, |target, patch| {
-            let applied = StrategicPatch { merge_keys }.apply(target, patch);
+            let record = strategy.map_or(&NO_FIELDS, Strategy::record);
+            let applied = strategic_patch::merge(target, patch, record);
             applied.map_err(|error| Status::failure(500, "", error))
         }),
         UpdateForm::Applied | UpdateForm::Replacement | UpdateForm::ServerSideApply => return None,

@@ -14,15 +14,15 @@ record! {
     pub struct DeleteOptions = "DeleteOptions" {
         /// How many seconds the object has left. Custom resources have no graceful deletion: only
         /// webhooks see it.
-        pub grace_period_seconds: Option<i64> = "gracePeriodSeconds",
+        pub grace_period_seconds: Option<i64> = "gracePeriodSeconds" [1],
         /// Conditions that the stored object must meet.
-        pub preconditions: Option<Box<Preconditions>> = "preconditions",
+        pub preconditions: Option<Box<Preconditions>> = "preconditions" [2],
         /// The older form of the propagation policies `Orphan` and `Background`.
-        pub orphan_dependents: Option<bool> = "orphanDependents",
+        pub orphan_dependents: Option<bool> = "orphanDependents" [3],
         /// The fate of dependents: `Orphan`, `Background` or `Foreground`.
-        pub propagation_policy: Option<String> = "propagationPolicy" of "v1.DeletionPropagation",
+        pub propagation_policy: Option<String> = "propagationPolicy" [4] of "v1.DeletionPropagation",
         /// `All` for a dry run.
-        pub dry_run: Vec<String> = "dryRun",
+        pub dry_run: Vec<String> = "dryRun" [5],
     }
 
     /// The preconditions of a deletion.
@@ -30,9 +30,9 @@ record! {
     #[non_exhaustive]
     pub struct Preconditions = "Preconditions" {
         /// Its UID; none if any will do.
-        pub uid: Option<String> = "uid" as "UID" of "types.UID",
+        pub uid: Option<String> = "uid" [1] as "UID" of "types.UID",
         /// Its resource version; none if any will do.
-        pub resource_version: Option<String> = "resourceVersion",
+        pub resource_version: Option<String> = "resourceVersion" [2],
     }
 }
 

@@ -12,7 +12,7 @@ use super::ownership::{keep_valid_owners, remove_repeated_owners};
 use super::request::Subresource;
 use super::server_fields::ServerFields;
 use super::storage::{read_revision, set_revision};
-use super::strategy::Strategy;
+use super::strategy::{Strategy, StrategyContext};
 use crate::audit::Warnings;
 use crate::object_model::{metadata_member, metadata_text};
 
@@ -68,7 +68,8 @@ impl Preparation<'_> {
                 metadata_text(object, "name").clone_into(&mut attributes.name);
             }
             if let Some(strategy) = self.incoming.strategy {
-                strategy.prepare(object, None, None);
+                let now = (self.server_fields)().creation_timestamp;
+                strategy.prepare(object, None, &self.context(&now));
                 self.validate_by(strategy, object, None, warnings)?;
                 return Ok(None);
             }
@@ -169,7 +170,14 @@ impl Preparation<'_> {
                 }
             }
         }
-        strategy.prepare(object, Some(old), subresource);
+        let now = (self.server_fields)().creation_timestamp;
+        strategy.prepare(object, Some(old), &self.context(&now));
+    }
+
+    /// What a strategy is told of the request.
+    fn context<'c>(&'c self, now: &'c str) -> StrategyContext<'c> {
+        let request = self.incoming.request;
+        StrategyContext { subresource: request.subresource, user: &request.user, now }
     }
 
     fn validate_by(
@@ -179,20 +187,12 @@ impl Preparation<'_> {
         old: Option<&Value>,
         warnings: &mut Warnings,
     ) -> Result<(), Status> {
-        let subresource = self.incoming.request.subresource;
-        let mut findings = strategy.validate(object, old, subresource);
-        if strategy.has_schema() {
-            let version = self.incoming.version;
+        let now = (self.server_fields)().creation_timestamp;
+        let mut findings = strategy.validate(object, old, &self.context(&now));
+        if strategy.has_plain_metadata() {
             let options = ValidateOptions::default().name_rule(strategy.name_rule());
-            let validation = match old {
-                None => version.validate_create(object, &options),
-                Some(old) if subresource.is_some() => {
-                    version.validate_status_update(object, old, &options)
-                }
-                Some(old) => version.validate_update(object, old, &options),
-            };
-            findings.warnings.splice(0..0, validation.warnings().iter().cloned());
-            findings.errors.splice(0..0, validation.errors().iter().cloned());
+            let errors = self.incoming.version.validate_metadata(object, old, &options);
+            findings.errors.splice(0..0, errors);
         }
         findings.warnings.iter().for_each(|warning| warnings.add(warning));
         if findings.errors.is_empty() {

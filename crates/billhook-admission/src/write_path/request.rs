@@ -20,6 +20,9 @@ pub enum Subresource {
     /// `scale`: the body is a `Scale` of `autoscaling/v1`, and only the number of replicas changes
     /// (RP-77).
     Scale,
+    /// Another one of a built-in kind, by its name: the body is the object, and the
+    /// [`Strategy`](super::Strategy) of the resource takes over from it what the subresource is for.
+    Of(&'static str),
 }
 
 impl Subresource {
@@ -28,6 +31,7 @@ impl Subresource {
         match self {
             Subresource::Status => "status",
             Subresource::Scale => "scale",
+            Subresource::Of(name) => name,
         }
     }
 
@@ -36,6 +40,7 @@ impl Subresource {
         match self {
             Subresource::Status => version.has_status_subresource(),
             Subresource::Scale => version.has_scale_subresource(),
+            Subresource::Of(_) => true,
         }
     }
 }

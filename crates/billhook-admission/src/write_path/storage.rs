@@ -59,8 +59,10 @@ pub(crate) async fn decode(
         // The conversion says what is wrong with a version that is gone (LC-43).
         return convert(model, version, &object).await;
     };
-    let options = DecodeOptions::default();
-    stored_in.decode_storage_value(&mut object, &options).map_err(|error| failed(&error))?;
+    if !model.is_typed() {
+        let options = DecodeOptions::default();
+        stored_in.decode_storage_value(&mut object, &options).map_err(|error| failed(&error))?;
+    }
     if stored_in.name() == version.name() {
         return Ok(object);
     }

@@ -4,7 +4,8 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use billhook_apimachinery::print::compact_json;
+use billhook_apimachinery::print::{compact_json, go_text};
+use billhook_apimachinery::record::{Field, Merge, Record, Type};
 use billhook_apimachinery::value::{DeepValue, deep_clone, grow};
 use serde_json::{Map, Value};
 
@@ -13,36 +14,25 @@ const RETAINED: &str = "$retainKeys";
 const REMOVED: &str = "$deleteFromPrimitiveList/";
 const ORDER: &str = "$setElementOrder/";
 
-/// Lists of metadata, which are merged in all kinds.
-const METADATA_KEYS: [(&str, &str); 1] = [("metadata.ownerReferences", "uid")];
-const MERGED_TEXTS: &str = "metadata.finalizers";
-
-/// The merge of a patch into an object.
-pub(super) struct StrategicPatch<'s> {
-    /// The lists that are merged, by their paths, with the names of the keys of their items.
-    pub(super) merge_keys: &'s [(&'s str, &'s str)],
+/// Merges a patch into an object whose fields say which lists are merged by which key.
+///
+/// # Errors
+///
+/// If an item of a list has no key.
+pub(super) fn merge(
+    target: &mut Value,
+    patch: &Map<String, Value>,
+    record: &'static Record,
+) -> Result<(), String> {
+    Level(Some(record)).object(target, patch)
 }
 
-impl StrategicPatch<'_> {
-    /// Merges a patch into an object.
-    ///
-    /// # Errors
-    ///
-    /// If an item of a list has no key.
-    pub(super) fn apply(
-        &self,
-        target: &mut Value,
-        patch: &Map<String, Value>,
-    ) -> Result<(), String> {
-        self.object(target, patch, Some(""))
-    }
+/// An object in the one that is patched, whose fields are known or not.
+#[derive(Clone, Copy)]
+struct Level(Option<&'static Record>);
 
-    fn object(
-        &self,
-        target: &mut Value,
-        patch: &Map<String, Value>,
-        path: Option<&str>,
-    ) -> Result<(), String> {
+impl Level {
+    fn object(self, target: &mut Value, patch: &Map<String, Value>) -> Result<(), String> {
         let directive = patch.get(DIRECTIVE).and_then(Value::as_str);
         if !target.is_object() || matches!(directive, Some("replace" | "delete")) {
             drop(DeepValue::from(std::mem::replace(target, Value::Object(Map::new()))));
@@ -59,41 +49,42 @@ impl StrategicPatch<'_> {
             if let Some(name) = name.strip_prefix(REMOVED) {
                 remove_items(members.get_mut(name), value);
             } else if !name.starts_with('$') {
-                let path = self.path(path, name);
-                grow(|| self.member(members, name, value, path.as_deref()))?;
+                grow(|| self.member(members, name, value))?;
             }
         }
         for (name, order) in patch {
             if let Some(name) = name.strip_prefix(ORDER) {
-                let path = self.path(path, name);
-                sort(members.get_mut(name), order, self.merge_key(path.as_deref()));
+                let key = self.field(name).and_then(|field| field.merge.patch_key);
+                sort(members.get_mut(name), order, key.filter(|key| !key.is_empty()));
             }
         }
         Ok(())
     }
 
     fn member(
-        &self,
+        self,
         members: &mut Map<String, Value>,
         name: &str,
         value: &Value,
-        path: Option<&str>,
     ) -> Result<(), String> {
         let member = || Value::Null;
-        match (value, self.merge_key(path)) {
+        let field = self.field(name);
+        let merge = field.map_or(Merge::PLAIN, |field| field.merge);
+        let inner = Level(field.and_then(|field| record_in(field.type_)));
+        match (value, merge.patch_key) {
             (Value::Null, _) => {
                 members.remove(name).map(DeepValue::from);
                 Ok(())
             }
-            (Value::Object(patch), _) => {
-                self.object(members.entry(name).or_insert_with(member), patch, path)
+            (Value::Object(patch), _) if !merge.is_replaced => {
+                inner.object(members.entry(name).or_insert_with(member), patch)
             }
-            (Value::Array(items), Some(key)) => {
-                self.list(members.entry(name).or_insert_with(member), items, key, path)
-            }
-            (Value::Array(items), None) if path == Some(MERGED_TEXTS) => {
+            (Value::Array(items), Some("")) => {
                 add_items(members.entry(name).or_insert_with(member), items);
                 Ok(())
+            }
+            (Value::Array(items), Some(key)) => {
+                inner.list(members.entry(name).or_insert_with(member), items, key)
             }
             (other, _) => {
                 members.insert(name.to_owned(), deep_clone(other)).map(DeepValue::from);
@@ -103,13 +94,7 @@ impl StrategicPatch<'_> {
     }
 
     /// Merges the items of a list that have the same key; others are added.
-    fn list(
-        &self,
-        target: &mut Value,
-        patch: &[Value],
-        key: &str,
-        path: Option<&str>,
-    ) -> Result<(), String> {
+    fn list(self, target: &mut Value, patch: &[Value], key: &str) -> Result<(), String> {
         let is_directive = |item: &Value, wanted: &str| {
             item.get(DIRECTIVE).and_then(Value::as_str) == Some(wanted)
         };
@@ -122,17 +107,15 @@ impl StrategicPatch<'_> {
         let mut merged = Ok(());
         for item in patch.iter().filter(|item| !is_directive(item, "replace")) {
             let (Value::Object(members), Some(value)) = (item, item.get(key)) else {
-                let path = path.unwrap_or_default();
-                merged = Err(format!(
-                    "an item of {path} in the patch does not have the merge key {key}"
-                ));
+                let item = go_text(item);
+                merged = Err(format!("map: {item} does not contain declared merge key: {key}"));
                 break;
             };
             if is_directive(item, "delete") {
                 items.delete(value);
                 continue;
             }
-            merged = grow(|| self.object(items.entry(value), members, path));
+            merged = grow(|| self.object(items.entry(value), members));
             if merged.is_err() {
                 break;
             }
@@ -141,27 +124,19 @@ impl StrategicPatch<'_> {
         merged
     }
 
-    fn merge_key(&self, path: Option<&str>) -> Option<&str> {
-        let mut keys = self.keys();
-        keys.find(|(merged, _)| Some(*merged) == path).map(|(_, key)| key)
+    fn field(self, name: &str) -> Option<&'static Field> {
+        self.0.and_then(|record| record.field(name))
     }
+}
 
-    fn keys(&self) -> impl Iterator<Item = (&str, &str)> {
-        METADATA_KEYS.iter().chain(self.merge_keys).copied()
-    }
-
-    /// The path of a member, if a list that is merged is there or in it. Others are not made, as they
-    /// would take more than the patch does.
-    fn path(&self, parent: Option<&str>, name: &str) -> Option<String> {
-        let path = match parent? {
-            "" => name.to_owned(),
-            parent => format!("{parent}.{name}"),
-        };
-        let mut known = self.keys().map(|(merged, _)| merged).chain([MERGED_TEXTS]);
-        let holds = |known: &str| {
-            known.strip_prefix(&path).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
-        };
-        known.any(holds).then_some(path)
+/// The record of a field's value or of its items.
+fn record_in(type_: Type) -> Option<&'static Record> {
+    match type_ {
+        Type::Record(table) => Some(table()),
+        Type::Named(_, type_) | Type::Optional(type_) | Type::List(type_) | Type::Map(type_) => {
+            record_in(*type_)
+        }
+        _ => None,
     }
 }
 
@@ -306,7 +281,19 @@ fn sort(target: Option<&mut Value>, order: &Value, key: Option<&str>) {
 mod tests {
     use serde_json::json;
 
+    use billhook_apimachinery::metadata::ObjectMeta;
+    use billhook_apimachinery::record::TypedRecord as _;
+
     use super::*;
+
+    static ITEM: Record = Record::new("Item", &[]);
+    static OBJECT: Record = Record::new(
+        "Object",
+        &[
+            Field::new("metadata", Type::Record(ObjectMeta::record)),
+            Field::new("l", Type::List(&Type::Record(|| &ITEM))).patched_by("name"),
+        ],
+    );
 
     #[test]
     fn patches_are_merged() {
@@ -340,7 +327,7 @@ mod tests {
         ] {
             let mut patched = object.clone();
             let members = patch.as_object().unwrap();
-            StrategicPatch { merge_keys: &[("l", "name")] }.apply(&mut patched, members).unwrap();
+            merge(&mut patched, members, &OBJECT).unwrap();
             assert_eq!(patched.pointer(path), Some(&expected), "{patch}");
         }
     }
@@ -349,7 +336,7 @@ mod tests {
     fn items_need_their_key() {
         let patch = json!({"l": [{"v": 1}]});
         let patch = patch.as_object().unwrap();
-        let error = StrategicPatch { merge_keys: &[("l", "name")] }.apply(&mut json!({}), patch);
+        let error = merge(&mut json!({}), patch, &OBJECT);
         let expected = "an item of l in the patch does not have the merge key name";
         assert_eq!(error.unwrap_err(), expected);
     }
@@ -379,7 +366,7 @@ mod tests {
             let mut patched = object.clone();
             let patch = json!({"l": patch});
             let members = patch.as_object().unwrap();
-            StrategicPatch { merge_keys: &[("l", "name")] }.apply(&mut patched, members).unwrap();
+            merge(&mut patched, members, &OBJECT).unwrap();
             assert_eq!(patched["l"], expected, "{patch}");
         }
     }
@@ -402,7 +389,7 @@ mod tests {
         }});
         let mut object = json!({"metadata": {"finalizers": names('d').collect::<Vec<_>>()}});
         let patch = patch.as_object().unwrap();
-        StrategicPatch { merge_keys: &[] }.apply(&mut object, patch).unwrap();
+        merge(&mut object, patch, &ITEM).unwrap();
         let metadata = &object["metadata"];
         assert_eq!(metadata["finalizers"][0], format!("f{}", COUNT - 1));
         assert_eq!(metadata["ownerReferences"][0]["uid"], (COUNT - 1).to_string());
@@ -415,7 +402,7 @@ mod tests {
         let deep = DeepValue::from(deep);
         let mut target = DeepValue::from(json!({}));
         let members = deep.as_object().unwrap();
-        StrategicPatch { merge_keys: &[] }.apply(&mut target, members).unwrap();
+        merge(&mut target, members, &ITEM).unwrap();
         assert!(began.elapsed().as_secs() < 20, "{:?}", began.elapsed());
     }
 }

@@ -1,7 +1,8 @@
 //! Resources whose rules their schema cannot tell.
 
-use billhook_apimachinery::FieldError;
 use billhook_apimachinery::metadata::subdomain_name;
+use billhook_apimachinery::record::Record;
+use billhook_apimachinery::{FieldError, UserInfo};
 use serde_json::Value;
 
 use super::request::Subresource;
@@ -23,7 +24,7 @@ pub trait Strategy: Send + Sync {
 
     /// Prepares an object that is written: the fields that depend on others. Metadata and the
     /// status of the stored object are there already.
-    fn prepare(&self, object: &mut Value, old: Option<&Value>, subresource: Option<Subresource>);
+    fn prepare(&self, object: &mut Value, old: Option<&Value>, context: &StrategyContext<'_>);
 
     /// Whether an update may leave out the resource version that it was made for; it then replaces
     /// what is stored (BK-10).
@@ -56,15 +57,18 @@ pub trait Strategy: Send + Sync {
         None
     }
 
-    /// Whether objects are validated by the schema of the resource, too.
-    fn has_schema(&self) -> bool;
+    /// Whether objects are of a fixed type: they are stored as they are read (BK-01).
+    fn is_typed(&self) -> bool;
+
+    /// Whether metadata is validated as that of all kinds, and not by [`Strategy::validate`].
+    fn has_plain_metadata(&self) -> bool;
 
     /// Validates an object.
     fn validate(
         &self,
         object: &Value,
         old: Option<&Value>,
-        subresource: Option<Subresource>,
+        context: &StrategyContext<'_>,
     ) -> Findings;
 
     /// Whether an object whose deletion was asked for stays until others have done their part.
@@ -73,14 +77,23 @@ pub trait Strategy: Send + Sync {
     /// Marks such an object.
     fn mark(&self, object: &mut Value, now: &str);
 
-    /// Returns the lists that strategic merge patches merge, by their paths with dots, with the names
-    /// of the keys of their items.
-    fn merge_keys(&self) -> &[(&str, &str)] {
-        &[]
-    }
+    /// Returns the fields of the objects, which say how strategic merge patches merge them.
+    fn record(&self) -> &'static Record;
 
     /// Whether an object that is being deleted stays although it has no finalizers.
     fn is_kept(&self, object: &Value) -> bool;
+}
+
+/// The request that an object is written by.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct StrategyContext<'c> {
+    /// The subresource that is written; none for the object itself.
+    pub subresource: Option<Subresource>,
+    /// The user who makes the request.
+    pub user: &'c UserInfo,
+    /// The time of the request, as objects hold it.
+    pub now: &'c str,
 }
 
 /// The findings in an object.

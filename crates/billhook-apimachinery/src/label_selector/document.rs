@@ -15,11 +15,11 @@ record! {
     /// A label selector as documents have it (`LabelSelector`).
     #[derive(Clone, Debug, Default, PartialEq, Eq)]
     #[non_exhaustive]
-    pub struct LabelSelector = "LabelSelector" {
+    pub struct LabelSelector = "LabelSelector" @atomic {
         /// Labels that must be there with exactly these values.
-        pub match_labels: BTreeMap<String, String> = "matchLabels",
+        pub match_labels: BTreeMap<String, String> = "matchLabels" [1],
         /// Further conditions.
-        pub match_expressions: Vec<LabelSelectorRequirement> = "matchExpressions",
+        pub match_expressions: Vec<LabelSelectorRequirement> = "matchExpressions" [2],
     }
 
     /// An element of `matchExpressions`.
@@ -27,11 +27,11 @@ record! {
     #[non_exhaustive]
     pub struct LabelSelectorRequirement = "LabelSelectorRequirement" {
         /// The label.
-        pub key: String = "key" @required,
+        pub key: String = "key" [1] @required,
         /// `In`, `NotIn`, `Exists` or `DoesNotExist`.
-        pub operator: String = "operator" of "v1.LabelSelectorOperator" @required,
+        pub operator: String = "operator" [2] of "v1.LabelSelectorOperator" @required,
         /// The values for `In` and `NotIn`.
-        pub values: Vec<String> = "values",
+        pub values: Vec<String> = "values" [3],
     }
 }
 

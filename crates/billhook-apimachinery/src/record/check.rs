@@ -4,10 +4,10 @@
 use serde_json::{Map, Value};
 
 use super::{Record, Type};
-use crate::print::{json_float, quote};
-use crate::time::Time;
+use crate::print::{compact_json, json_float, quote};
+use crate::time::{MicroTime, Time};
 use crate::value::{Num, grow, json_type, sorted};
-use crate::{FieldPath, KubernetesVersion, Location, Placed, Segment, Span, base64};
+use crate::{FieldPath, KubernetesVersion, Location, Placed, Quantity, Segment, Span, base64};
 
 /// How many unknown fields are listed.
 const MAX_UNKNOWN_FIELDS: usize = 100;
@@ -157,6 +157,8 @@ impl<'a> At<'a> {
 struct Place<'p> {
     parent: Option<&'p Place<'p>>,
     record: &'static str,
+    /// The Go type that declares the field, where paths tell it (BK-22).
+    embedded: &'static str,
     field: &'p str,
     /// Whether paths end here (KV-77).
     is_last: bool,
@@ -179,6 +181,7 @@ impl Place<'_> {
                 fields.clear();
             }
             fields.push(inner.field);
+            fields.extend((!inner.embedded.is_empty()).then_some(inner.embedded));
             place = inner.parent;
         }
         fields.reverse();
@@ -197,9 +200,10 @@ impl Checker {
             Value::Object(members) => self.record(members, record, &At::top(in_text), None),
             Value::Null => {}
             other => {
-                let (found, name) = (json_type(other), record.name);
-                let text =
-                    format!("json: cannot unmarshal {found} into Go value of type v1.{name}");
+                let (found, Record { package, name, .. }) = (json_type(other), record);
+                let text = format!(
+                    "json: cannot unmarshal {found} into Go value of type {package}.{name}"
+                );
                 self.fail(text, &At::top(in_text));
             }
         }
@@ -255,7 +259,9 @@ impl Checker {
     ) {
         if let Some(field) = record.field(name).filter(|it| it.since <= self.kubernetes) {
             let is_last = self.kubernetes < KubernetesVersion::V1_35 && field.type_.has_union();
-            let place = Place { parent, record: record.name, field: name, is_last };
+            let embedded =
+                if self.kubernetes < KubernetesVersion::V1_35 { "" } else { field.embedded };
+            let place = Place { parent, record: record.name, embedded, field: name, is_last };
             self.value(value, field.type_, at, &place);
         } else if !self.inside_union && self.unknown.len() < MAX_UNKNOWN_FIELDS {
             self.unknown.push(at.path.to_path());
@@ -286,7 +292,16 @@ impl Checker {
             (Type::Int32 | Type::Int64, Value::Number(number)) => {
                 self.integer(Num::of(number), type_.shape(), at, place);
             }
-            (Type::Bytes | Type::Time | Type::Parsed(_), Value::String(text)) => {
+            (Type::IntOrString, Value::String(_)) => {}
+            (Type::IntOrString, Value::Number(number)) => {
+                self.integer(Num::of(number), Type::Int32, at, place);
+            }
+            (Type::IntOrString, other) => {
+                let what = json_type(other);
+                self.wrong(&Wrong { what, type_, go_type: "int32" }, at, place);
+            }
+            (Type::Quantity, other) => self.quantity(other, at),
+            (Type::Bytes | Type::Time | Type::MicroTime | Type::Parsed(_), Value::String(text)) => {
                 self.text(text, type_.shape(), at);
             }
             (Type::Bytes, Value::Array(items)) => {
@@ -295,7 +310,7 @@ impl Checker {
                 }
             }
             // A time that cannot be read ends the decoding, whatever is wrong with it (OM-05).
-            (Type::Time, other) => {
+            (Type::Time | Type::MicroTime, other) => {
                 let what = json_type(other);
                 let error = self.mismatch(&Wrong { what, type_, go_type: "string" }, at, place);
                 self.other.get_or_insert(error);
@@ -333,11 +348,23 @@ impl Checker {
                 .err()
                 .map(|offset| format!("illegal base64 data at input byte {offset}")),
             Type::Time => Time::parse(text).err(),
+            Type::MicroTime => MicroTime::parse(text).err(),
             Type::Parsed(parse) => parse(text).err(),
             _ => None,
         };
         if let Some(error) = error {
             self.fail(error, at);
+        }
+    }
+
+    /// A quantity is read from the text of its JSON, whatever that is.
+    fn quantity(&mut self, value: &Value, at: &At<'_>) {
+        let text = match value {
+            Value::String(text) => text.clone(),
+            other => at.written().unwrap_or_else(|| compact_json(other)),
+        };
+        if let Err(error) = text.parse::<Quantity>() {
+            self.fail(error.to_string(), at);
         }
     }
 
@@ -448,9 +475,10 @@ impl Type {
     /// The name of the type in schemas.
     fn schema_name(self) -> &'static str {
         match self.shape() {
-            Type::Text | Type::Bytes | Type::Time | Type::Parsed(_) => "string",
+            Type::Text | Type::Bytes | Type::Parsed(_) => "string",
+            Type::Time | Type::MicroTime | Type::Quantity => "string",
             Type::Flag => "boolean",
-            Type::Int32 | Type::Int64 => "integer",
+            Type::Int32 | Type::Int64 | Type::IntOrString => "integer",
             Type::Float => "number",
             Type::List(_) => "array",
             _ => "object",
@@ -461,9 +489,10 @@ impl Type {
         match self {
             Type::Named(name, _) => name.to_owned(),
             Type::Optional(type_) => type_.go_name(),
-            Type::Text | Type::Time | Type::Parsed(_) => "string".to_owned(),
+            Type::Text | Type::Time | Type::MicroTime | Type::Parsed(_) => "string".to_owned(),
+            Type::Quantity => "resource.Quantity".to_owned(),
             Type::Flag => "bool".to_owned(),
-            Type::Int32 => "int32".to_owned(),
+            Type::Int32 | Type::IntOrString => "int32".to_owned(),
             Type::Int64 => "int64".to_owned(),
             Type::Float => "float64".to_owned(),
             Type::Bytes => "[]uint8".to_owned(),
@@ -473,7 +502,7 @@ impl Type {
             Type::Record(table)
             | Type::RecordOrList(table)
             | Type::RecordOrFlag(table)
-            | Type::RecordOrTexts(table) => format!("v1.{}", table().name),
+            | Type::RecordOrTexts(table) => format!("{}.{}", table().package, table().name),
         }
     }
 }

@@ -55,9 +55,12 @@ pub fn deserialize<'de, T: TypedRecord, D: Deserializer<'de>>(from: D) -> Result
 /// Describes records: the structs, the tables of their fields, how they are read and written.
 ///
 /// A field has its name in Rust, its type (a [`FieldValue`]) and its name in documents. Then may
-/// come: `as` with the name in Go if that is not the other one with a capital letter, `of` with
+/// come: in brackets its number in protobuf, after those of the messages around it whose fields are
+/// fields of the record, `as` with the name in Go if that is not the other one with a capital letter, `of` with
 /// the name of a Go type, `@required` if the field is written even if it is empty, and `since` with
-/// the first version of the server that knows it, where older ones do not.
+/// the first version of the server that knows it, where older ones do not, and `merge` with the key of the items of a list that is merged by it, or
+/// `set` or `patched_set` for a list of texts. `@atomic` after the name
+/// of a record says that apply treats it as one value.
 ///
 /// ```
 /// use billhook_apimachinery::record;
@@ -87,12 +90,12 @@ pub fn deserialize<'de, T: TypedRecord, D: Deserializer<'de>>(from: D) -> Result
 macro_rules! record {
     ($(
         $(#[$meta:meta])*
-        $vis:vis struct $name:ident = $go:literal {
+        $vis:vis struct $name:ident = $go:literal $(@ $atomic:ident)? {
             $(
                 $(#[$field_meta:meta])*
                 $field_vis:vis $field:ident: $type:ty = $json:literal
-                    $(as $go_field:literal)? $(of $go_type:literal)? $(@ $required:ident)?
-                    $(since $since:ident)?
+                    $([$($number:literal)+])? $(as $go_field:literal)? $(of $go_type:literal)? $(@ $required:ident)?
+                    $(since $since:ident)? $(merge $merge:tt)?
             ),* $(,)?
         }
     )*) => {$(
@@ -101,18 +104,22 @@ macro_rules! record {
 
         impl $crate::record::TypedRecord for $name {
             const FIELDS: &'static [$crate::record::Field] = &[$($crate::record::Field {
-                name: $json,
                 go_name: concat!($($go_field)?),
-                type_: $crate::record!(@type $type $(, $go_type)?),
                 is_required: $crate::record!(@required $($required)?),
                 since: $crate::record!(@since $($since)?),
+                numbers: &[$($($number),+)?],
+                merge: $crate::record!(@merge $($merge)?),
+                ..$crate::record::Field::new(
+                    $json,
+                    $crate::record!(@type $type $(, $go_type)?),
+                )
             }),*];
 
             fn record() -> &'static $crate::record::Record {
-                static RECORD: $crate::record::Record = $crate::record::Record {
-                    name: $go,
-                    fields: <$name as $crate::record::TypedRecord>::FIELDS,
-                };
+                static RECORD: $crate::record::Record = $crate::record::Record::new(
+                    $go,
+                    <$name as $crate::record::TypedRecord>::FIELDS,
+                )$(.$atomic())?;
                 &RECORD
             }
 
@@ -182,6 +189,10 @@ macro_rules! record {
     (@type $type:ty, $go:literal) => {
         $crate::record::Type::Named($go, &<$type as $crate::record::FieldValue>::TYPE)
     };
+    (@merge) => { $crate::record::Merge::PLAIN };
+    (@merge set) => { $crate::record::Merge::SET };
+    (@merge patched_set) => { $crate::record::Merge::PATCHED_SET };
+    (@merge $key:literal) => { $crate::record::Merge::by_key(&[$key], $key) };
     (@since) => { $crate::KubernetesVersion::V1_32 };
     (@since $since:ident) => { $crate::KubernetesVersion::$since };
     (@required) => { false };

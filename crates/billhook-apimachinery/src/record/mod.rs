@@ -2,6 +2,7 @@
 //! makes of the description a struct, a table of the fields, a reader and a writer.
 
 mod check;
+mod complete;
 mod define;
 mod field_value;
 mod go;
@@ -17,6 +18,7 @@ use serde_json::Value;
 
 pub use check::{InText, RecordError, check_types, too_deep, unknown_fields};
 pub(crate) use check::{check_field, check_tree};
+pub use complete::complete;
 pub use define::{TypedRecord, to_value};
 pub use field_value::{FieldValue, Written};
 pub use go::go_syntax;
@@ -34,11 +36,16 @@ pub mod private {
 
 /// The table of a type's fields.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Record {
     /// The name of the type in errors.
     pub name: &'static str,
+    /// The Go package of the type in errors: the version of its group.
+    pub package: &'static str,
     /// The fields, in the order in which they are printed (CV-06).
     pub fields: &'static [Field],
+    /// Whether apply treats it as one value.
+    pub is_atomic: bool,
 }
 
 /// A field.
@@ -54,9 +61,87 @@ pub struct Field {
     pub is_required: bool,
     /// The first version of the server that knows it.
     pub since: KubernetesVersion,
+    /// Its number in protobuf, after those of the messages around it whose fields are fields of the
+    /// record. Empty if messages do not have it.
+    pub numbers: &'static [u32],
+    /// The Go type that declares it, if that is embedded in the type of the record; else empty.
+    pub embedded: &'static str,
+    /// The default in JSON; empty if it has none.
+    pub default: &'static str,
+    /// How apply and strategic merge patches merge it.
+    pub merge: Merge,
+}
+
+/// How apply and strategic merge patches merge the values of a field (BK-07, BK-08).
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Merge {
+    /// How apply merges a list.
+    pub list: ListType,
+    /// Whether apply treats a map or a record as one value.
+    pub is_atomic: bool,
+    /// The key by which strategic merge patches find the items of a list; empty for one of scalars.
+    /// Without a key a patch replaces the list.
+    pub patch_key: Option<&'static str>,
+    /// Whether strategic merge patches may name the fields that stay.
+    pub retains_keys: bool,
+    /// Whether strategic merge patches replace the value instead of merging it.
+    pub is_replaced: bool,
+}
+
+/// How apply merges the items of a list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ListType {
+    /// Not at all.
+    Atomic,
+    /// As a set of scalars.
+    Set,
+    /// By these fields of the items.
+    Map(&'static [&'static str]),
+}
+
+impl Merge {
+    /// Lists are replaced, maps and records merged.
+    pub const PLAIN: Merge = Merge {
+        list: ListType::Atomic,
+        is_atomic: false,
+        patch_key: None,
+        retains_keys: false,
+        is_replaced: false,
+    };
+
+    /// Apply merges a list of scalars as a set.
+    pub const SET: Merge = Merge { list: ListType::Set, ..Merge::PLAIN };
+
+    /// A list of scalars is a set for strategic merge patches, too.
+    pub const PATCHED_SET: Merge = Merge { patch_key: Some(""), ..Merge::SET };
+
+    /// The items of a list are found by keys, in strategic merge patches by one of them.
+    pub const fn by_key(keys: &'static [&'static str], patch_key: &'static str) -> Self {
+        Merge { list: ListType::Map(keys), patch_key: Some(patch_key), ..Merge::PLAIN }
+    }
 }
 
 impl Record {
+    /// Creates the table of a type in a package `v1`.
+    pub const fn new(name: &'static str, fields: &'static [Field]) -> Self {
+        Record { name, package: "v1", fields, is_atomic: false }
+    }
+
+    /// The table of a type in another package.
+    #[must_use]
+    pub const fn in_package(mut self, package: &'static str) -> Self {
+        self.package = package;
+        self
+    }
+
+    /// The table of a type that apply treats as one value.
+    #[must_use]
+    pub const fn atomic(mut self) -> Self {
+        self.is_atomic = true;
+        self
+    }
+
     /// The field of a name.
     pub fn field(&self, name: &str) -> Option<&'static Field> {
         self.fields.iter().find(|field| field.name == name)
@@ -64,6 +149,91 @@ impl Record {
 }
 
 impl Field {
+    /// Creates a field that is left out when it is empty.
+    pub const fn new(name: &'static str, type_: Type) -> Self {
+        Field {
+            name,
+            go_name: "",
+            type_,
+            is_required: false,
+            since: KubernetesVersion::V1_32,
+            numbers: &[],
+            embedded: "",
+            default: "",
+            merge: Merge::PLAIN,
+        }
+    }
+
+    /// The field with its number in protobuf, after those of the messages around it.
+    #[must_use]
+    pub const fn numbered(mut self, numbers: &'static [u32]) -> Self {
+        self.numbers = numbers;
+        self
+    }
+
+    /// The field, written even if it is empty.
+    #[must_use]
+    pub const fn required(mut self) -> Self {
+        self.is_required = true;
+        self
+    }
+
+    /// The field of a type that a version was the first to have.
+    #[must_use]
+    pub const fn since(mut self, since: KubernetesVersion) -> Self {
+        self.since = since;
+        self
+    }
+
+    /// The field of a Go type that is embedded in the type of the record.
+    #[must_use]
+    pub const fn embedded(mut self, type_: &'static str) -> Self {
+        self.embedded = type_;
+        self
+    }
+
+    /// The field with a default in JSON.
+    #[must_use]
+    pub const fn default(mut self, default: &'static str) -> Self {
+        self.default = default;
+        self
+    }
+
+    /// The list whose items apply merges so.
+    #[must_use]
+    pub const fn list(mut self, list: ListType) -> Self {
+        self.merge.list = list;
+        self
+    }
+
+    /// The map or record that apply treats as one value.
+    #[must_use]
+    pub const fn atomic(mut self) -> Self {
+        self.merge.is_atomic = true;
+        self
+    }
+
+    /// The list whose items strategic merge patches find by a key; an empty one for scalars.
+    #[must_use]
+    pub const fn patched_by(mut self, key: &'static str) -> Self {
+        self.merge.patch_key = Some(key);
+        self
+    }
+
+    /// The field of which strategic merge patches may name the fields that stay.
+    #[must_use]
+    pub const fn retaining_keys(mut self) -> Self {
+        self.merge.retains_keys = true;
+        self
+    }
+
+    /// The field that strategic merge patches replace.
+    #[must_use]
+    pub const fn replaced(mut self) -> Self {
+        self.merge.is_replaced = true;
+        self
+    }
+
     /// Its name in printed values (CV-06).
     pub fn go_name(&self) -> Cow<'static, str> {
         if !self.go_name.is_empty() {
@@ -93,8 +263,14 @@ pub enum Type {
     Float,
     /// Base64 text.
     Bytes,
-    /// A time.
+    /// A time in whole seconds.
     Time,
+    /// A time in microseconds.
+    MicroTime,
+    /// An amount of a resource: text or a number (BK-25).
+    Quantity,
+    /// A 32-bit integer or text (BK-23).
+    IntOrString,
     /// A string that a function accepts or refuses.
     Parsed(fn(&str) -> Result<(), String>),
     /// Any value; null is absent.

@@ -2,10 +2,9 @@
 
 use std::sync::Arc;
 
-use billhook::definition::DefinitionDocument;
 use billhook::{CrdError, KubernetesVersion};
 use billhook_admission::{Chain, Unreachable};
-use billhook_apimachinery::record::TypedRecord as _;
+use billhook_kinds::Kind;
 use serde_json::{Value, json};
 
 use super::strategy::DefinitionStrategy;
@@ -14,7 +13,12 @@ use crate::catalog::{DEFINITIONS, Resource};
 /// The resource of definitions in a server of a version.
 pub(crate) fn resource(kubernetes: KubernetesVersion) -> Result<Resource, CrdError> {
     let resource = Resource::new(&document(), kubernetes, Chain::new(Unreachable))?;
-    Ok(resource.native(Arc::new(DefinitionStrategy { kubernetes }), DefinitionDocument::record()))
+    let kind = Kind::named("apiextensions.k8s.io/v1", "CustomResourceDefinition");
+    let strategy = Arc::new(DefinitionStrategy { kubernetes });
+    Ok(match kind {
+        Some(kind) => resource.native(strategy, kind),
+        None => resource,
+    })
 }
 
 /// Its definition. The types of fields are those of the record; the schema says who owns what.

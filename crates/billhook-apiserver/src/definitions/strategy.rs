@@ -2,8 +2,8 @@
 
 use billhook::definition::{Conversion, DefinitionDocument, DefinitionStatus};
 use billhook::{Definition, DefinitionValidation, KubernetesVersion, Time};
-use billhook_admission::{Findings, Strategy, Subresource};
-use billhook_apimachinery::record::TypedRecord as _;
+use billhook_admission::{Findings, Strategy, StrategyContext, Subresource};
+use billhook_apimachinery::record::{Record, TypedRecord as _};
 use billhook_apimachinery::value::{DeepValue, deep_clone};
 use serde_json::{Map, Value};
 
@@ -40,9 +40,9 @@ impl Strategy for DefinitionStrategy {
         Some(empty)
     }
 
-    fn prepare(&self, object: &mut Value, old: Option<&Value>, subresource: Option<Subresource>) {
+    fn prepare(&self, object: &mut Value, old: Option<&Value>, context: &StrategyContext<'_>) {
         // A write of the status fills in what is missing only (LC-41).
-        if subresource.is_some() && has_stored_versions(object) {
+        if context.subresource.is_some() && has_stored_versions(object) {
             return;
         }
         let Ok((mut document, _)) = DefinitionDocument::read(object) else { return };
@@ -67,7 +67,15 @@ impl Strategy for DefinitionStrategy {
         Some(if takes_all { &["spec"] } else { &["metadata", "spec"] })
     }
 
-    fn has_schema(&self) -> bool {
+    fn record(&self) -> &'static Record {
+        DefinitionDocument::record()
+    }
+
+    fn is_typed(&self) -> bool {
+        false
+    }
+
+    fn has_plain_metadata(&self) -> bool {
         false
     }
 
@@ -75,8 +83,9 @@ impl Strategy for DefinitionStrategy {
         &self,
         object: &Value,
         old: Option<&Value>,
-        subresource: Option<Subresource>,
+        context: &StrategyContext<'_>,
     ) -> Findings {
+        let subresource = context.subresource;
         let definition = |value: &Value| match subresource {
             None => Definition::new(deep_clone(value), self.kubernetes).ok(),
             // The spec is that of the stored definition.

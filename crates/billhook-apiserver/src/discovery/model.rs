@@ -10,14 +10,28 @@ use crate::reviews::{REVIEW_KINDS, REVIEW_VERSION, ReviewKind};
 
 /// The groups of the server itself in the order of their priority; those of definitions follow by
 /// name (DT-02).
-const OWN_GROUPS: [&str; 7] = [
+const OWN_GROUPS: [&str; 21] = [
     "",
+    "apiregistration.k8s.io",
+    "apps",
     "events.k8s.io",
     "authentication.k8s.io",
     "authorization.k8s.io",
+    "autoscaling",
+    "batch",
+    "certificates.k8s.io",
+    "networking.k8s.io",
+    "policy",
+    "rbac.authorization.k8s.io",
+    "storage.k8s.io",
     "admissionregistration.k8s.io",
     "apiextensions.k8s.io",
+    "scheduling.k8s.io",
     "coordination.k8s.io",
+    "node.k8s.io",
+    "discovery.k8s.io",
+    "flowcontrol.apiserver.k8s.io",
+    "resource.k8s.io",
 ];
 
 const VERBS: [&str; 8] =

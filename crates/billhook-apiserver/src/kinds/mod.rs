@@ -1,59 +1,53 @@
-//! The kinds of the server itself beside definitions: described as data in `kinds.yaml`, with what a
-//! schema cannot tell in code.
+//! The kinds of the server itself beside definitions.
 
-mod data;
 mod events;
 mod namespaces;
 mod policies;
-mod records;
 mod strategy;
 
 use std::sync::Arc;
 
 use billhook::KubernetesVersion;
-use billhook_admission::{Chain, Strategy, Unreachable};
-use billhook_policy::PolicyKind;
+use billhook_admission::{Chain, Unreachable};
+use billhook_apimachinery::record::Record;
+use billhook_kinds::Kind;
 
-use self::policies::PolicyStrategy;
 use self::strategy::KindStrategy;
 use crate::catalog::Resource;
 
 pub(crate) use self::namespaces::{INITIAL, create_initial, settle_namespace, settle_namespaces};
 pub(crate) use self::policies::check_types;
-pub(crate) use self::records::record_of;
-
-/// The definitions of the resources.
-const KINDS: &str = include_str!("kinds.yaml");
 
 /// The resources that a server of a version has itself.
 pub(crate) fn resources(kubernetes: KubernetesVersion) -> impl Iterator<Item = Resource> {
-    let manifests = billhook::read_manifests(KINDS.as_bytes()).unwrap_or_default();
-    manifests.into_iter().filter_map(move |manifest| {
-        let chain = Chain::new(Unreachable);
-        let resource = Resource::new(manifest.value(), kubernetes, chain).ok()?;
-        let kind = resource.definition.kind();
-        let record = record_of(&resource.definition.storage().ok()?.api_version(), kind)?;
-        let policy = PolicyKind::ALL.into_iter().find(|policy| policy.name() == kind);
-        // No server has a beta version of a kind by default.
-        if policy.is_some_and(|policy| !policy.versions(kubernetes).contains(&"v1")) {
-            return None;
-        }
-        let strategy: Arc<dyn Strategy> = match policy {
-            Some(_) => Arc::new(PolicyStrategy { kubernetes }),
-            None => Arc::new(KindStrategy::new(kind, record, kubernetes)),
-        };
-        let mut resource = resource.native(strategy, record);
+    let served = Kind::all().iter().filter(move |kind| {
+        kind.is_stored() && kind.since <= kubernetes && kind.kind != "CustomResourceDefinition"
+    });
+    served.filter_map(move |kind| {
+        let record = kind.record()?;
+        let definition = kind.definition(kubernetes)?;
+        let resource = Resource::new(&definition, kubernetes, Chain::new(Unreachable)).ok()?;
+        let strategy = Arc::new(KindStrategy::new(kind, record, kubernetes));
+        let mut resource = resource.native(strategy, kind);
         events::share(&mut resource);
         Some(resource)
     })
 }
 
+/// Returns the fields of the objects of a kind.
+pub(crate) fn record_of(api_version: &str, kind: &str) -> Option<&'static Record> {
+    Kind::named(api_version, kind)?.record()
+}
+
 #[cfg(test)]
 mod tests {
-    /// A kind that cannot be read would not be served, and nobody would be told.
+    use super::*;
+
+    /// A kind that cannot be read would not be served, and no error would say so.
     #[test]
     fn all_kinds_are_served() {
-        let written = super::KINDS.matches("kind: CustomResourceDefinition").count();
-        assert_eq!(super::resources(Default::default()).count(), written);
+        let stored = Kind::all().iter().filter(|kind| kind.is_stored()).count();
+        // Definitions are a resource of their own.
+        assert_eq!(resources(KubernetesVersion::default()).count(), stored - 1);
     }
 }

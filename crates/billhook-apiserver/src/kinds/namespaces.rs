@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use billhook::Scope;
-use billhook_admission::ObjectRequest;
+use billhook_admission::{ObjectRequest, Subresource};
 use serde_json::{Value, json};
 
 use crate::catalog::NAMESPACES;
@@ -71,6 +71,7 @@ async fn finalize(server: &Arc<Shared>, namespace: &str) {
     }
     let request = ObjectRequest::replace_object("v1", object, stored)
         .name(namespace)
+        .subresource(Subresource::Of("finalize"))
         .field_manager("kube-controller-manager");
     admit_own(server, &resource, request).await;
 }

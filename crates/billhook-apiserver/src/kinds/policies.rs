@@ -1,15 +1,13 @@
-//! Admission policies and their bindings as kinds of the server (PO-01 to PO-16), and the type check
-//! that their status tells of (PO-90).
+//! The type check that the status of validating policies reports (PO-90).
 
 use std::sync::Arc;
 
-use billhook::KubernetesVersion;
 use billhook::webhook::ApiResource;
-use billhook_admission::{Findings, ObjectRequest, Strategy, Subresource};
+use billhook_admission::{ObjectRequest, Subresource};
 use billhook_apimachinery::record::to_value;
 use billhook_apimachinery::{GroupVersionKind, GroupVersionResource};
 use billhook_cel::schema::SchemaType;
-use billhook_policy::{PolicyDocument, PolicyKind, PolicyTypes};
+use billhook_policy::{PolicyDocument, PolicyTypes};
 use serde_json::{Value, json};
 
 use crate::catalog::{Catalog, VALIDATING_POLICIES};
@@ -19,69 +17,6 @@ use crate::write_path::admit_own;
 
 /// The manager of the fields that the type check writes.
 const TYPE_CHECKER: &str = "validatingadmissionpolicy-status";
-
-/// The rules of policies and bindings.
-#[derive(Debug)]
-pub(super) struct PolicyStrategy {
-    pub(super) kubernetes: KubernetesVersion,
-}
-
-impl Strategy for PolicyStrategy {
-    fn read(&self, object: &mut Value) -> Result<Vec<String>, String> {
-        let read = PolicyDocument::from_value_reporting(object);
-        let (document, unknown) = read.map_err(|error| error.to_string())?;
-        let mut written = document.to_value();
-        if let Value::Object(members) = object {
-            for section in ["spec", "status"] {
-                let section_of = written.get_mut(section).map(Value::take);
-                section_of.map(|value| members.insert(section.to_owned(), value));
-            }
-        }
-        Ok(unknown)
-    }
-
-    fn empty(&self) -> Option<Value> {
-        None
-    }
-
-    fn prepare(&self, object: &mut Value, _: Option<&Value>, _: Option<Subresource>) {
-        // A server shows the status of a validating policy even if it is empty.
-        let is_validating = PolicyDocument::kind_of(object) == Some(PolicyKind::Validating);
-        if let Value::Object(members) = object
-            && is_validating
-        {
-            members.entry("status").or_insert_with(|| json!({}));
-        }
-    }
-
-    fn takes_metadata(&self, _: Subresource) -> bool {
-        false
-    }
-
-    fn has_schema(&self) -> bool {
-        false
-    }
-
-    fn validate(&self, object: &Value, old: Option<&Value>, _: Option<Subresource>) -> Findings {
-        let Ok(document) = PolicyDocument::from_value(object) else { return Findings::default() };
-        let old = old.and_then(|old| PolicyDocument::from_value(old).ok());
-        Findings::new(document.validate_for(self.kubernetes, old.as_ref()), document.warnings())
-    }
-
-    fn marks_deletions(&self) -> bool {
-        false
-    }
-
-    fn mark(&self, _: &mut Value, _: &str) {}
-
-    fn merge_keys(&self) -> &[(&str, &str)] {
-        &[("spec.matchConditions", "name"), ("spec.variables", "name")]
-    }
-
-    fn is_kept(&self, _: &Value) -> bool {
-        false
-    }
-}
 
 impl PolicyTypes for Catalog {
     fn kind(&self, resource: &GroupVersionResource) -> Option<GroupVersionKind> {

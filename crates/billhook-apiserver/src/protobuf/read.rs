@@ -1,7 +1,7 @@
 //! From messages to JSON.
 
 use billhook_apimachinery::base64;
-use billhook_apimachinery::metadata::Time;
+use billhook_apimachinery::metadata::{MicroTime, Time};
 use billhook_apimachinery::print::json_float;
 use billhook_apimachinery::record::{Record, Table, Type};
 use billhook_apimachinery::value::{DeepValue, grow};
@@ -9,7 +9,7 @@ use billhook_decode::read_json;
 use serde_json::{Map, Value, json};
 
 use super::MAGIC;
-use super::messages::{Field, Message, has_fraction};
+use super::messages::{Field, Message};
 
 /// How deep messages may be nested: as deep as JSON.
 const MAX_DEPTH: usize = 10_000;
@@ -41,7 +41,7 @@ fn read_object(
     let (api_version, kind) = (text(1)?, text(2)?);
     let raw = last(&envelope, 2).map_or(Some(&[][..]), Part::bytes)?;
     let mut object = match record_of(api_version, kind) {
-        Some(record) => members(raw, Message::of(record), record, MAX_DEPTH)?,
+        Some(record) => members(raw, record, MAX_DEPTH)?,
         None => DeepValue::from(json!({})),
     };
     if let Value::Object(members) = &mut *object {
@@ -87,14 +87,10 @@ fn last<'p, 'm>(parts: &'p [(u64, Part<'m>)], number: u64) -> Option<&'p Part<'m
 }
 
 /// Reads a message of a record.
-fn members(
-    bytes: &[u8],
-    message: Message,
-    record: &'static Record,
-    depth: usize,
-) -> Option<DeepValue> {
+fn members(bytes: &[u8], record: &'static Record, depth: usize) -> Option<DeepValue> {
     let mut members = Map::new();
-    let read = grow(|| add_members(&mut members, bytes, message, record, depth.checked_sub(1)?));
+    let message = Message::of(record);
+    let read = grow(|| add_members(&mut members, bytes, message, depth.checked_sub(1)?));
     let members = DeepValue::from(Value::Object(members));
     read.map(|()| members)
 }
@@ -103,20 +99,15 @@ fn members(
 fn add_members(
     members: &mut Map<String, Value>,
     bytes: &[u8],
-    message: Message,
-    record: &'static Record,
+    message: Message<'_>,
     depth: usize,
 ) -> Option<()> {
     for (number, part) in parts(bytes)? {
+        let Ok(number) = u32::try_from(number) else { continue };
         match message.field(number) {
-            Some(Field::Inline(message)) => {
-                add_members(members, part.bytes()?, message, record, depth)?;
-            }
-            Some(Field::Member(name)) => {
-                if let Some(field) = record.field(name) {
-                    add(members, field.name, field.type_, &part, depth)?;
-                }
-            }
+            Some(Field::Inline) => message
+                .inside(number, |message| add_members(members, part.bytes()?, message, depth))?,
+            Some(Field::Member(field)) => add(members, field.name, field.type_, &part, depth)?,
             None => {}
         }
     }
@@ -135,22 +126,22 @@ fn add(
             return add(members, name, *type_, part, depth);
         }
         Type::List(item) => {
-            let item = value(name, *item, part, depth)?;
+            let item = value(*item, part, depth)?;
             if let Value::Array(items) = members.entry(name).or_insert_with(|| json!([])) {
                 items.push(item);
             }
         }
         Type::Map(item) => {
-            let (key, item) = entry_of(name, part.bytes()?, *item, depth)?;
+            let (key, item) = entry_of(part.bytes()?, *item, depth)?;
             if let Value::Object(entries) = members.entry(name).or_insert_with(|| json!({})) {
                 entries.insert(key, item).map(DeepValue::from);
             }
         }
         _ => {
-            let value = value(name, type_, part, depth)?;
+            let value = value(type_, part, depth)?;
             // What has no value is sent, too.
             let is_absent = match type_ {
-                Type::Text => value == "",
+                Type::Text | Type::Quantity => value == "",
                 Type::Int32 | Type::Int64 => value == 0,
                 _ => value.is_null(),
             };
@@ -162,13 +153,12 @@ fn add(
     Some(())
 }
 
-fn value(name: &str, type_: Type, part: &Part<'_>, depth: usize) -> Option<Value> {
+fn value(type_: Type, part: &Part<'_>, depth: usize) -> Option<Value> {
     let record = |part: &Part<'_>, table: Table| {
-        let message = Message::of(table());
-        members(part.bytes()?, message, table(), depth).map(DeepValue::into_inner)
+        members(part.bytes()?, table(), depth).map(DeepValue::into_inner)
     };
     Some(match type_ {
-        Type::Named(_, type_) | Type::Optional(type_) => value(name, *type_, part, depth)?,
+        Type::Named(_, type_) | Type::Optional(type_) => value(*type_, part, depth)?,
         Type::Text | Type::Parsed(_) => part.text()?.into(),
         Type::Bytes => base64::encode(part.bytes()?).into(),
         Type::Flag => (part.number()? != 0).into(),
@@ -178,7 +168,16 @@ fn value(name: &str, type_: Type, part: &Part<'_>, depth: usize) -> Option<Value
             Part::Double(number) => serde_json::from_str(&json_float(*number)).ok()?,
             _ => return None,
         },
-        Type::Time => time(part.bytes()?, has_fraction(name))?,
+        Type::Time => time(part.bytes()?)?,
+        Type::MicroTime => micro_time(part.bytes()?)?,
+        Type::Quantity => last(&parts(part.bytes()?)?, 1).map_or(Some(""), Part::text)?.into(),
+        Type::IntOrString => {
+            let parts = parts(part.bytes()?)?;
+            match last(&parts, 1).map_or(Some(0), Part::number)? {
+                0 => last(&parts, 2).map_or(Some(0), Part::number)?.into(),
+                _ => last(&parts, 3).map_or(Some(""), Part::text)?.into(),
+            }
+        }
         // A message with JSON.
         Type::Any => {
             let text = last(&parts(part.bytes()?)?, 1).map_or(Some("null"), Part::text)?;
@@ -213,25 +212,34 @@ fn value(name: &str, type_: Type, part: &Part<'_>, depth: usize) -> Option<Value
     })
 }
 
-fn entry_of(name: &str, bytes: &[u8], type_: Type, depth: usize) -> Option<(String, Value)> {
+fn entry_of(bytes: &[u8], type_: Type, depth: usize) -> Option<(String, Value)> {
     let parts = parts(bytes)?;
     let key = last(&parts, 1).map_or(Some(""), Part::text)?;
     let item = last(&parts, 2).unwrap_or(&Part::Bytes(&[]));
-    Some((key.to_owned(), value(name, type_, item, depth)?))
+    Some((key.to_owned(), value(type_, item, depth)?))
 }
 
-/// Reads a time: seconds and nanoseconds since 1970. An empty message is not a time.
-fn time(bytes: &[u8], has_fraction: bool) -> Option<Value> {
+/// Reads seconds and nanoseconds since 1970. An empty message is not a time.
+fn since_1970(bytes: &[u8]) -> Option<Option<(i64, i64)>> {
     let parts = parts(bytes)?;
-    let Some(seconds) = last(&parts, 1) else { return Some(Value::Null) };
-    let mut text = Time::from_unix(seconds.number()?).to_rfc3339();
+    let Some(seconds) = last(&parts, 1) else { return Some(None) };
+    let nanos = last(&parts, 2).map_or(Some(0), Part::number)?;
+    Some(Some((seconds.number()?, nanos)))
+}
+
+fn time(bytes: &[u8]) -> Option<Value> {
+    let Some((seconds, _)) = since_1970(bytes)? else { return Some(Value::Null) };
+    let text = Time::from_unix(seconds).to_rfc3339();
     // Only years of four digits are read back.
     Time::parse(&text).ok()?;
-    if has_fraction {
-        text.pop();
-        let nanos = last(&parts, 2).map_or(Some(0), Part::number)?;
-        text += &format!(".{:06}Z", nanos / 1000);
-    }
+    Some(text.into())
+}
+
+fn micro_time(bytes: &[u8]) -> Option<Value> {
+    let Some((seconds, nanos)) = since_1970(bytes)? else { return Some(Value::Null) };
+    let micros = i32::try_from(nanos / 1000).ok()?;
+    let text = MicroTime::from_unix(seconds, micros).to_rfc3339();
+    MicroTime::parse(&text).ok()?;
     Some(text.into())
 }
 
@@ -322,7 +330,7 @@ mod tests {
                 rest >>= 7;
             }
             message.push(rest as u8);
-            let time = time(&message, false);
+            let time = time(&message);
             assert_eq!(time, expected.map(Value::from), "{seconds}");
         }
     }

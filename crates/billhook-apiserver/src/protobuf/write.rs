@@ -3,7 +3,7 @@
 //!
 //! Messages are written from their end to their beginning, as the length of each comes before it.
 
-use billhook_apimachinery::metadata::Time;
+use billhook_apimachinery::metadata::{MicroTime, Time};
 use billhook_apimachinery::record::{Record, Type, text};
 use billhook_apimachinery::value::{grow, sorted};
 use billhook_apimachinery::{Status, StatusCause, StatusDetails, base64};
@@ -26,14 +26,14 @@ pub(crate) fn object(
         (Some(Value::Array(items)), Some(kind)) => {
             let record = record_of(api_version, kind)?;
             for item in items.iter().rev() {
-                message.message(2, |message| message.record(item, Message::of(record), record));
+                message.message(2, |message| message.record(item, Message::of(record)));
             }
             let metadata = object.get("metadata").unwrap_or(&Value::Null);
             message.message(1, |message| message.list_metadata(metadata));
         }
         _ => {
             let record = record_of(api_version, kind)?;
-            message.record(object, Message::of(record), record);
+            message.record(object, Message::of(record));
         }
     }
     Some(message.enveloped(api_version, kind))
@@ -111,19 +111,18 @@ impl Backwards {
         self.text(1, &details.name);
     }
 
-    fn record(&mut self, object: &Value, message: Message, record: &'static Record) {
+    fn record(&mut self, object: &Value, message: Message<'_>) {
         grow(|| {
-            for (number, field) in message.fields_backwards() {
-                match field {
-                    Field::Inline(inner) => {
-                        self.message(number, |message| message.record(object, inner, record));
+            for number in message.numbers_backwards() {
+                match message.field(number) {
+                    Some(Field::Inline) => message.inside(number, |inner| {
+                        self.message(number.into(), |message| message.record(object, inner));
+                    }),
+                    Some(Field::Member(field)) => {
+                        let value = object.get(field.name).filter(|value| !value.is_null());
+                        self.field(number.into(), field.type_, value);
                     }
-                    Field::Member(name) => {
-                        if let Some(field) = record.field(name) {
-                            let value = object.get(name).filter(|value| !value.is_null());
-                            self.field(number, field.type_, value);
-                        }
-                    }
+                    None => {}
                 }
             }
         });
@@ -168,16 +167,32 @@ impl Backwards {
                 self.bytes(number, &bytes.unwrap_or_default());
             }
             Type::Time => {
-                let time = value.as_str().unwrap_or_default();
-                self.message(number, |message| message.time(time));
+                let time = Time::parse(value.as_str().unwrap_or_default()).unwrap_or_default();
+                let seconds = time.seconds_since(Time::from_unix(0));
+                self.message(number, |message| message.since_1970(seconds, 0));
             }
+            Type::MicroTime => {
+                let time = MicroTime::parse(value.as_str().unwrap_or_default());
+                let (seconds, micros) = time.unwrap_or_default().to_unix();
+                self.message(number, |message| {
+                    message.since_1970(seconds, i64::from(micros) * 1000);
+                });
+            }
+            Type::Quantity => {
+                let text = value.as_str().unwrap_or_default();
+                self.message(number, |message| message.text(1, text));
+            }
+            Type::IntOrString => self.message(number, |message| {
+                message.text(3, value.as_str().unwrap_or_default());
+                message.number(2, value.as_i64().unwrap_or_default());
+                message.number(1, i64::from(value.is_string()));
+            }),
             Type::Any => {
                 let json = billhook::to_json(value);
                 self.message(number, |message| message.text(1, &json));
             }
             Type::Record(table) => {
-                let message = Message::of(table());
-                self.message(number, |of_value| of_value.record(value, message, table()));
+                self.message(number, |message| message.record(value, Message::of(table())));
             }
             Type::RecordOrFlag(table) => self.message(number, |message| match value {
                 Value::Bool(flag) => message.number(1, i64::from(*flag)),
@@ -203,12 +218,9 @@ impl Backwards {
         }
     }
 
-    /// Writes seconds and nanoseconds since 1970.
-    fn time(&mut self, text: &str) {
-        let fraction = text.split_once('.').map_or("", |(_, rest)| rest.trim_end_matches('Z'));
-        self.number(2, format!("{fraction:0<9}").parse::<i64>().unwrap_or_default());
-        let time = Time::parse(text).unwrap_or_default();
-        self.number(1, time.seconds_since(Time::from_unix(0)));
+    fn since_1970(&mut self, seconds: i64, nanos: i64) {
+        self.number(2, nanos);
+        self.number(1, seconds);
     }
 
     fn text(&mut self, field: u64, text: &str) {

@@ -48,10 +48,10 @@ pub(crate) async fn serve(server: &Arc<Shared>, request: &Request) -> Response {
     let accepted = if resource.is_native() { negotiate_own(accept) } else { negotiate(accept) };
     let columns = || match path.subresource.as_str() {
         "scale" => Columns::of_scale(),
-        _ => {
-            let own = Columns::of_own(resource.definition.name()).filter(|_| resource.is_native());
-            own.unwrap_or_else(|| Columns::of_version(&version))
-        }
+        _ => match resource.kind {
+            Some(kind) => Columns::of_kind(kind),
+            None => Columns::of_version(&version),
+        },
     };
     let transform = accepted.as_ref().and_then(|accepted| accepted.transform);
     let (include, clock) = (request.query.text("includeObject"), &server.settings.clock);

@@ -18,30 +18,31 @@ record! {
     pub(super) struct AccessReview = "SubjectAccessReview" {
         pub(super) kind: String = "kind",
         pub(super) api_version: String = "apiVersion",
-        pub(super) metadata: ObjectMeta = "metadata" as "ObjectMeta" @required,
-        pub(super) spec: AccessSpec = "spec" @required,
+        pub(super) metadata: ObjectMeta = "metadata" [1] as "ObjectMeta" @required,
+        pub(super) spec: AccessSpec = "spec" [2] @required,
         pub(super) status: AccessStatus = "status" @required,
     }
 
     #[derive(Clone, Debug, Default)]
     pub(super) struct AccessSpec = "SubjectAccessReviewSpec" {
-        pub(super) resource_attributes: Option<ResourceAttributes> = "resourceAttributes",
-        pub(super) non_resource_attributes: Option<NonResourceAttributes> = "nonResourceAttributes",
-        pub(super) user: String = "user",
-        pub(super) groups: Vec<String> = "groups",
+        pub(super) resource_attributes: Option<ResourceAttributes> = "resourceAttributes" [1],
+        pub(super) non_resource_attributes: Option<NonResourceAttributes> =
+            "nonResourceAttributes" [2],
+        pub(super) user: String = "user" [3],
+        pub(super) groups: Vec<String> = "groups" [4],
         pub(super) extra: BTreeMap<String, Vec<String>> = "extra" of "map[string]v1.ExtraValue",
-        pub(super) uid: String = "uid" as "UID",
+        pub(super) uid: String = "uid" [6] as "UID",
     }
 
     #[derive(Clone, Debug, Default)]
     pub(super) struct ResourceAttributes = "ResourceAttributes" {
-        pub(super) namespace: String = "namespace",
-        pub(super) verb: String = "verb",
-        pub(super) group: String = "group",
-        pub(super) version: String = "version",
-        pub(super) resource: String = "resource",
-        pub(super) subresource: String = "subresource",
-        pub(super) name: String = "name",
+        pub(super) namespace: String = "namespace" [1],
+        pub(super) verb: String = "verb" [2],
+        pub(super) group: String = "group" [3],
+        pub(super) version: String = "version" [4],
+        pub(super) resource: String = "resource" [5],
+        pub(super) subresource: String = "subresource" [6],
+        pub(super) name: String = "name" [7],
         pub(super) field_selector: Option<Selector> = "fieldSelector",
         pub(super) label_selector: Option<Selector> = "labelSelector",
     }
@@ -53,8 +54,8 @@ record! {
 
     #[derive(Clone, Debug, Default)]
     pub(super) struct NonResourceAttributes = "NonResourceAttributes" {
-        pub(super) path: String = "path",
-        pub(super) verb: String = "verb",
+        pub(super) path: String = "path" [1],
+        pub(super) verb: String = "verb" [2],
     }
 
     #[derive(Clone, Debug, Default)]
@@ -69,14 +70,14 @@ record! {
     pub(super) struct RulesReview = "SelfSubjectRulesReview" {
         pub(super) kind: String = "kind",
         pub(super) api_version: String = "apiVersion",
-        pub(super) metadata: ObjectMeta = "metadata" as "ObjectMeta" @required,
-        pub(super) spec: RulesSpec = "spec" @required,
+        pub(super) metadata: ObjectMeta = "metadata" [1] as "ObjectMeta" @required,
+        pub(super) spec: RulesSpec = "spec" [2] @required,
         pub(super) status: RulesStatus = "status" @required,
     }
 
     #[derive(Clone, Debug, Default)]
     pub(super) struct RulesSpec = "SelfSubjectRulesReviewSpec" {
-        pub(super) namespace: String = "namespace",
+        pub(super) namespace: String = "namespace" [1],
     }
 
     #[derive(Clone, Debug, Default)]
@@ -105,7 +106,7 @@ record! {
     pub(super) struct SelfReview = "SelfSubjectReview" {
         pub(super) kind: String = "kind",
         pub(super) api_version: String = "apiVersion",
-        pub(super) metadata: ObjectMeta = "metadata" as "ObjectMeta" @required,
+        pub(super) metadata: ObjectMeta = "metadata" [1] as "ObjectMeta" @required,
         pub(super) status: SelfStatus = "status" @required,
     }
 

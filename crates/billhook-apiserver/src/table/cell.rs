@@ -1,11 +1,10 @@
 //! The cells of a column (DT-67).
 
 use billhook::Time;
+use billhook_apimachinery::age;
 use billhook_apimachinery::print::{compact_json, json_float, plain_float};
 use billhook_apimachinery::value::Num;
 use serde_json::Value;
-
-use super::age::age;
 
 /// Prints the cell of a value, as JSON; `None` if a path found nothing.
 pub(super) fn cell(type_: &str, found: Option<&Value>, now: Time) -> String {

@@ -1,36 +1,28 @@
 //! Tables of objects (DT-62 to DT-69).
 
-mod age;
 mod cell;
 mod json_path;
-mod own;
+
+use std::fmt;
 
 use billhook::definition::Column;
 use billhook::{CrdVersion, Time};
 use billhook_apimachinery::print::compact_json;
+use billhook_kinds::{Behavior, Kind};
 use serde_json::Value;
 
 use self::cell::cell;
 use self::json_path::JsonPath;
 
-const NAME: &str = "Name must be unique within a namespace. Is required when creating resources, \
-    although some resources may allow a client to request the generation of an appropriate name \
-    automatically. Name is primarily intended for creation idempotence and configuration \
-    definition. Cannot be updated. More info: \
-    https://kubernetes.io/docs/concepts/overview/working-with-objects/names#names";
 const CREATED: &str = ".metadata.creationTimestamp";
-const AGE: &str = "CreationTimestamp is a timestamp representing the server time when this object \
-    was created. It is not guaranteed to be set in happens-before order across separate \
-    operations. Clients may not set this value. It is represented in RFC3339 form and is in UTC.\
-    \n\nPopulated by the system. Read-only. Null for lists. More info: \
-    https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#metadata";
-
 /// The columns of a table.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(crate) struct Columns {
     columns: Vec<TableColumn>,
     /// The rows of a table without objects.
     no_rows: &'static str,
+    /// The rules of a built-in kind, which make its cells.
+    behavior: Option<&'static dyn Behavior>,
 }
 
 #[derive(Clone, Debug)]
@@ -40,16 +32,14 @@ struct TableColumn {
     format: String,
     description: String,
     priority: i32,
-    content: Content,
+    /// The value that the cells show; none if the rules of a kind make them.
+    path: Option<JsonPath>,
 }
 
-/// Where the cells of a column come from.
-#[derive(Clone, Debug)]
-enum Content {
-    /// The value at a path, as the type of the column shows it.
-    At(JsonPath),
-    /// A value that is made of an object at a time.
-    Made(fn(&Value, Time) -> Value),
+impl fmt::Debug for Columns {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(&self.columns).finish()
+    }
 }
 
 impl Columns {
@@ -61,6 +51,19 @@ impl Columns {
         }
         // A path that cannot be read hides its column and those after it (DT-65).
         Columns::named(declared.iter().map_while(TableColumn::of))
+    }
+
+    /// The columns of a built-in kind.
+    pub(crate) fn of_kind(kind: &Kind) -> Self {
+        let columns = kind.columns.iter().map(|heading| TableColumn {
+            format: heading.format.to_owned(),
+            priority: heading.priority,
+            ..TableColumn::new(heading.name, heading.type_, heading.description, None)
+        });
+        // Those without columns of their own have no empty list of rows (DT-69).
+        let is_plain = kind.columns.last().is_some_and(|last| last.name == "Created At");
+        let no_rows = if is_plain { "null" } else { "[]" };
+        Columns { behavior: Some(kind.behavior()), no_rows, ..Columns::new(columns) }
     }
 
     /// The columns of a scale (DT-69).
@@ -75,11 +78,11 @@ impl Columns {
 
     /// The column of the name, and others after it.
     fn named(others: impl IntoIterator<Item = TableColumn>) -> Self {
-        Columns::new(std::iter::once(name_column()).chain(others))
+        Columns::new(name_column().into_iter().chain(others))
     }
 
     fn new(columns: impl IntoIterator<Item = TableColumn>) -> Self {
-        Columns { columns: columns.into_iter().collect(), no_rows: "[]" }
+        Columns { columns: columns.into_iter().collect(), no_rows: "[]", behavior: None }
     }
 
     /// Prints the rows of a table without objects.
@@ -104,30 +107,32 @@ impl Columns {
 
     /// Prints the cells of an object.
     pub(crate) fn cells(&self, object: &Value, now: Time) -> String {
-        let cells = self.columns.iter().map(|column| match &column.content {
-            Content::At(path) => cell(&column.type_, path.first(object), now),
-            Content::Made(make) => compact_json(&make(object, now)),
+        if let Some(behavior) = self.behavior {
+            return compact_json(&behavior.cells(object, now).into());
+        }
+        let cells = self.columns.iter().map(|column| {
+            let value = column.path.as_ref().and_then(|path| path.first(object));
+            cell(&column.type_, value, now)
         });
         format!("[{}]", cells.collect::<Vec<_>>().join(","))
     }
 }
 
 impl TableColumn {
-    fn new(name: &str, type_: &str, description: &str, content: Content) -> Self {
+    fn new(name: &str, type_: &str, description: &str, path: Option<JsonPath>) -> Self {
         TableColumn {
             name: name.to_owned(),
             type_: type_.to_owned(),
             format: String::new(),
             description: description.to_owned(),
             priority: 0,
-            content,
+            path,
         }
     }
 
     /// A column of what is at a path; `None` if it is not a path.
     fn at(name: &str, type_: &str, path: &str, description: &str) -> Option<Self> {
-        let content = Content::At(JsonPath::parse(path)?);
-        Some(TableColumn::new(name, type_, description, content))
+        Some(TableColumn::new(name, type_, description, Some(JsonPath::parse(path)?)))
     }
 
     fn of(declared: &Column) -> Option<Self> {
@@ -143,19 +148,16 @@ impl TableColumn {
 }
 
 /// The column that the tables of most kinds begin with (DT-63).
-fn name_column() -> TableColumn {
-    let name = Content::Made(|object, _| member(object, "/metadata/name").into());
-    TableColumn { format: "name".to_owned(), ..TableColumn::new("Name", "string", NAME, name) }
+fn name_column() -> Option<TableColumn> {
+    let [description, _] = Kind::common_descriptions();
+    TableColumn::at("Name", "string", ".metadata.name", description)
+        .map(|column| TableColumn { format: "name".to_owned(), ..column })
 }
 
 /// The column of those who declare none (DT-64).
 fn age_column() -> Option<TableColumn> {
-    TableColumn::at("Age", "date", CREATED, AGE)
-}
-
-/// The text at a place in an object; empty if there is none.
-fn member<'o>(object: &'o Value, place: &str) -> &'o str {
-    object.pointer(place).and_then(Value::as_str).unwrap_or_default()
+    let [_, description] = Kind::common_descriptions();
+    TableColumn::at("Age", "date", CREATED, description)
 }
 
 fn quoted(text: &str) -> String {

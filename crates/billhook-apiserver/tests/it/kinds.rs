@@ -471,7 +471,7 @@ async fn members_have_the_order_of_their_types() {
         "Namespace" => "spec finalizers status phase",
         "ConfigMap" => "immutable data a b",
         "Secret" => "immutable data type",
-        "ServiceAccount" => "secrets kind name uid imagePullSecrets automountServiceAccountToken",
+        "ServiceAccount" => "secrets name imagePullSecrets automountServiceAccountToken",
         "Event" => {
             "involvedObject kind namespace name uid reason message source component host count type"
         }

@@ -26,21 +26,21 @@ record! {
     /// The kind of the parameters of a policy.
     #[derive(Clone, Debug, Default, PartialEq, Eq)]
     #[non_exhaustive]
-    pub struct ParamKind = "ParamKind" {
+    pub struct ParamKind = "ParamKind" @atomic {
         /// Group and version.
-        pub api_version: String = "apiVersion" as "APIVersion",
+        pub api_version: String = "apiVersion" [1] as "APIVersion",
         /// The kind.
-        pub kind: String = "kind",
+        pub kind: String = "kind" [2],
     }
 
     /// An expression that others may use as `variables.<name>`.
     #[derive(Clone, Debug, Default, PartialEq, Eq)]
     #[non_exhaustive]
-    pub struct Variable = "Variable" {
+    pub struct Variable = "Variable" @atomic {
         /// The name.
-        pub name: String = "name" @required,
+        pub name: String = "name" [1] @required,
         /// The expression.
-        pub expression: String = "expression" @required,
+        pub expression: String = "expression" [2] @required,
     }
 }
 

@@ -15,9 +15,9 @@ record! {
         /// Group and version.
         pub api_version: String = "apiVersion" as "APIVersion",
         /// The metadata.
-        pub metadata: ObjectMeta = "metadata" as "ObjectMeta",
+        pub metadata: ObjectMeta = "metadata" [1] as "ObjectMeta",
         /// The policy itself.
-        pub spec: MutatingPolicySpec = "spec",
+        pub spec: MutatingPolicySpec = "spec" [2] @required,
     }
 
     /// `spec` of a MutatingAdmissionPolicy.
@@ -25,19 +25,19 @@ record! {
     #[non_exhaustive]
     pub struct MutatingPolicySpec = "MutatingAdmissionPolicySpec" {
         /// The kind of its parameters, if it has any.
-        pub param_kind: Option<ParamKind> = "paramKind",
+        pub param_kind: Option<ParamKind> = "paramKind" [1],
         /// Which requests it is for.
-        pub match_constraints: Option<MatchResources> = "matchConstraints",
+        pub match_constraints: Option<MatchResources> = "matchConstraints" [2],
         /// Expressions that others use.
-        pub variables: Vec<Variable> = "variables",
+        pub variables: Vec<Variable> = "variables" [3],
         /// The changes, in order.
-        pub mutations: Vec<Mutation> = "mutations",
+        pub mutations: Vec<Mutation> = "mutations" [4],
         /// The effect of an error: `Fail` or `Ignore`.
-        pub failure_policy: Option<String> = "failurePolicy" of "v1.FailurePolicyType",
+        pub failure_policy: Option<String> = "failurePolicy" [5] of "v1.FailurePolicyType",
         /// Conditions that must all hold.
-        pub match_conditions: Vec<MatchCondition> = "matchConditions",
+        pub match_conditions: Vec<MatchCondition> = "matchConditions" [6] merge "name",
         /// Whether it runs again after changes of others: `Never` or `IfNeeded`.
-        pub reinvocation_policy: String = "reinvocationPolicy" of "v1.ReinvocationPolicyType",
+        pub reinvocation_policy: String = "reinvocationPolicy" [7] of "v1.ReinvocationPolicyType",
     }
 
     /// One change of an object.
@@ -45,11 +45,11 @@ record! {
     #[non_exhaustive]
     pub struct Mutation = "Mutation" {
         /// `ApplyConfiguration` or `JSONPatch`.
-        pub patch_type: String = "patchType" of "v1.PatchType" @required,
+        pub patch_type: String = "patchType" [2] of "v1.PatchType" @required,
         /// The expression for a configuration that is applied (PO-70).
-        pub apply_configuration: Option<MutationExpression> = "applyConfiguration",
+        pub apply_configuration: Option<MutationExpression> = "applyConfiguration" [3],
         /// The expression for a JSON patch (PO-75).
-        pub json_patch: Option<MutationExpression> = "jsonPatch" as "JSONPatch",
+        pub json_patch: Option<MutationExpression> = "jsonPatch" [4] as "JSONPatch",
     }
 
     /// The expression of a mutation.
@@ -57,6 +57,6 @@ record! {
     #[non_exhaustive]
     pub struct MutationExpression = "ApplyConfiguration" {
         /// The expression.
-        pub expression: String = "expression",
+        pub expression: String = "expression" [1],
     }
 }

@@ -18,11 +18,11 @@ record! {
         /// Group and version.
         pub api_version: String = "apiVersion" as "APIVersion",
         /// The metadata.
-        pub metadata: ObjectMeta = "metadata" as "ObjectMeta",
+        pub metadata: ObjectMeta = "metadata" [1] as "ObjectMeta",
         /// The policy itself.
-        pub spec: ValidatingPolicySpec = "spec",
+        pub spec: ValidatingPolicySpec = "spec" [2] @required,
         /// The result of the type check (PO-90).
-        pub status: ValidatingPolicyStatus = "status" @required,
+        pub status: ValidatingPolicyStatus = "status" [3] @required,
     }
 
     /// `spec` of a ValidatingAdmissionPolicy.
@@ -30,19 +30,19 @@ record! {
     #[non_exhaustive]
     pub struct ValidatingPolicySpec = "ValidatingAdmissionPolicySpec" {
         /// The kind of its parameters, if it has any.
-        pub param_kind: Option<ParamKind> = "paramKind",
+        pub param_kind: Option<ParamKind> = "paramKind" [1],
         /// Which requests it is for.
-        pub match_constraints: Option<MatchResources> = "matchConstraints",
+        pub match_constraints: Option<MatchResources> = "matchConstraints" [2],
         /// Expressions that must be true.
-        pub validations: Vec<Validation> = "validations",
+        pub validations: Vec<Validation> = "validations" [3],
         /// The effect of an error: `Fail` or `Ignore`.
-        pub failure_policy: Option<String> = "failurePolicy" of "v1.FailurePolicyType",
+        pub failure_policy: Option<String> = "failurePolicy" [4] of "v1.FailurePolicyType",
         /// Expressions whose values go to the audit log.
-        pub audit_annotations: Vec<AuditAnnotationExpression> = "auditAnnotations",
+        pub audit_annotations: Vec<AuditAnnotationExpression> = "auditAnnotations" [5],
         /// Conditions that must all hold.
-        pub match_conditions: Vec<MatchCondition> = "matchConditions",
+        pub match_conditions: Vec<MatchCondition> = "matchConditions" [6] merge "name",
         /// Expressions that others use.
-        pub variables: Vec<Variable> = "variables",
+        pub variables: Vec<Variable> = "variables" [7] merge "name",
     }
 
     /// One validation of a policy.
@@ -50,13 +50,13 @@ record! {
     #[non_exhaustive]
     pub struct Validation = "Validation" {
         /// The expression, which must be true.
-        pub expression: String = "expression" @required,
+        pub expression: String = "expression" [1] @required,
         /// The message if it is not.
-        pub message: String = "message",
+        pub message: String = "message" [2],
         /// The reason of the denial: `Invalid` if absent.
-        pub reason: Option<String> = "reason" of "v1.StatusReason",
+        pub reason: Option<String> = "reason" [3] of "v1.StatusReason",
         /// An expression that makes the message.
-        pub message_expression: String = "messageExpression",
+        pub message_expression: String = "messageExpression" [4],
     }
 
     /// An expression whose value goes to the audit log (PO-61).
@@ -64,9 +64,9 @@ record! {
     #[non_exhaustive]
     pub struct AuditAnnotationExpression = "AuditAnnotation" {
         /// The part of the key after the name of the policy.
-        pub key: String = "key" @required,
+        pub key: String = "key" [1] @required,
         /// The expression.
-        pub value_expression: String = "valueExpression" @required,
+        pub value_expression: String = "valueExpression" [2] @required,
     }
 
     /// `status` of a ValidatingAdmissionPolicy (PO-90).
@@ -74,9 +74,9 @@ record! {
     #[non_exhaustive]
     pub struct ValidatingPolicyStatus = "ValidatingAdmissionPolicyStatus" {
         /// The generation that was checked.
-        pub observed_generation: i64 = "observedGeneration",
+        pub observed_generation: i64 = "observedGeneration" [1],
         /// The result of the check.
-        pub type_checking: Option<TypeChecking> = "typeChecking",
+        pub type_checking: Option<TypeChecking> = "typeChecking" [2],
         /// The latest observations.
         pub conditions: Vec<DeepValue> = "conditions",
     }
@@ -86,7 +86,7 @@ record! {
     #[non_exhaustive]
     pub struct TypeChecking = "TypeChecking" {
         /// The expressions that are likely to be wrong.
-        pub expression_warnings: Vec<ExpressionWarning> = "expressionWarnings",
+        pub expression_warnings: Vec<ExpressionWarning> = "expressionWarnings" [1],
     }
 
     /// A problem of an expression (PO-92).
@@ -94,9 +94,9 @@ record! {
     #[non_exhaustive]
     pub struct ExpressionWarning = "ExpressionWarning" {
         /// The path of the expression.
-        pub field_ref: String = "fieldRef" @required,
+        pub field_ref: String = "fieldRef" [2] @required,
         /// The texts of the compiler.
-        pub warning: String = "warning" @required,
+        pub warning: String = "warning" [3] @required,
     }
 }
 

@@ -199,22 +199,62 @@ impl CrdVersion {
         self.validate(object, Write::StatusUpdate(old), options)
     }
 
+    /// Validates the metadata alone, as servers do for objects of all kinds; `old` is the object
+    /// that is replaced.
+    pub fn validate_metadata(
+        &self,
+        object: &Value,
+        old: Option<&Value>,
+        options: &ValidateOptions,
+    ) -> Vec<FieldError> {
+        let metadata = metadata(object);
+        let old = old.map(self::metadata);
+        let mut errors = self.generic_errors(&metadata, old.as_deref(), options);
+        errors.extend(self.metadata_errors(&metadata, old.as_deref(), options));
+        errors
+    }
+
+    /// The errors in metadata that each update is checked for before the rules of the kind.
+    fn generic_errors(
+        &self,
+        metadata: &Value,
+        old: Option<&Value>,
+        options: &ValidateOptions,
+    ) -> Vec<FieldError> {
+        let Some(old) = old.filter(|_| options.generic_checks) else { return Vec::new() };
+        let wording = self.schema().root().wording();
+        let mut errors = validate_generic(metadata, self.is_namespaced(), wording);
+        errors.extend(validate_update(metadata, old, wording));
+        errors
+    }
+
+    fn metadata_errors(
+        &self,
+        metadata: &Value,
+        old: Option<&Value>,
+        options: &ValidateOptions,
+    ) -> Vec<FieldError> {
+        let wording = self.schema().root().wording();
+        match old {
+            None => {
+                validate_create_with(metadata, self.is_namespaced(), wording, options.name_rule)
+            }
+            Some(old) => validate_update(metadata, old, wording),
+        }
+    }
+
+    fn is_namespaced(&self) -> bool {
+        self.definition().scope() == Scope::Namespaced
+    }
+
     fn validate(&self, object: &Value, write: Write<'_>, options: &ValidateOptions) -> Validation {
         let wording = self.schema().root().wording();
         let metadata = metadata(object);
         let old_metadata = write.old().map(self::metadata);
-        let is_namespaced = self.definition().scope() == Scope::Namespaced;
-        let mut errors = Vec::new();
-        if let Some(old) = old_metadata.as_deref().filter(|_| options.generic_checks) {
-            errors.extend(validate_generic(&metadata, is_namespaced, wording));
-            errors.extend(validate_update(&metadata, old, wording));
-        }
+        let mut errors = self.generic_errors(&metadata, old_metadata.as_deref(), options);
         let type_errors = self.type_errors(object);
         if type_errors.is_empty() {
-            errors.extend(match old_metadata.as_deref() {
-                None => validate_create_with(&metadata, is_namespaced, wording, options.name_rule),
-                Some(old) => validate_update(&metadata, old, wording),
-            });
+            errors.extend(self.metadata_errors(&metadata, old_metadata.as_deref(), options));
             errors.extend(self.value_errors(object, write));
             if let Some(scale) = self.scale() {
                 errors.extend(scale.errors(object, matches!(write, Write::StatusUpdate(_))));

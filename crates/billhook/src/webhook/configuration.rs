@@ -128,32 +128,32 @@ record! {
     #[non_exhaustive]
     pub struct Webhook = "MutatingWebhook" {
         /// The name, a domain with at least three parts.
-        pub name: String = "name" @required,
+        pub name: String = "name" [1] @required,
         /// Where it is.
-        pub client_config: ClientConfig = "clientConfig",
+        pub client_config: ClientConfig = "clientConfig" [2],
         /// The requests it is for; any of the rules suffices.
-        pub rules: Vec<Rule> = "rules",
+        pub rules: Vec<Rule> = "rules" [3],
         /// The effect of an error of a call: `Fail` or `Ignore`.
-        pub failure_policy: Option<String> = "failurePolicy" of "v1.FailurePolicyType",
+        pub failure_policy: Option<String> = "failurePolicy" [4] of "v1.FailurePolicyType",
         /// Whether other versions of the resources in the rules count: `Equivalent` or `Exact`.
-        pub match_policy: Option<String> = "matchPolicy" of "v1.MatchPolicyType",
+        pub match_policy: Option<String> = "matchPolicy" [9] of "v1.MatchPolicyType",
         /// Which namespaces; absent without defaulting, it selects nothing (WM-61).
-        pub namespace_selector: Option<LabelSelector> = "namespaceSelector",
+        pub namespace_selector: Option<LabelSelector> = "namespaceSelector" [5],
         /// Which objects; absent without defaulting, it selects nothing (WM-61).
-        pub object_selector: Option<LabelSelector> = "objectSelector",
+        pub object_selector: Option<LabelSelector> = "objectSelector" [11],
         /// The effects of calls besides answering: `None` or `NoneOnDryRun`, formerly also `Some`
         /// and `Unknown`.
-        pub side_effects: Option<String> = "sideEffects" of "v1.SideEffectClass" @required,
+        pub side_effects: Option<String> = "sideEffects" [6] of "v1.SideEffectClass" @required,
         /// How long to wait for an answer.
-        pub timeout_seconds: Option<i32> = "timeoutSeconds",
+        pub timeout_seconds: Option<i32> = "timeoutSeconds" [7],
         /// The versions of AdmissionReview that it understands, the preferred one first.
-        pub admission_review_versions: Option<Vec<String>> = "admissionReviewVersions" @required,
+        pub admission_review_versions: Option<Vec<String>> = "admissionReviewVersions" [8] @required,
         /// Whether it is called again after other mutating webhooks: `Never` or `IfNeeded`; only
         /// of mutating webhooks.
         pub reinvocation_policy: Option<String> =
-            "reinvocationPolicy" of "v1.ReinvocationPolicyType",
+            "reinvocationPolicy" [10] of "v1.ReinvocationPolicyType",
         /// Conditions that must all hold.
-        pub match_conditions: Vec<MatchCondition> = "matchConditions",
+        pub match_conditions: Vec<MatchCondition> = "matchConditions" [12] merge "name",
     }
 
     /// Which requests a webhook is for: all five dimensions must fit (WM-30).
@@ -161,31 +161,31 @@ record! {
     #[non_exhaustive]
     pub struct Rule = "RuleWithOperations" {
         /// `CREATE`, `UPDATE`, `DELETE`, `CONNECT` or `*`.
-        pub operations: Vec<String> = "operations" of "[]v1.OperationType",
+        pub operations: Vec<String> = "operations" [1] of "[]v1.OperationType",
         /// API groups or `*`; the empty string is the core group.
-        pub api_groups: Vec<String> = "apiGroups",
+        pub api_groups: Vec<String> = "apiGroups" [2 1],
         /// API versions or `*`.
-        pub api_versions: Vec<String> = "apiVersions",
+        pub api_versions: Vec<String> = "apiVersions" [2 2],
         /// Resources: `pods`, `pods/status`, `pods/*`, `*`, `*/status` or `*/*`.
-        pub resources: Vec<String> = "resources",
+        pub resources: Vec<String> = "resources" [2 3],
         /// `Namespaced`, `Cluster` or `*`.
-        pub scope: Option<String> = "scope" of "v1.ScopeType",
+        pub scope: Option<String> = "scope" [2 4] of "v1.ScopeType",
     }
 
     /// Which requests a policy or a binding is for (PO-02, PO-26).
     #[derive(Clone, Debug, Default, PartialEq)]
     #[non_exhaustive]
-    pub struct MatchResources = "MatchResources" {
+    pub struct MatchResources = "MatchResources" @atomic {
         /// Which namespaces.
-        pub namespace_selector: Option<LabelSelector> = "namespaceSelector",
+        pub namespace_selector: Option<LabelSelector> = "namespaceSelector" [1],
         /// Which objects.
-        pub object_selector: Option<LabelSelector> = "objectSelector",
+        pub object_selector: Option<LabelSelector> = "objectSelector" [2],
         /// The requests it is for; any of the rules suffices.
-        pub resource_rules: Vec<NamedRule> = "resourceRules",
+        pub resource_rules: Vec<NamedRule> = "resourceRules" [3],
         /// The requests it is not for.
-        pub exclude_resource_rules: Vec<NamedRule> = "excludeResourceRules",
+        pub exclude_resource_rules: Vec<NamedRule> = "excludeResourceRules" [4],
         /// Whether other versions of the resources in the rules count: `Equivalent` or `Exact`.
-        pub match_policy: Option<String> = "matchPolicy" of "v1.MatchPolicyType",
+        pub match_policy: Option<String> = "matchPolicy" [7] of "v1.MatchPolicyType",
     }
 
     /// A condition on requests, in CEL.
@@ -193,9 +193,9 @@ record! {
     #[non_exhaustive]
     pub struct MatchCondition = "MatchCondition" {
         /// The name, for reports.
-        pub name: String = "name" @required,
+        pub name: String = "name" [1] @required,
         /// The expression.
-        pub expression: String = "expression" @required,
+        pub expression: String = "expression" [2] @required,
     }
 }
 
@@ -219,20 +219,20 @@ const RESOURCE_NAMES: &str = "resourceNames";
 
 impl NamedRule {
     fn record() -> &'static Record {
-        const NAMES: Field = Field {
-            name: RESOURCE_NAMES,
-            go_name: "",
-            type_: <Vec<String>>::TYPE,
-            is_required: false,
-            since: KubernetesVersion::V1_32,
-        };
+        const NAMES: Field = Field::new(RESOURCE_NAMES, <Vec<String>>::TYPE).numbered(&[1]);
+        // The rule is a message of its own.
         const FIELDS: &[Field] = match Rule::FIELDS {
-            [operations, groups, versions, resources, scope] => {
-                &[NAMES, *operations, *groups, *versions, *resources, *scope]
-            }
+            [operations, groups, versions, resources, scope] => &[
+                NAMES,
+                operations.numbered(&[2, 1]),
+                groups.numbered(&[2, 2, 1]),
+                versions.numbered(&[2, 2, 2]),
+                resources.numbered(&[2, 2, 3]),
+                scope.numbered(&[2, 2, 4]),
+            ],
             _ => &[],
         };
-        static RECORD: Record = Record { name: "NamedRuleWithOperations", fields: FIELDS };
+        static RECORD: Record = Record::new("NamedRuleWithOperations", FIELDS).atomic();
         &RECORD
     }
 }

@@ -109,16 +109,16 @@ record! {
     struct MutatingDocument = "MutatingWebhookConfiguration" {
         kind: String = "kind",
         api_version: String = "apiVersion" as "APIVersion",
-        metadata: ObjectMeta = "metadata" as "ObjectMeta",
-        webhooks: Vec<Webhook> = "webhooks",
+        metadata: ObjectMeta = "metadata" [1] as "ObjectMeta",
+        webhooks: Vec<Webhook> = "webhooks" [2] merge "name",
     }
 
     #[derive(Default)]
     struct ValidatingDocument = "ValidatingWebhookConfiguration" {
         kind: String = "kind",
         api_version: String = "apiVersion" as "APIVersion",
-        metadata: ObjectMeta = "metadata" as "ObjectMeta",
-        webhooks: Vec<ValidatingWebhook> = "webhooks",
+        metadata: ObjectMeta = "metadata" [1] as "ObjectMeta",
+        webhooks: Vec<ValidatingWebhook> = "webhooks" [2] merge "name",
     }
 }
 
@@ -129,10 +129,16 @@ impl ValidatingWebhook {
     fn record() -> &'static Record {
         static FIELDS: LazyLock<Vec<Field>> = LazyLock::new(|| {
             let is_common = |field: &&Field| field.name != "reinvocationPolicy";
-            Webhook::FIELDS.iter().filter(is_common).copied().collect()
+            let common = Webhook::FIELDS.iter().filter(is_common).copied();
+            let numbered = common.map(|field| match field.name {
+                "objectSelector" => field.numbered(&[10]),
+                "matchConditions" => field.numbered(&[11]),
+                _ => field,
+            });
+            numbered.collect()
         });
         static RECORD: LazyLock<Record> =
-            LazyLock::new(|| Record { name: "ValidatingWebhook", fields: &FIELDS });
+            LazyLock::new(|| Record::new("ValidatingWebhook", &FIELDS));
         &RECORD
     }
 }

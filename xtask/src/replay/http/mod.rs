@@ -14,7 +14,7 @@ use std::time::Duration;
 use billhook_admission::now;
 use billhook_apiserver::Server;
 use billhook_decode::read_json_to_depth;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use self::client::{Answer, Stream, send};
 use self::compare::Comparison;
@@ -74,7 +74,10 @@ impl Conversation {
         // Whether a second passes between two writes does not change the order of their entries.
         let now = now();
         let mut player = Player {
-            server: Server::builder().any_namespace().clock(move || now).build(),
+            server: match self.namespaces {
+                Some(_) => Server::builder().clock(move || now).build(),
+                None => Server::builder().any_namespace().clock(move || now).build(),
+            },
             id: &self.id,
             groups: &self.groups,
             bindings: Bindings::default(),
@@ -82,6 +85,9 @@ impl Conversation {
         };
         for definition in &self.crds {
             player.install(definition).await?;
+        }
+        for namespace in self.namespaces.iter().flatten() {
+            player.make_namespace(namespace).await?;
         }
         for (index, step) in self.steps.iter().enumerate() {
             let differences = player.step(step).await?;
@@ -104,6 +110,7 @@ fn describe(action: &Action) -> String {
         Action::EndOfWatch { id, .. } => format!("end of {id}"),
         Action::Establish { crd, .. } => format!("establish {crd}"),
         Action::Poll(poll) => format!("poll {}", poll.request.path),
+        Action::Until { path, field, .. } => format!("until {field} of {path}"),
         Action::Sleep(_) => "sleep".to_owned(),
     }
 }
@@ -127,6 +134,37 @@ impl Player<'_> {
         Err(format!("{}: a definition is refused: {code} {body}", self.id))
     }
 
+    async fn make_namespace(&self, namespace: &Value) -> Result<(), String> {
+        let named = |name: &str| json!({"metadata": {"name": name}});
+        let object = namespace.as_str().map_or_else(|| namespace.clone(), named);
+        let request = Request::post("/api/v1/namespaces", &object);
+        let answer = send(&self.server, &request, &self.bindings).await?;
+        match answer.code.as_u16() {
+            201 | 409 => Ok(()),
+            code => Err(format!("{}: no namespace: {code}", self.id)),
+        }
+    }
+
+    /// Reads an object until a member of it has a value; one without a name is the status code.
+    async fn until(&self, path: &str, field: &str, value: &Value) -> Result<Vec<String>, String> {
+        let pointer = format!("/{}", field.replace('.', "/"));
+        let mut last = String::new();
+        for _ in 0..PATIENCE {
+            let answer = send(&self.server, &Request::get(path), &self.bindings).await?;
+            let body: Value = serde_json::from_slice(&answer.body).unwrap_or_default();
+            let found = match field {
+                "" => Some(answer.code.as_u16().into()),
+                _ => body.pointer(&pointer).cloned(),
+            };
+            if found.as_ref() == Some(value) {
+                return Ok(Vec::new());
+            }
+            last = body.to_string();
+            tokio::time::sleep(PAUSE).await;
+        }
+        Ok(vec![format!("{path}: {field} is never {value}, but {last}")])
+    }
+
     async fn step(&mut self, step: &Step) -> Result<Vec<String>, String> {
         match &step.action {
             Action::Request(request) => {
@@ -142,6 +180,7 @@ impl Player<'_> {
             Action::EndOfWatch { id, by } => self.end(id, by).await,
             Action::Establish { crd, ready } => self.establish(crd, ready).await,
             Action::Poll(poll) => self.poll(poll).await,
+            Action::Until { path, field, value } => self.until(path, field, value).await,
             Action::Sleep(_) => Ok(Vec::new()),
         }
     }

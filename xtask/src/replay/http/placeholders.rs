@@ -8,7 +8,8 @@ use regex::Regex;
 use serde_json::Value;
 
 static PLACEHOLDER: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    let kinds = "uid|rv|lrv|continue|hash|suffix|time|microtime|age|address";
+    let kinds =
+        "uid|rv|lrv|continue|hash|suffix|time|microtime|age|address|ip|nodeport|token|diff|any";
     Regex::new(&format!("<(?:{kinds})(?::[0-9]+)?>")).ok()
 });
 
@@ -62,7 +63,7 @@ impl Bindings {
             return true;
         }
         let kind = kind(placeholder);
-        let is_distinct = matches!(kind, "uid" | "rv" | "hash");
+        let is_distinct = matches!(kind, "uid" | "rv" | "hash" | "ip" | "nodeport");
         let of_kind = format!("<{kind}:");
         let is_taken =
             self.bound.iter().any(|(name, other)| name.starts_with(&of_kind) && other == value);
@@ -103,6 +104,11 @@ impl Bindings {
     /// Puts what is bound into all texts of a value that is sent.
     pub(super) fn in_value(&self, value: &mut Value) {
         match value {
+            // Ports are numbers.
+            Value::String(text) if text.starts_with("<nodeport") => {
+                let port = self.in_text(text);
+                *value = port.parse::<i64>().map_or(port.into(), Value::from);
+            }
             Value::String(text) => *text = self.in_text(text),
             Value::Array(items) => items.iter_mut().for_each(|item| self.in_value(item)),
             Value::Object(members) => members.values_mut().for_each(|member| self.in_value(member)),
@@ -130,6 +136,9 @@ fn shape(kind: &str) -> &'static str {
         "suffix" => "[bcdfghjklmnpqrstvwxz2456789]{5}",
         "time" => "[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z",
         "microtime" => r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{6}Z",
+        "ip" => r"10\.\d+\.\d+\.\d+",
+        "nodeport" => "[0-9]{5}",
+        "token" => r"[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+",
         "age" => "(?:[0-9]+[smhdy]){1,2}",
         _ => ".*",
     }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use billhook_apimachinery::base64;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -17,7 +18,11 @@ pub struct Conversation {
     /// Its subject.
     pub about: String,
     pub(super) groups: Vec<String>,
+    #[serde(default)]
     pub(super) crds: Vec<Value>,
+    /// Namespaces that are there before the steps, by name or as objects. Without them any may be
+    /// used.
+    pub(super) namespaces: Option<Vec<Value>>,
     pub(super) steps: Vec<Step>,
 }
 
@@ -49,6 +54,11 @@ pub(super) enum Action {
         ready: Vec<String>,
     },
     Poll(Poll),
+    Until {
+        path: String,
+        field: String,
+        value: Value,
+    },
     /// A real server needs the time; this one does not.
     Sleep(serde::de::IgnoredAny),
 }
@@ -67,6 +77,8 @@ pub(super) struct Request {
     #[serde(default, deserialize_with = "present")]
     body: Option<Value>,
     body_text: Option<String>,
+    /// Bytes in base64.
+    body_base64: Option<String>,
     /// Texts, and how often each is repeated.
     body_parts: Option<Vec<(String, usize)>>,
 }
@@ -117,6 +129,9 @@ impl Request {
         }
         if let Some(text) = &self.body_text {
             return Some(bindings.in_text(text).into_bytes());
+        }
+        if let Some(bytes) = &self.body_base64 {
+            return base64::decode(bytes).ok();
         }
         let parts = self.body_parts.as_ref()?;
         Some(parts.iter().map(|(text, times)| text.repeat(*times)).collect::<String>().into_bytes())

@@ -21,7 +21,7 @@ impl From<i64> for Amount {
 }
 
 impl Amount {
-    fn decimal(&self) -> Decimal {
+    pub(super) fn decimal(&self) -> Decimal {
         match self {
             Amount::Short { value, exponent } => {
                 let digits = value.unsigned_abs().to_string().into_bytes().into_iter();

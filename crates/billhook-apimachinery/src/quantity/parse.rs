@@ -2,6 +2,7 @@
 
 use std::cmp::Ordering;
 
+use super::Family;
 use super::amount::Amount;
 use super::decimal::Decimal;
 
@@ -41,6 +42,17 @@ pub(super) fn amount(text: &str) -> Result<Amount, &'static str> {
     match short(&parts)? {
         Some(amount) => Ok(amount),
         None => Ok(Amount::Long(long(&parts))),
+    }
+}
+
+/// The suffixes of a text that is a quantity.
+pub(super) fn family(text: &str) -> Family {
+    let suffix = text.trim_start_matches(|c: char| c.is_ascii_digit() || "+-.".contains(c));
+    match multiplier(suffix) {
+        Some(Suffix::Two(_)) => Family::Binary,
+        // One letter is exa.
+        _ if suffix.len() > 1 && suffix.starts_with(['e', 'E']) => Family::Exponent,
+        _ => Family::Decimal,
     }
 }
 

@@ -1,12 +1,8 @@
 //! Quantities: numbers with suffixes as in resource requests (CE-10).
 
-mod amount;
-mod decimal;
-mod parse;
-
 use std::cmp::Ordering;
 
-use amount::Amount;
+use billhook_apimachinery::{Quantity, QuantityError};
 
 use super::cost;
 use super::declare::{Call, Cost, Overload, Result, int, opaque, text, wrap};
@@ -15,16 +11,6 @@ use crate::language::value::{EvaluationError, LibraryValue, Value};
 
 const NAME: &str = "kubernetes.Quantity";
 const QUANTITY: Type = Type::Opaque(NAME);
-
-/// A quantity.
-#[derive(Clone, Debug)]
-struct Quantity(Amount);
-
-impl PartialEq for Quantity {
-    fn eq(&self, other: &Self) -> bool {
-        self.0.compare(&other.0).is_eq()
-    }
-}
 
 impl LibraryValue for Quantity {
     fn type_name(&self) -> &'static str {
@@ -61,17 +47,15 @@ pub(super) fn library() -> Vec<Overload> {
         Overload::method("asApproximateFloat", vec![QUANTITY], Double, |arguments| {
             Ok(Value::Double(receiver(arguments)?.as_float()))
         }),
-        with("add", QUANTITY, QUANTITY, |arguments| {
-            sum(receiver(arguments)?, &second(arguments)?.0)
-        }),
+        with("add", QUANTITY, QUANTITY, |arguments| sum(receiver(arguments)?, second(arguments)?)),
         with("add", Int, QUANTITY, |arguments| {
-            sum(receiver(arguments)?, &Amount::from(int(arguments, 1)?))
+            sum(receiver(arguments)?, &Quantity::from(int(arguments, 1)?))
         }),
         with("sub", QUANTITY, QUANTITY, |arguments| {
-            sum(receiver(arguments)?, &second(arguments)?.0.negated())
+            sum(receiver(arguments)?, &second(arguments)?.negated())
         }),
         with("sub", Int, QUANTITY, |arguments| {
-            sum(receiver(arguments)?, &Amount::from(int(arguments, 1)?).negated())
+            sum(receiver(arguments)?, &Quantity::from(int(arguments, 1)?).negated())
         }),
         with("isLessThan", QUANTITY, Bool, |arguments| {
             Ok(Value::Bool(compare(arguments)? == Ordering::Less))
@@ -84,11 +68,11 @@ pub(super) fn library() -> Vec<Overload> {
 }
 
 fn parse(text: &str) -> Result<Quantity> {
-    parse::amount(text).map(Quantity).map_err(EvaluationError::new)
+    text.parse().map_err(|error: QuantityError| EvaluationError::new(error.to_string()))
 }
 
-fn receiver<'v>(arguments: &'v [Value<'_>]) -> Result<&'v Amount> {
-    opaque::<Quantity>(arguments, 0).map(|quantity| &quantity.0)
+fn receiver<'v>(arguments: &'v [Value<'_>]) -> Result<&'v Quantity> {
+    opaque(arguments, 0)
 }
 
 fn second<'v>(arguments: &'v [Value<'_>]) -> Result<&'v Quantity> {
@@ -96,11 +80,11 @@ fn second<'v>(arguments: &'v [Value<'_>]) -> Result<&'v Quantity> {
 }
 
 fn compare(arguments: &[Value<'_>]) -> Result<Ordering> {
-    Ok(receiver(arguments)?.compare(&second(arguments)?.0))
+    Ok(receiver(arguments)?.cmp(second(arguments)?))
 }
 
-fn sum<'a>(left: &Amount, right: &Amount) -> Result<Value<'a>> {
+fn sum<'a>(left: &Quantity, right: &Quantity) -> Result<Value<'a>> {
     left.plus(right)
-        .map(|sum| wrap(Quantity(sum)))
+        .map(wrap)
         .ok_or_else(|| EvaluationError::new("quantities of too different magnitude"))
 }

@@ -46,6 +46,21 @@ impl Decimal {
         sign.chars().chain(self.digits.iter().map(|digit| char::from(digit + b'0'))).collect()
     }
 
+    /// The number without zeros at its end.
+    pub(super) fn stripped(mut self) -> Decimal {
+        while self.digits.last() == Some(&0) {
+            self.digits.pop();
+            self.exponent += 1;
+        }
+        self
+    }
+
+    /// The integer in front of a power of ten that is not greater than that of the number.
+    pub(super) fn unscaled_at(&self, exponent: i64) -> String {
+        let zeros = usize::try_from(self.exponent.saturating_sub(exponent)).unwrap_or(0);
+        self.unscaled() + &"0".repeat(zeros.min(MAX_DIGITS))
+    }
+
     pub(super) fn multiply(&mut self, factor: u64) {
         let mut carry = 0_u128;
         for digit in self.digits.iter_mut().rev() {

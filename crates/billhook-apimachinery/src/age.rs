@@ -1,14 +1,15 @@
 //! How old something is, in few characters (DT-68).
 
-use billhook::Time;
+use crate::time::Time;
 
 const MINUTE: i64 = 60;
 const HOUR: i64 = 60 * MINUTE;
 const DAY: i64 = 24 * HOUR;
 const YEAR: i64 = 365 * DAY;
 
-/// The age of a time.
-pub(super) fn age(time: Time, now: Time) -> String {
+/// Returns how long before another time a time was, as tables show it: `90s`, `3h15m`, `<unknown>`
+/// for no time.
+pub fn age(time: Time, now: Time) -> String {
     if time.is_zero() {
         return "<unknown>".to_owned();
     }

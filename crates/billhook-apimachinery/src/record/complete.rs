@@ -1,0 +1,150 @@
+//! Documents in the form in which servers print their types (BK-02, BK-04).
+
+use serde_json::{Map, Value};
+
+use super::{Record, Type};
+use crate::base64;
+use crate::time::{MicroTime, Time};
+use crate::value::{Num, grow};
+use crate::{KubernetesVersion, Quantity};
+
+/// Brings a document whose types have been checked into the form in which a server prints it: empty
+/// fields are left out, or there with the empty value of their type if they are required; quantities
+/// and times have their canonical form. Fields that the record does not have are removed.
+///
+/// ```
+/// use billhook_apimachinery::record::{Field, Record, Type, complete};
+/// static FIELDS: [Field; 3] = [
+///     Field::new("image", Type::Text),
+///     Field::new("memory", Type::Quantity),
+///     Field::new("ports", Type::List(&Type::Int32)).required(),
+/// ];
+/// static CONTAINER: Record = Record::new("Container", &FIELDS);
+/// let mut container = serde_json::json!({"image": "", "memory": "1024Mi", "size": 1});
+/// complete(&mut container, &CONTAINER, Default::default());
+/// assert_eq!(container, serde_json::json!({"memory": "1Gi", "ports": null}));
+/// ```
+pub fn complete(document: &mut Value, record: &'static Record, kubernetes: KubernetesVersion) {
+    if let Value::Object(members) = document {
+        complete_members(members, record, kubernetes);
+    }
+}
+
+fn complete_members(
+    members: &mut Map<String, Value>,
+    record: &'static Record,
+    kubernetes: KubernetesVersion,
+) {
+    let has = |name: &str| record.field(name).is_some_and(|field| field.since <= kubernetes);
+    members.retain(|name, _| has(name));
+    for field in record.fields.iter().filter(|field| field.since <= kubernetes) {
+        let value = members.get_mut(field.name).filter(|value| !value.is_null());
+        let is_empty = match value {
+            Some(value) => !complete_value(value, field.type_, kubernetes),
+            None => true,
+        };
+        if !is_empty {
+            continue;
+        }
+        if field.is_required {
+            members.insert(field.name.to_owned(), empty(field.type_, kubernetes));
+        } else {
+            members.remove(field.name);
+        }
+    }
+}
+
+/// Completes a value that is there; returns whether the field that holds it is not empty.
+fn complete_value(value: &mut Value, type_: Type, kubernetes: KubernetesVersion) -> bool {
+    grow(|| match (type_.unnamed(), value) {
+        (Type::Optional(type_), value) => {
+            complete_value(value, *type_, kubernetes);
+            true
+        }
+        (Type::Text | Type::Bytes, Value::String(text)) => {
+            if matches!(type_.unnamed(), Type::Bytes) {
+                complete_bytes(text);
+            }
+            !text.is_empty()
+        }
+        (Type::Flag, Value::Bool(flag)) => *flag,
+        (Type::Int32 | Type::Int64 | Type::Float | Type::IntOrString, Value::Number(number)) => {
+            let number = Num::of(number);
+            number != Num::Int(0) || matches!(type_.unnamed(), Type::IntOrString)
+        }
+        (Type::Time, Value::String(text)) => {
+            let time = Time::parse(text).unwrap_or_default();
+            *text = time.to_rfc3339();
+            !time.is_zero()
+        }
+        (Type::MicroTime, Value::String(text)) => {
+            let time = MicroTime::parse(text).unwrap_or_default();
+            *text = time.to_rfc3339();
+            time != MicroTime::default()
+        }
+        (Type::Quantity, value) => {
+            complete_quantity(value);
+            true
+        }
+        (Type::Record(table), Value::Object(members)) => {
+            complete_members(members, table(), kubernetes);
+            true
+        }
+        (Type::List(type_), Value::Array(items)) => {
+            items.iter_mut().for_each(|item| complete_item(item, *type_, kubernetes));
+            !items.is_empty()
+        }
+        (Type::Map(type_), Value::Object(members)) => {
+            members.values_mut().for_each(|item| complete_item(item, *type_, kubernetes));
+            !members.is_empty()
+        }
+        _ => true,
+    })
+}
+
+/// An element has the empty value of its type in place of null.
+fn complete_item(item: &mut Value, type_: Type, kubernetes: KubernetesVersion) {
+    if item.is_null() {
+        *item = match type_.unnamed() {
+            // An empty text is there.
+            Type::Bytes => Value::from(""),
+            type_ => empty(type_, kubernetes),
+        };
+    } else {
+        complete_value(item, type_, kubernetes);
+    }
+}
+
+/// Line breaks are no part of the base64 that is printed (BK-24).
+fn complete_bytes(text: &mut String) {
+    if text.contains(['\r', '\n']) {
+        *text = base64::encode(&base64::decode(text).unwrap_or_default());
+    }
+}
+
+fn complete_quantity(value: &mut Value) {
+    let quantity = match value {
+        Value::String(text) => text.parse::<Quantity>(),
+        Value::Number(number) => number.to_string().parse(),
+        _ => return,
+    };
+    if let Ok(quantity) = quantity {
+        *value = quantity.to_string().into();
+    }
+}
+
+/// The empty value of a required field.
+fn empty(type_: Type, kubernetes: KubernetesVersion) -> Value {
+    match type_.unnamed() {
+        Type::Text | Type::Parsed(_) => "".into(),
+        Type::Flag => false.into(),
+        Type::Int32 | Type::Int64 | Type::Float | Type::IntOrString => 0.into(),
+        Type::Quantity => "0".into(),
+        Type::Record(table) => {
+            let mut members = Map::new();
+            grow(|| complete_members(&mut members, table(), kubernetes));
+            Value::Object(members)
+        }
+        _ => Value::Null,
+    }
+}

@@ -1,0 +1,127 @@
+//! What the fields of a kind cannot tell.
+
+use billhook_apimachinery::metadata::Time;
+use billhook_apimachinery::record::{Record, check_types, complete, fill_nulls};
+use billhook_apimachinery::{FieldError, KubernetesVersion, UserInfo};
+use serde_json::Value;
+
+use crate::values::text;
+
+/// The rules of a kind beside its fields. Every method has a default.
+pub trait Behavior: Sync {
+    /// Reads a decoded object as its type: checks the types of its fields, brings it into the form
+    /// in which servers print it and sets its defaults. Returns the unknown fields as field
+    /// validation reports them.
+    ///
+    /// # Errors
+    ///
+    /// The server's text about a value of the wrong type.
+    fn read(
+        &self,
+        object: &mut Value,
+        record: &'static Record,
+        kubernetes: KubernetesVersion,
+    ) -> Result<Vec<String>, String> {
+        let unknown = check_types(object, record, kubernetes, None);
+        let unknown = unknown.map_err(|error| error.to_string())?;
+        fill_nulls(object, record);
+        complete(object, record, kubernetes);
+        self.set_defaults(object, kubernetes);
+        Ok(unknown)
+    }
+
+    /// Sets the defaults of an object in the form of its type (BK-06).
+    fn set_defaults(&self, _object: &mut Value, _kubernetes: KubernetesVersion) {}
+
+    /// Prepares an object for a write: the fields that depend on others or on the stored object
+    /// (BK-05). Metadata and the status of the stored object are there already.
+    fn prepare(&self, _object: &mut Value, _old: Option<&Value>, _context: &WriteContext<'_>) {}
+
+    /// Whether a write to the status takes metadata but its generation from the body.
+    fn takes_metadata(&self) -> bool {
+        true
+    }
+
+    /// Validates an object that is created, or that replaces another one.
+    fn validate(
+        &self,
+        _object: &Value,
+        _old: Option<&Value>,
+        _context: &WriteContext<'_>,
+        _found: &mut Findings,
+    ) {
+    }
+
+    /// Whether metadata is validated as that of all kinds, and not by [`Behavior::validate`].
+    fn has_plain_metadata(&self) -> bool {
+        true
+    }
+
+    /// Returns the group of the kind in errors, if it is another one than that of the kind.
+    fn group_in_errors(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// Whether an object whose deletion was asked for stays until others have done their part.
+    fn marks_deletions(&self) -> bool {
+        false
+    }
+
+    /// Marks such an object.
+    fn mark(&self, _object: &mut Value, _now: &str) {}
+
+    /// Whether an object that is being deleted stays although it has no finalizers.
+    fn is_kept(&self, _object: &Value) -> bool {
+        false
+    }
+
+    /// Returns the cells of an object in the columns of its kind at a time (BK-722).
+    fn cells(&self, object: &Value, _now: Time) -> Vec<Value> {
+        let created = object.pointer("/metadata/creationTimestamp");
+        vec![text(object, "/metadata/name").into(), created.cloned().unwrap_or_default()]
+    }
+}
+
+/// The rules of kinds that have none.
+#[derive(Debug)]
+pub(crate) struct Plain;
+
+impl Behavior for Plain {}
+
+/// The request that an object is written by.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct WriteContext<'w> {
+    /// The version of the server.
+    pub kubernetes: KubernetesVersion,
+    /// The subresource; empty for the object itself.
+    pub subresource: &'w str,
+    /// The user who makes the request.
+    pub user: &'w UserInfo,
+    /// The time of the request, as objects hold it.
+    pub now: &'w str,
+}
+
+impl<'w> WriteContext<'w> {
+    /// Creates the context of a write of an object itself.
+    pub fn new(kubernetes: KubernetesVersion, user: &'w UserInfo, now: &'w str) -> Self {
+        WriteContext { kubernetes, subresource: "", user, now }
+    }
+
+    /// The context of a write of a subresource.
+    #[must_use]
+    pub fn subresource(mut self, subresource: &'w str) -> Self {
+        self.subresource = subresource;
+        self
+    }
+}
+
+/// The findings in an object.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct Findings {
+    /// The errors, in the server's order.
+    pub errors: Vec<FieldError>,
+    /// The warnings.
+    pub warnings: Vec<String>,
+}

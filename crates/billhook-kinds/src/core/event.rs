@@ -1,0 +1,109 @@
+//! Events of both groups, which are the same objects (BK-484).
+
+use billhook_apimachinery::FieldError;
+use billhook_apimachinery::metadata::Time;
+use serde_json::Value;
+
+use crate::behavior::{Behavior, Findings, WriteContext};
+use crate::cells;
+use crate::values::{path, text};
+
+/// The rules of events.
+#[derive(Debug)]
+pub(crate) struct Event;
+
+impl Behavior for Event {
+    /// An event is in the namespace of what it is about; one about an object of the cluster is in
+    /// `default`.
+    fn validate(
+        &self,
+        event: &Value,
+        _: Option<&Value>,
+        _: &WriteContext<'_>,
+        found: &mut Findings,
+    ) {
+        let about = ["/involvedObject/namespace", "/regarding/namespace"];
+        let about = about.map(|place| text(event, place)).concat();
+        let namespace = text(event, "/metadata/namespace");
+        if about != namespace && !(about.is_empty() && namespace == "default") {
+            let path = path(&["involvedObject", "namespace"]);
+            found.errors.push(FieldError::invalid(path, about, "does not match event.namespace"));
+        }
+    }
+
+    /// Events of both groups are validated as those of the core group.
+    fn group_in_errors(&self) -> Option<&'static str> {
+        Some("")
+    }
+
+    /// Events are told apart by when they were seen, not by their names.
+    fn cells(&self, event: &Value, now: Time) -> Vec<Value> {
+        vec![
+            last_seen(event, now),
+            cells::at(event, "/type"),
+            cells::at(event, "/reason"),
+            subject(event),
+            either(event, ["/involvedObject/fieldPath", "/regarding/fieldPath"]).into(),
+            source(event),
+            either(event, ["/message", "/note"]).trim().into(),
+            first_seen(event, now),
+            times(event),
+            cells::name(event),
+        ]
+    }
+}
+
+/// The first of several texts that is not empty.
+fn either<'e, const N: usize>(event: &'e Value, places: [&str; N]) -> &'e str {
+    let texts = places.map(|place| text(event, place));
+    texts.into_iter().find(|text| !text.is_empty()).unwrap_or_default()
+}
+
+fn first_seen(event: &Value, now: Time) -> Value {
+    let time = either(event, ["/firstTimestamp", "/deprecatedFirstTimestamp", "/eventTime"]);
+    cells::since(time, now)
+}
+
+fn last_seen(event: &Value, now: Time) -> Value {
+    if event.get("series").is_some() {
+        return cells::since(text(event, "/series/lastObservedTime"), now);
+    }
+    match either(event, ["/lastTimestamp", "/deprecatedLastTimestamp"]) {
+        "" => first_seen(event, now),
+        time => cells::since(time, now),
+    }
+}
+
+/// How often the event was seen; one of the newer form does not say so of the first time.
+fn times(event: &Value) -> Value {
+    let count = |place| event.pointer(place).and_then(Value::as_i64).filter(|count| *count != 0);
+    let count = match event.get("series") {
+        Some(_) => count("/series/count").unwrap_or_default(),
+        None => count("/count").or_else(|| count("/deprecatedCount")).unwrap_or(1),
+    };
+    count.into()
+}
+
+fn subject(event: &Value) -> Value {
+    let kind = either(event, ["/involvedObject/kind", "/regarding/kind"]).to_lowercase();
+    match either(event, ["/involvedObject/name", "/regarding/name"]) {
+        "" => kind.into(),
+        name => format!("{kind}/{name}").into(),
+    }
+}
+
+fn source(event: &Value) -> Value {
+    let component = either(
+        event,
+        [
+            "/source/component",
+            "/deprecatedSource/component",
+            "/reportingComponent",
+            "/reportingController",
+        ],
+    );
+    match either(event, ["/source/host", "/deprecatedSource/host", "/reportingInstance"]) {
+        "" => component.into(),
+        host => format!("{component}, {host}").into(),
+    }
+}

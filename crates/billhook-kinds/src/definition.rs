@@ -1,0 +1,157 @@
+//! Kinds as definitions of their resources: schemas are derived from the fields.
+
+use billhook_apimachinery::KubernetesVersion;
+use billhook_apimachinery::record::{Field, ListType, Record, Type};
+use serde_json::{Map, Value, json};
+
+use crate::kind::Kind;
+
+impl Kind {
+    /// Returns a CustomResourceDefinition of the kind as servers of a version know it, from which a
+    /// schema can be compiled. None if its fields are not known.
+    pub fn definition(&self, kubernetes: KubernetesVersion) -> Option<Value> {
+        let record = self.record()?;
+        let mut subresources = Map::new();
+        if self.subresources.iter().any(|subresource| subresource.name == "status") {
+            subresources.insert("status".to_owned(), json!({}));
+        }
+        if self.subresources.iter().any(|subresource| subresource.name == "scale") {
+            let paths = json!({
+                "specReplicasPath": ".spec.replicas", "statusReplicasPath": ".status.replicas",
+            });
+            subresources.insert("scale".to_owned(), paths);
+        }
+        let selectable = self.field_selectors.iter().filter(|name| !name.starts_with("metadata."));
+        let selectable: Vec<Value> =
+            selectable.map(|name| json!({ "jsonPath": format!(".{name}") })).collect();
+        let mut schema = Deriving { kubernetes, open: Vec::new() }.object(record);
+        if let Some(metadata) = schema.pointer_mut("/properties/metadata") {
+            *metadata = json!({"type": "object"});
+        }
+        Some(json!({
+            "apiVersion": "apiextensions.k8s.io/v1",
+            "kind": "CustomResourceDefinition",
+            "metadata": {"name": format!("{}.{}", self.plural, self.group)},
+            "spec": {
+                "group": self.group,
+                "scope": if self.is_namespaced { "Namespaced" } else { "Cluster" },
+                "names": {
+                    "plural": self.plural, "singular": self.singular, "kind": self.kind,
+                    "listKind": format!("{}List", self.kind), "shortNames": self.short_names,
+                    "categories": self.categories,
+                },
+                "versions": [{
+                    "name": self.version, "served": true, "storage": true,
+                    "schema": {"openAPIV3Schema": schema},
+                    "subresources": subresources, "selectableFields": selectable,
+                }],
+            },
+        }))
+    }
+}
+
+struct Deriving {
+    kubernetes: KubernetesVersion,
+    /// The records around the one that is derived.
+    open: Vec<&'static str>,
+}
+
+impl Deriving {
+    fn object(&mut self, record: &'static Record) -> Value {
+        if self.open.contains(&record.name) {
+            return json!({"x-kubernetes-preserve-unknown-fields": true});
+        }
+        self.open.push(record.name);
+        let kubernetes = self.kubernetes;
+        let known = record.fields.iter().filter(|field| field.since <= kubernetes);
+        let properties: Map<String, Value> =
+            known.map(|field| (field.name.to_owned(), self.field(field))).collect();
+        self.open.pop();
+        let mut schema = json!({"type": "object", "properties": properties});
+        if record.is_atomic {
+            set(&mut schema, "x-kubernetes-map-type", "atomic".into());
+        }
+        schema
+    }
+
+    fn field(&mut self, field: &Field) -> Value {
+        let mut schema = self.value(field.type_);
+        match field.merge.list {
+            ListType::Atomic => {}
+            ListType::Set => set(&mut schema, "x-kubernetes-list-type", "set".into()),
+            ListType::Map(keys) => {
+                set(&mut schema, "x-kubernetes-list-type", "map".into());
+                set(&mut schema, "x-kubernetes-list-map-keys", json!(keys));
+                Self::complete_keys(&mut schema, field.type_, keys);
+            }
+        }
+        if field.merge.is_atomic {
+            set(&mut schema, "x-kubernetes-map-type", "atomic".into());
+        }
+        schema
+    }
+
+    /// The keys of a list's items are required or have a default.
+    fn complete_keys(list: &mut Value, type_: Type, keys: &[&str]) {
+        let (Some(record), Some(items)) = (item_of(type_), list.get_mut("items")) else { return };
+        let default = |key: &str| record.field(key).map_or("", |field| field.default);
+        let (with, without): (Vec<&str>, Vec<&str>) =
+            keys.iter().partition(|key| !default(key).is_empty());
+        if !without.is_empty() {
+            set(items, "required", json!(without));
+        }
+        for key in with {
+            let default = serde_json::from_str(default(key)).unwrap_or_default();
+            if let Some(schema) = items.get_mut("properties").and_then(|all| all.get_mut(key)) {
+                set(schema, "default", default);
+            }
+        }
+    }
+
+    /// An element of a list or a map, where null stands for the empty value.
+    fn element(&mut self, type_: Type) -> Value {
+        let mut schema = self.value(type_);
+        set(&mut schema, "nullable", true.into());
+        schema
+    }
+
+    fn value(&mut self, type_: Type) -> Value {
+        match type_.unnamed() {
+            Type::Optional(type_) => self.value(*type_),
+            Type::Flag => json!({"type": "boolean"}),
+            Type::Int32 => json!({"type": "integer", "format": "int32"}),
+            Type::Int64 => json!({"type": "integer", "format": "int64"}),
+            Type::Float => json!({"type": "number"}),
+            Type::Time | Type::MicroTime => {
+                json!({"type": "string", "format": "date-time", "nullable": true})
+            }
+            Type::IntOrString => json!({"x-kubernetes-int-or-string": true}),
+            Type::Any | Type::RecordOrList(_) | Type::RecordOrFlag(_) | Type::RecordOrTexts(_) => {
+                json!({"x-kubernetes-preserve-unknown-fields": true})
+            }
+            Type::Record(table) => self.object(table()),
+            Type::List(type_) => json!({"type": "array", "items": self.element(*type_)}),
+            Type::Map(type_) => {
+                json!({"type": "object", "additionalProperties": self.element(*type_)})
+            }
+            _ => json!({"type": "string"}),
+        }
+    }
+}
+
+/// The record of a list's items.
+fn item_of(type_: Type) -> Option<&'static Record> {
+    match type_.unnamed() {
+        Type::List(item) => match item.unnamed() {
+            Type::Record(table) => Some(table()),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+fn set(schema: &mut Value, keyword: &str, value: Value) {
+    if let Value::Object(members) = schema {
+        members.insert(keyword.to_owned(), value);
+    }
+}

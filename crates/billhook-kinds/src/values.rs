@@ -1,0 +1,38 @@
+//! Reading and changing the JSON of objects.
+
+use billhook_apimachinery::FieldPath;
+use serde_json::{Map, Value};
+
+/// The text at a place in an object; empty if there is none.
+pub(crate) fn text<'o>(object: &'o Value, place: &str) -> &'o str {
+    object.pointer(place).and_then(Value::as_str).unwrap_or_default()
+}
+
+/// The items of a list at a place in an object.
+pub(crate) fn items<'o>(object: &'o Value, place: &str) -> &'o [Value] {
+    object.pointer(place).and_then(Value::as_array).map_or(&[], Vec::as_slice)
+}
+
+/// The members of a map at a place in an object.
+pub(crate) fn members<'o>(
+    object: &'o Value,
+    place: &str,
+) -> impl Iterator<Item = (&'o str, &'o Value)> + Clone {
+    let members = object.pointer(place).and_then(Value::as_object).into_iter().flatten();
+    members.map(|(name, value)| (name.as_str(), value))
+}
+
+/// A member that is an object, made if it is missing.
+pub(crate) fn section<'o>(object: &'o mut Value, name: &str) -> Option<&'o mut Map<String, Value>> {
+    let Value::Object(members) = object else { return None };
+    let section = members.entry(name).or_insert_with(|| Value::Object(Map::new()));
+    if section.is_null() {
+        *section = Value::Object(Map::new());
+    }
+    section.as_object_mut()
+}
+
+/// The path of nested fields.
+pub(crate) fn path(names: &[&str]) -> FieldPath {
+    names.iter().fold(FieldPath::default(), |path, name| path.name(name))
+}
