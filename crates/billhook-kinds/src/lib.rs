@@ -2,14 +2,29 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod admissionregistration;
+mod apiregistration;
+mod apps;
+mod autoscaling;
+mod batch;
 mod behavior;
 mod cells;
+mod certificates;
 mod coordination;
 mod core;
 mod definition;
+mod discovery;
+mod flowcontrol;
 mod generated;
 mod kind;
+mod networking;
+mod node;
+mod policy;
+mod rbac;
 mod registry;
+mod resource;
+mod rules;
+mod scheduling;
+mod storage;
 mod values;
 
 pub use behavior::{Behavior, Findings, WriteContext};

@@ -32,6 +32,33 @@ pub(crate) fn section<'o>(object: &'o mut Value, name: &str) -> Option<&'o mut M
     section.as_object_mut()
 }
 
+/// Sets a member that is missing.
+pub(crate) fn set_missing(object: &mut Value, name: &str, default: impl Into<Value>) {
+    if let Value::Object(members) = object
+        && members.get(name).is_none_or(Value::is_null)
+    {
+        members.insert(name.to_owned(), default.into());
+    }
+}
+
+/// The object at a place, if it is there.
+pub(crate) fn object_mut<'o>(object: &'o mut Value, place: &str) -> Option<&'o mut Value> {
+    object.pointer_mut(place).filter(|value| value.is_object())
+}
+
+/// The items of a list at a place in an object.
+pub(crate) fn items_mut<'o>(object: &'o mut Value, place: &str) -> &'o mut [Value] {
+    match object.pointer_mut(place) {
+        Some(Value::Array(items)) => items,
+        _ => &mut [],
+    }
+}
+
+/// The number at a place in an object.
+pub(crate) fn integer(object: &Value, place: &str) -> Option<i64> {
+    object.pointer(place).and_then(Value::as_i64)
+}
+
 /// The path of nested fields.
 pub(crate) fn path(names: &[&str]) -> FieldPath {
     names.iter().fold(FieldPath::default(), |path, name| path.name(name))

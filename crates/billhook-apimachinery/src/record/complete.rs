@@ -2,14 +2,14 @@
 
 use serde_json::{Map, Value};
 
-use super::{Record, Type};
+use super::{Field, Record, Type};
 use crate::base64;
 use crate::time::{MicroTime, Time};
 use crate::value::{Num, grow};
 use crate::{KubernetesVersion, Quantity};
 
 /// Brings a document whose types have been checked into the form in which a server prints it: empty
-/// fields are left out, or there with the empty value of their type if they are required; quantities
+/// fields have their default, are left out, or are there with the empty value of their type if they are required; quantities
 /// and times have their canonical form. Fields that the record does not have are removed.
 ///
 /// ```
@@ -46,12 +46,30 @@ fn complete_members(
         if !is_empty {
             continue;
         }
-        if field.is_required {
+        if let Some(default) = default(field) {
+            members.insert(field.name.to_owned(), default);
+        } else if field.is_required {
             members.insert(field.name.to_owned(), empty(field.type_, kubernetes));
         } else {
             members.remove(field.name);
         }
     }
+}
+
+/// The default of a field, unless it is left out with that value, too.
+fn default(field: &Field) -> Option<Value> {
+    if field.default.is_empty() {
+        return None;
+    }
+    let default: Value = serde_json::from_str(field.default).ok()?;
+    let is_empty = match &default {
+        Value::String(text) => text.is_empty(),
+        Value::Number(number) => Num::of(number) == Num::Int(0),
+        Value::Bool(flag) => !flag,
+        _ => false,
+    };
+    let is_left_out = is_empty && !matches!(field.type_.unnamed(), Type::Optional(_));
+    (!is_left_out).then_some(default)
 }
 
 /// Completes a value that is there; returns whether the field that holds it is not empty.

@@ -2,4 +2,13 @@
 
 mod lease;
 
-pub(crate) use lease::Lease;
+use self::lease::Lease;
+use crate::behavior::{Behavior, Plain};
+
+/// Returns the rules of a kind of the group.
+pub(crate) fn behavior_of(kind: &str) -> &'static dyn Behavior {
+    match kind {
+        "Lease" => &Lease,
+        _ => &Plain,
+    }
+}

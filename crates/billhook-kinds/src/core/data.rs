@@ -6,11 +6,10 @@ use billhook_apimachinery::{FieldError, FieldPath};
 use billhook_decode::read_json;
 use serde_json::Value;
 
+use crate::rules;
+
 /// How many bytes all values have together at most.
 const MAX_DATA: usize = 1 << 20;
-
-/// How many bytes a key has at most.
-const MAX_KEY: usize = 253;
 
 /// The annotation that names the account of a token.
 const ACCOUNT: &str = "kubernetes.io/service-account.name";
@@ -119,24 +118,7 @@ fn size_of_binary<'d>(data: impl Iterator<Item = (&'d str, &'d str)>) -> usize {
 }
 
 fn validate_key(key: &str, path: &FieldPath, errors: &mut Vec<FieldError>) {
-    let mut refuse = |detail: &str| errors.push(FieldError::invalid(path.clone(), key, detail));
-    if key.len() > MAX_KEY {
-        refuse("must be no more than 253 characters");
-    }
-    let is_allowed = |c: char| c.is_ascii_alphanumeric() || "-._".contains(c);
-    if key.is_empty() || !key.chars().all(is_allowed) {
-        refuse(
-            "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. \
-             'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is \
-             '[-._a-zA-Z0-9]+')",
-        );
-    }
-    match key {
-        "." => refuse("must not be '.'"),
-        ".." => refuse("must not be '..'"),
-        _ if key.starts_with("..") => refuse("must not start with '..'"),
-        _ => {}
-    }
+    rules::invalid(errors, path, key, rules::config_key(key));
 }
 
 /// The type of a secret stays.

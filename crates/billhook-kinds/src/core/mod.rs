@@ -4,11 +4,26 @@ mod config_map;
 mod data;
 mod event;
 mod namespace;
+pub(crate) mod pod_template;
 mod secret;
 mod service_account;
+pub(crate) mod volume_claim;
 
-pub(crate) use config_map::ConfigMap;
-pub(crate) use event::Event;
-pub(crate) use namespace::Namespace;
-pub(crate) use secret::Secret;
-pub(crate) use service_account::ServiceAccount;
+use self::config_map::ConfigMap;
+pub(crate) use self::event::Event;
+use self::namespace::Namespace;
+use self::secret::Secret;
+use self::service_account::ServiceAccount;
+use crate::behavior::{Behavior, Plain};
+
+/// Returns the rules of a kind of the group.
+pub(crate) fn behavior_of(kind: &str) -> &'static dyn Behavior {
+    match kind {
+        "ConfigMap" => &ConfigMap,
+        "Event" => &Event,
+        "Namespace" => &Namespace,
+        "Secret" => &Secret,
+        "ServiceAccount" => &ServiceAccount,
+        _ => &Plain,
+    }
+}

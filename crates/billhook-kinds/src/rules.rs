@@ -1,0 +1,223 @@
+//! Checks that many kinds have in common (BK-30). Each adds what is wrong with a value to a list of
+//! errors.
+
+use billhook_apimachinery::label_selector::LabelSelector;
+use billhook_apimachinery::metadata::validate_labels;
+use billhook_apimachinery::record::FieldValue as _;
+use billhook_apimachinery::{FieldError, FieldPath, KubernetesVersion, Location, Quantity, names};
+use serde_json::Value;
+
+const NOT_NEGATIVE: &str = "must be greater than or equal to 0";
+
+const PERCENT: &str = "a valid percent string must be a numeric string followed by an ending '%' \
+    (e.g. '1%',  or '93%', regex used for validation is '[0-9]+%')";
+
+const CONFIG_KEY: &str = "a valid config key must consist of alphanumeric characters, '-', '_' or \
+    '.' (e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is \
+    '[-._a-zA-Z0-9]+')";
+
+/// Adds an error for each message about a value.
+pub(crate) fn invalid(
+    errors: &mut Vec<FieldError>,
+    path: &FieldPath,
+    value: impl Into<Value>,
+    messages: impl IntoIterator<Item = impl AsRef<str>>,
+) {
+    let value = value.into();
+    let messages = messages.into_iter();
+    let found =
+        messages.map(|message| FieldError::invalid(path.clone(), value.clone(), message.as_ref()));
+    errors.extend(found);
+}
+
+/// A text that must be one of several.
+pub(crate) fn one_of(
+    errors: &mut Vec<FieldError>,
+    path: &FieldPath,
+    value: &str,
+    supported: &[&str],
+) {
+    if !supported.contains(&value) {
+        let supported = supported.iter().copied();
+        errors.push(FieldError::not_supported(path.clone(), value, supported));
+    }
+}
+
+/// A number that must not be negative, if it is there.
+pub(crate) fn not_negative(errors: &mut Vec<FieldError>, path: &FieldPath, value: Option<&Value>) {
+    if let Some(number) = value.and_then(Value::as_i64).filter(|number| *number < 0) {
+        errors.push(FieldError::invalid(path.clone(), number, NOT_NEGATIVE));
+    }
+}
+
+/// Members of an object that must not be negative, if they are there.
+pub(crate) fn members_not_negative(
+    errors: &mut Vec<FieldError>,
+    path: &FieldPath,
+    object: &Value,
+    members: &[&str],
+) {
+    for name in members {
+        not_negative(errors, &path.clone().name(name), object.get(name));
+    }
+}
+
+/// A field that must stay as it was.
+pub(crate) fn immutable(
+    errors: &mut Vec<FieldError>,
+    path: &FieldPath,
+    value: Option<&Value>,
+    old: Option<&Value>,
+) {
+    let set = |value: Option<&Value>| value.filter(|value| !value.is_null()).cloned();
+    let (value, old) = (set(value), set(old));
+    if value != old {
+        let value = value.unwrap_or_default();
+        errors.push(FieldError::invalid(path.clone(), value, "field is immutable"));
+    }
+}
+
+/// A port number.
+pub(crate) fn port(errors: &mut Vec<FieldError>, path: &FieldPath, port: i64) {
+    if !(1..=65_535).contains(&port) {
+        let detail = "must be between 1 and 65535, inclusive";
+        errors.push(FieldError::invalid(path.clone(), port, detail));
+    }
+}
+
+/// Returns what is wrong with the name of a port.
+pub(crate) fn port_name(name: &str) -> Vec<&'static str> {
+    let is_allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+    let rules = [
+        (name.len() > 15, "must be no more than 15 characters"),
+        (
+            !name.chars().all(is_allowed),
+            "must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)",
+        ),
+        (
+            !name.contains(|c: char| c.is_ascii_lowercase()),
+            "must contain at least one letter (a-z)",
+        ),
+        (name.contains("--"), "must not contain consecutive hyphens"),
+        (name.starts_with('-') || name.ends_with('-'), "must not begin or end with a hyphen"),
+    ];
+    rules.into_iter().filter(|(is_broken, _)| *is_broken).map(|(_, detail)| detail).collect()
+}
+
+/// A port that is a number or a name.
+pub(crate) fn port_or_name(errors: &mut Vec<FieldError>, path: &FieldPath, value: &Value) {
+    match value {
+        Value::String(name) => invalid(errors, path, name.as_str(), port_name(name)),
+        number => port(errors, path, number.as_i64().unwrap_or_default()),
+    }
+}
+
+/// A number that is not negative, or a percentage.
+pub(crate) fn int_or_percent(errors: &mut Vec<FieldError>, path: &FieldPath, value: &Value) {
+    match value {
+        Value::String(text) if percent(text).is_none() => {
+            errors.push(FieldError::invalid(path.clone(), text.as_str(), PERCENT));
+        }
+        value => not_negative(errors, path, Some(value)),
+    }
+}
+
+/// A percentage that must not be greater than 100.
+pub(crate) fn at_most_100_percent(errors: &mut Vec<FieldError>, path: &FieldPath, value: &Value) {
+    if value.as_str().and_then(percent).is_some_and(|percent| percent > 100) {
+        let detail = "must not be greater than 100%";
+        errors.push(FieldError::invalid(path.clone(), value.clone(), detail));
+    }
+}
+
+/// Returns the number of a percentage.
+pub(crate) fn percent(text: &str) -> Option<i64> {
+    let digits = text.strip_suffix('%')?;
+    let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    is_number.then(|| digits.parse().unwrap_or(i64::MAX))
+}
+
+/// Returns what is wrong with the key of a ConfigMap or a Secret.
+pub(crate) fn config_key(key: &str) -> Vec<&'static str> {
+    let is_allowed = |c: char| c.is_ascii_alphanumeric() || "-._".contains(c);
+    let mut messages = Vec::new();
+    if key.len() > 253 {
+        messages.push("must be no more than 253 characters");
+    }
+    if key.is_empty() || !key.chars().all(is_allowed) {
+        messages.push(CONFIG_KEY);
+    }
+    match key {
+        "." => messages.push("must not be '.'"),
+        ".." => messages.push("must not be '..'"),
+        _ if key.starts_with("..") => messages.push("must not start with '..'"),
+        _ => {}
+    }
+    messages
+}
+
+/// The ID of a user or a group.
+pub(crate) fn id(errors: &mut Vec<FieldError>, path: &FieldPath, value: Option<&Value>) {
+    if let Some(id) = value.and_then(Value::as_i64)
+        && !(0..=2_147_483_647).contains(&id)
+    {
+        let detail = "must be between 0 and 2147483647, inclusive";
+        errors.push(FieldError::invalid(path.clone(), id, detail));
+    }
+}
+
+/// A label selector, if it is there.
+pub(crate) fn label_selector(
+    errors: &mut Vec<FieldError>,
+    path: &FieldPath,
+    selector: Option<&Value>,
+    kubernetes: KubernetesVersion,
+) {
+    if let Some(selector) = selector.filter(|selector| !selector.is_null()) {
+        errors.extend(LabelSelector::of(selector).validate_for(path, kubernetes, false));
+    }
+}
+
+/// The labels at a place.
+pub(crate) fn labels(
+    errors: &mut Vec<FieldError>,
+    path: &FieldPath,
+    labels: Option<&Value>,
+    kubernetes: KubernetesVersion,
+) {
+    if let Some(Value::Object(labels)) = labels {
+        errors.extend(validate_labels(labels, &Location::at(path), kubernetes.wording()));
+    }
+}
+
+/// The amount of a resource, which must not be negative.
+pub(crate) fn amount_not_negative(errors: &mut Vec<FieldError>, path: &FieldPath, amount: &Value) {
+    if quantity(amount).is_some_and(|quantity| quantity.signum() < 0) {
+        errors.push(FieldError::invalid(path.clone(), amount.clone(), NOT_NEGATIVE));
+    }
+}
+
+/// Returns the amount of a resource.
+pub(crate) fn quantity(amount: &Value) -> Option<Quantity> {
+    amount.as_str()?.parse().ok()
+}
+
+/// A text that must be a DNS label, a subdomain or the like.
+pub(crate) fn named(
+    errors: &mut Vec<FieldError>,
+    path: &FieldPath,
+    value: &str,
+    rule: fn(&str) -> Vec<String>,
+) {
+    invalid(errors, path, value, rule(value));
+}
+
+/// A qualified name, such as a label key.
+pub(crate) fn qualified_name(
+    errors: &mut Vec<FieldError>,
+    path: &FieldPath,
+    value: &str,
+    kubernetes: KubernetesVersion,
+) {
+    invalid(errors, path, value, names::qualified_name(value, kubernetes.wording()));
+}
