@@ -4,6 +4,7 @@
 use serde_json::{Map, Value};
 
 use super::{Record, Type};
+use crate::edition::EDITIONS;
 use crate::print::{json_float, quote};
 use crate::time::Time;
 use crate::value::{Num, grow, json_type, sorted};
@@ -158,8 +159,7 @@ struct Place<'p> {
     parent: Option<&'p Place<'p>>,
     record: &'static str,
     field: &'p str,
-    /// Whether paths end here (KV-77).
-    is_last: bool,
+    type_: Type,
 }
 
 /// A value that is not of the type of its field.
@@ -171,11 +171,12 @@ struct Wrong<'w> {
 }
 
 impl Place<'_> {
-    fn path(&self) -> String {
+    fn path(&self, kubernetes: KubernetesVersion) -> String {
+        let ends_at_unions = EDITIONS.of(kubernetes).ends_paths_at_unions;
         let mut fields = Vec::new();
         let mut place = Some(self);
         while let Some(inner) = place {
-            if inner.is_last {
+            if ends_at_unions && inner.type_.has_union() {
                 fields.clear();
             }
             fields.push(inner.field);
@@ -224,7 +225,7 @@ impl Checker {
     fn mismatch(&self, wrong: &Wrong<'_>, at: &At<'_>, place: &Place<'_>) -> RecordError {
         // Inside a union the server knows only the record around it, and that is a schema.
         let record = if self.inside_union { "JSONSchemaProps" } else { place.record };
-        let (path, Wrong { what, type_, go_type }) = (place.path(), wrong);
+        let (path, Wrong { what, type_, go_type }) = (place.path(self.kubernetes), wrong);
         let text = format!(
             "json: cannot unmarshal {what} into Go struct field {record}.{path} of type {go_type}"
         );
@@ -254,8 +255,7 @@ impl Checker {
         parent: Option<&Place<'_>>,
     ) {
         if let Some(field) = record.field(name).filter(|it| it.since <= self.kubernetes) {
-            let is_last = self.kubernetes < KubernetesVersion::V1_35 && field.type_.has_union();
-            let place = Place { parent, record: record.name, field: name, is_last };
+            let place = Place { parent, record: record.name, field: name, type_: field.type_ };
             self.value(value, field.type_, at, &place);
         } else if !self.inside_union && self.unknown.len() < MAX_UNKNOWN_FIELDS {
             self.unknown.push(at.path.to_path());
