@@ -89,6 +89,7 @@
 mod audit;
 mod cancellation;
 mod chain;
+mod edition;
 mod futures;
 mod object_model;
 mod observe;

@@ -6,6 +6,9 @@ use std::str::FromStr;
 /// A minor version of Kubernetes, whose servers are followed. Versions differ in what they accept,
 /// in a few results, and in texts. The newest is the default.
 ///
+/// Code does not compare versions to tell what differs. It asks for a fact by its name, which a table
+/// in the file `edition.rs` of a crate has for every version ([`PerVersion`](crate::PerVersion)).
+///
 /// ```
 /// use billhook_apimachinery::KubernetesVersion;
 /// let version: KubernetesVersion = "1.34".parse()?;
@@ -48,12 +51,6 @@ impl KubernetesVersion {
             KubernetesVersion::V1_35 => "1.35",
             KubernetesVersion::V1_36 => "1.36",
         }
-    }
-
-    /// Returns whether the metadata of a whole object is written with `creationTimestamp: null` as
-    /// long as the time is not set (KV-01).
-    pub fn writes_unset_time(self) -> bool {
-        self < KubernetesVersion::V1_34
     }
 }
 

@@ -2,8 +2,6 @@
 
 use std::borrow::Cow;
 
-use crate::kubernetes_version::KubernetesVersion;
-
 /// The texts of errors that differ between versions of the server. What is compiled for a version
 /// keeps its wording.
 ///
@@ -40,20 +38,6 @@ pub enum ValueSyntax {
     Go,
 }
 
-const NEWEST: Wording = Wording {
-    values: ValueSyntax::Json,
-    has_singular: true,
-    repeats_paths: false,
-    label_unit: "bytes",
-    label_key: "a valid label key",
-};
-
-const UP_TO_1_34: Wording =
-    Wording { label_unit: "characters", label_key: "a qualified name", ..NEWEST };
-
-const UP_TO_1_33: Wording =
-    Wording { values: ValueSyntax::Go, has_singular: false, repeats_paths: true, ..UP_TO_1_34 };
-
 impl Wording {
     /// Returns the detail of an error about a field, which may begin with the name of the field
     /// (KV-12, KV-70).
@@ -64,23 +48,5 @@ impl Wording {
     /// Returns the detail of an error about a missing value, which may be left out (KV-13, KV-70).
     pub fn missing<'d>(&self, detail: &'d str) -> &'d str {
         if self.repeats_paths { detail } else { "" }
-    }
-}
-
-impl KubernetesVersion {
-    /// Returns the wording of the errors of this version.
-    pub fn wording(self) -> &'static Wording {
-        match self {
-            KubernetesVersion::V1_32 | KubernetesVersion::V1_33 => &UP_TO_1_33,
-            KubernetesVersion::V1_34 => &UP_TO_1_34,
-            KubernetesVersion::V1_35 | KubernetesVersion::V1_36 => &NEWEST,
-        }
-    }
-}
-
-impl Default for &Wording {
-    /// Returns the wording of the newest version.
-    fn default() -> Self {
-        KubernetesVersion::default().wording()
     }
 }

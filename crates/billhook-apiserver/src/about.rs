@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::answer::Body;
 use crate::catalog::Catalog;
 use crate::discovery;
-use crate::features::Features;
+use crate::edition::EDITIONS;
 use crate::request::Request;
 use crate::response::{Form, Response, plain_not_found};
 use crate::state::Shared;
@@ -32,7 +32,7 @@ const PATHS: [&str; 12] = [
 pub(crate) fn serve(server: &Shared, request: &Request, parts: &[&str]) -> Option<Response> {
     Some(match parts {
         [] | [""] => indented(&paths(&server.catalog())),
-        ["version"] => indented(&version(&server.settings.features)),
+        ["version"] => indented(&version(server.settings.kubernetes)),
         [name @ ("healthz" | "livez" | "readyz")] => health(request, name),
         ["healthz" | "livez" | "readyz", "ping"] => text(StatusCode::OK, "ok"),
         ["healthz" | "livez" | "readyz", ..] => plain_not_found(),
@@ -51,16 +51,19 @@ fn paths(catalog: &Catalog) -> String {
     compact_json(&json!({ "paths": paths }))
 }
 
-fn version(features: &Features) -> String {
+fn version(kubernetes: KubernetesVersion) -> String {
+    let edition = EDITIONS.of(kubernetes);
     let minor = |version: KubernetesVersion| version.as_str().trim_start_matches("1.");
-    let own = minor(features.kubernetes);
-    let emulated = features.compatible.map_or_else(String::new, |compatible| {
+    let own = minor(kubernetes);
+    let older = KubernetesVersion::ALL.into_iter().take_while(|older| *older < kubernetes);
+    let compatible = older.last().filter(|_| edition.tells_compatibility);
+    let emulated = compatible.map_or_else(String::new, |compatible| {
         let compatible = minor(compatible);
         format!(
             r#""emulationMajor":"1","emulationMinor":"{own}","minCompatibilityMajor":"1","minCompatibilityMinor":"{compatible}","#
         )
     });
-    let release = format!("{}+billhook-{}", features.release, env!("CARGO_PKG_VERSION"));
+    let release = format!("{kubernetes}.{}+billhook-{}", edition.patch, env!("CARGO_PKG_VERSION"));
     let platform = format!("{}/{}", std::env::consts::OS, std::env::consts::ARCH);
     format!(
         r#"{{"major":"1","minor":"{own}",{emulated}"gitVersion":"v{release}","gitCommit":"","gitTreeState":"clean","buildDate":"","goVersion":"","compiler":"rustc","platform":"{platform}"}}"#

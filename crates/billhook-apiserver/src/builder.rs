@@ -16,7 +16,7 @@ use serde_json::Value;
 use crate::budget::Budgets;
 use crate::catalog::Lives;
 use crate::definitions;
-use crate::features::Features;
+use crate::edition::EDITIONS;
 use crate::future::at_once;
 use crate::kinds;
 use crate::own::own_resources;
@@ -315,7 +315,8 @@ impl ServerBuilder {
         let chain = chain.authorizer(Arc::new(authorizer.clone()));
         let configured = RwLock::new(Configured::new(chain.clone()));
         let settings = Settings {
-            features: Features::of(kubernetes),
+            kubernetes,
+            edition: EDITIONS.of(kubernetes),
             user,
             authorizer,
             new_objects,

@@ -14,7 +14,7 @@ mod catalog;
 mod configured;
 mod definitions;
 mod discovery;
-mod features;
+mod edition;
 mod future;
 mod garbage;
 mod kinds;

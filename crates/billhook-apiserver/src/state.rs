@@ -5,13 +5,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use billhook::Time;
 use billhook_admission::{Chain, ServerFields, now};
-use billhook_apimachinery::UserInfo;
+use billhook_apimachinery::{KubernetesVersion, UserInfo};
 use billhook_policy::PolicySet;
 
 use crate::budget::Budgets;
 use crate::catalog::{Catalog, Lives, Resource, Served};
 use crate::configured::{Configures, policies, webhook_configurations};
-use crate::features::Features;
+use crate::edition::Edition;
 use crate::links::Links;
 use crate::storage::{Collection, MemoryStorage, Object, Storage as _};
 use crate::users::Authorizer;
@@ -32,7 +32,8 @@ pub(crate) struct Shared {
 
 /// The settings of a server, which do not change while it runs and which its forks share.
 pub(crate) struct Settings {
-    pub(crate) features: Features,
+    pub(crate) kubernetes: KubernetesVersion,
+    pub(crate) edition: &'static Edition,
     /// The user who makes the requests that impersonate nobody (RE-142).
     pub(crate) user: UserInfo,
     pub(crate) authorizer: Authorizer,
@@ -148,7 +149,7 @@ impl Shared {
         }
         let mut configured = self.configured.write().unwrap_or_else(PoisonError::into_inner);
         if configured.is_outdated {
-            let kubernetes = self.settings.features.kubernetes;
+            let kubernetes = self.settings.kubernetes;
             let policies = PolicySet::for_kubernetes(kubernetes, policies(&self.storage));
             *configured = Configured::new(Chain::clone(&configured.chain).policies(policies));
         }
@@ -163,7 +164,7 @@ impl Shared {
             Configures::Webhooks => {
                 // What is stored by now counts, in whatever order writes come here.
                 let configurations =
-                    webhook_configurations(&self.storage, self.settings.features.kubernetes);
+                    webhook_configurations(&self.storage, self.settings.kubernetes);
                 let chain = Chain::clone(&configured.chain).webhooks(&configurations);
                 configured.chain = Arc::new(chain);
             }

@@ -12,6 +12,7 @@
 mod atomics;
 mod compare;
 mod edit;
+mod edition;
 mod field_set;
 mod fields;
 mod fields_v1;

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use billhook_apimachinery::KubernetesVersion;
 use billhook_apimachinery::value::{DeepValue, deep_clone, grow};
 use billhook_schema::props::SchemaOrBool;
 use billhook_schema::{
     CompileOptions, CompiledSchema, JsonSchemaProps, NodeId, RESOURCE_FIELDS, Unlisted,
 };
 
+use crate::edition::EDITIONS;
 use crate::resource_fields;
 
 /// How the objects of one version are merged: which parts are owned field by field and which as a
@@ -194,7 +194,7 @@ impl Layer {
                 let as_written = part.list_map_keys.clone().unwrap_or_default();
                 let mut sorted: Box<[KeyField]> = as_written.iter().map(key).collect();
                 sorted.sort_by(|left, right| left.name.cmp(&right.name));
-                let needs_all = self.schema.root().kubernetes() < KubernetesVersion::V1_34;
+                let needs_all = EDITIONS.of(self.schema.root().kubernetes()).needs_all_keys;
                 ListKind::Keyed(Keys { sorted, as_written, needs_all })
             }
             _ => ListKind::Atomic,

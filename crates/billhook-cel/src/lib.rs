@@ -7,6 +7,7 @@
 //! definition is written.
 
 mod authorization;
+mod edition;
 mod language;
 pub mod limits;
 pub mod rules;

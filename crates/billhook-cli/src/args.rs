@@ -19,7 +19,7 @@ use crate::options::{CrdPaths, FindingsFormat, Format, Jobs, Report, Validation,
 use crate::owners::Owners;
 use crate::policy::{Config, Known};
 use crate::serve::Serve;
-use crate::server::{Server, Versions, versions};
+use crate::server::{Server, Versions, example_range, version_help, versions};
 use crate::shell::{Completions, Man};
 use crate::size::Size;
 use crate::suites::Test;
@@ -89,7 +89,7 @@ pub(crate) enum Subcommands {
     Neat(Normal),
     /// Check CRDs, webhook configurations and admission policies as a server does when they are
     /// created or updated
-    #[command(after_help = CHECK_HELP)]
+    #[command(after_help = check_help())]
     Check(Check),
     /// Show which webhooks and admission policies a request goes to, and why not to the others
     #[command(after_help = crate::matching::args::HELP)]
@@ -114,7 +114,16 @@ pub(crate) enum Subcommands {
     Man(Man),
 }
 
-const CHECK_HELP: &str = "\
+/// The help of `check --kubernetes`.
+fn versions_help() -> String {
+    version_help(&format!(", or a range such as {}", example_range()))
+}
+
+/// The help of `check` after its options.
+fn check_help() -> String {
+    let range = example_range();
+    format!(
+        "\
 Errors in CRDs name places as the server does: what all versions have in common is at
 `spec.validation`, `spec.subresources`, `spec.additionalPrinterColumns` and
 `spec.selectableFields`.
@@ -132,8 +141,10 @@ Exit status:
 
 Examples:
   billhook check crds/
-  billhook check --kubernetes 1.33..1.36 crds/
-  billhook check --old crds/ --format github crds/ hooks.yaml";
+  billhook check --kubernetes {range} crds/
+  billhook check --old crds/ --format github crds/ hooks.yaml"
+    )
+}
 
 #[derive(Debug, Args)]
 pub(crate) struct Check {
@@ -141,9 +152,7 @@ pub(crate) struct Check {
     /// the same kind and name are checked as updates of them, all others as new ones
     #[arg(long, value_name = "FILE")]
     pub(crate) old: Vec<PathBuf>,
-    /// Kubernetes version of the server to follow, from 1.32 to 1.36, or a range such as 1.33..1.36
-    /// [default: that of billhook.toml, or 1.36]
-    #[arg(long, value_name = "VERSIONS", value_parser = versions)]
+    #[arg(long, value_name = "VERSIONS", value_parser = versions, help = versions_help())]
     kubernetes: Option<Versions>,
     /// Settings of the project [default: billhook.toml in the directory of the first input or above]
     #[arg(long, value_name = "FILE")]

@@ -11,13 +11,26 @@ use crate::problem::Problem;
 /// The server to follow.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Server {
-    /// Kubernetes version of the server to follow, from 1.32 to 1.36 [default: that of
-    /// billhook.toml, or 1.36]
-    #[arg(long, value_name = "VERSION")]
+    #[arg(long, value_name = "VERSION", help = version_help(""))]
     kubernetes: Option<KubernetesVersion>,
     /// Settings of the project [default: billhook.toml in the directory of the first input or above]
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
+}
+
+/// The help of `--kubernetes`, which may take more than a version.
+pub(crate) fn version_help(more: &str) -> String {
+    let [oldest, .., newest] = KubernetesVersion::ALL;
+    format!(
+        "Kubernetes version of the server to follow, from {oldest} to {newest}{more} [default: that \
+         of billhook.toml, or {newest}]"
+    )
+}
+
+/// A range of versions, as an example.
+pub(crate) fn example_range() -> String {
+    let [_, first, .., last] = KubernetesVersion::ALL;
+    format!("{first}..{last}")
 }
 
 impl Server {

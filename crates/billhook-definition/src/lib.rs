@@ -12,6 +12,7 @@ mod client_config_check;
 mod container;
 mod conversion;
 mod definition;
+mod edition;
 #[cfg(feature = "k8s-openapi")]
 mod k8s_openapi;
 mod lists;

@@ -3,6 +3,7 @@
 use billhook_apimachinery::{KubernetesVersion, Wording};
 use billhook_cel::StoredExpressions;
 
+use crate::edition::EDITIONS;
 use crate::model::{Container, Model, VersionModel};
 use crate::selectable;
 use crate::types::SelectableField;
@@ -77,7 +78,7 @@ impl<'m> Options<'m> {
         fields: &[SelectableField],
         version: Option<&str>,
     ) -> bool {
-        let tolerates_old = self.kubernetes >= KubernetesVersion::V1_35;
+        let tolerates_old = EDITIONS.of(self.kubernetes).tolerates_selectable_fields;
         let Some(old) = self.old.filter(|_| tolerates_old) else { return true };
         let mut before = old.versions.iter();
         let before = match version {

@@ -11,6 +11,7 @@ use billhook_apimachinery::value::DeepValue;
 use billhook_apimachinery::{FieldError, FieldPath, KubernetesVersion};
 use serde_json::Value;
 
+use crate::edition::EDITIONS;
 use crate::model::{Model, VersionModel, version_path};
 use crate::options::Options;
 use crate::shown::{invalid, repeats, with_rewritten};
@@ -271,7 +272,7 @@ pub(crate) fn stored_versions(
 
 /// KV-71.
 fn missing_version(name: &str, kubernetes: KubernetesVersion) -> String {
-    if kubernetes == KubernetesVersion::V1_32 {
+    if !EDITIONS.of(kubernetes).explains_stored_versions {
         return "must appear in spec.versions".to_owned();
     }
     format!(

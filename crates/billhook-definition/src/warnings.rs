@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use billhook_apimachinery::KubernetesVersion;
 use billhook_validation::Format;
 
+use crate::edition::{EDITIONS, FormatWarnings};
 use crate::model::Model;
 
 /// The formats in all schemas that have no effect, one for each occurrence.
@@ -30,10 +31,10 @@ pub(crate) fn unknown_formats<'v>(
 
 /// Whether a server warns about formats beside a written type at all (KV-63).
 fn warns_beside(type_: &str, kubernetes: KubernetesVersion) -> bool {
-    match kubernetes {
-        KubernetesVersion::V1_32 | KubernetesVersion::V1_33 => false,
-        KubernetesVersion::V1_34 | KubernetesVersion::V1_35 => type_ == "string",
-        _ => true,
+    match EDITIONS.of(kubernetes).format_warnings {
+        FormatWarnings::Never => false,
+        FormatWarnings::OfStrings => type_ == "string",
+        FormatWarnings::Always => true,
     }
 }
 

@@ -14,6 +14,7 @@ mod activation;
 mod cluster;
 mod context;
 mod document;
+mod edition;
 mod explain;
 mod expression;
 mod lints;

@@ -16,6 +16,7 @@
 mod check;
 mod compile;
 mod correlate;
+mod edition;
 mod embedded;
 mod enums;
 mod formats;

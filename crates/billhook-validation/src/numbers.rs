@@ -7,6 +7,7 @@ use billhook_apimachinery::print::plain_float;
 use billhook_apimachinery::value::Num;
 use serde_json::Value;
 
+use crate::edition::EDITIONS;
 use crate::types::{TypeList, is_whole};
 
 /// A bound and whether it is itself excluded.
@@ -41,10 +42,10 @@ pub(crate) enum Context {
 }
 
 impl Context {
-    /// Only the newest servers know the ranges of types (KV-60).
+    /// None on servers that do not know the ranges of types (KV-60).
     pub(crate) fn new(types: &TypeList, format: &str, kubernetes: KubernetesVersion) -> Self {
         match (types.single(), format) {
-            _ if kubernetes < KubernetesVersion::V1_36 => Context::None,
+            _ if !EDITIONS.of(kubernetes).has_ranges => Context::None,
             (Some("integer"), "int32") => Context::Int32,
             (Some("integer"), "int64") => Context::Int64,
             (Some("integer"), _) => Context::Integer,

@@ -12,7 +12,8 @@ use billhook_apply::{
 use billhook_defaulting::LimitError;
 use serde_json::{Map, Value, json};
 
-use crate::crd::{CrdVersion, StatusResets};
+use crate::crd::CrdVersion;
+use crate::edition::StatusResets;
 
 /// The conversion of objects to another version of their definition, given as `group/version`.
 pub type ConvertFn<'a> = dyn Fn(&Value, &str) -> Result<DeepValue, ConversionError> + 'a;

@@ -78,6 +78,7 @@ mod crd;
 mod decode;
 mod decode_options;
 mod difference;
+mod edition;
 mod error;
 mod field_management;
 #[cfg(feature = "k8s-openapi")]

@@ -8,6 +8,7 @@ mod links;
 mod manifests;
 mod rules;
 mod text;
+mod versions;
 mod words;
 
 use std::path::Path;
@@ -64,6 +65,7 @@ pub fn check(root: &Path) -> Result<Findings, String> {
     links::check(&files, root, problems);
     layers::check(&files, &metadata, problems);
     licences::check(&metadata, problems);
+    versions::check(&files, problems);
     words::check(&files, &mut findings);
     circles::check(root, &files, &mut findings)?;
     Ok(findings)

@@ -84,13 +84,11 @@ pub struct Chain {
     pub(super) equivalents: Arc<EquivalentResources>,
     /// The evaluator for the version of the server; another one may be set.
     own_conditions: Arc<CelConditions>,
-    kubernetes: KubernetesVersion,
+    pub(super) kubernetes: KubernetesVersion,
     conditions: Option<Arc<dyn MatchConditions + Send + Sync>>,
     policies: PolicySet,
     pub(super) policy_cluster: Arc<dyn PolicyCluster>,
     pub(super) authorizer: Option<Arc<dyn UserAuthorizer>>,
-    /// Whether a patch that cannot be decoded is a failed call (KV-92).
-    pub(super) undecodable_patch_is_failed_call: bool,
 }
 
 impl fmt::Debug for Chain {
@@ -126,7 +124,6 @@ impl Chain {
             policies: PolicySet::default(),
             policy_cluster: Arc::new(ClusterObjects::new()),
             authorizer: None,
-            undecodable_patch_is_failed_call: true,
         }
     }
 
@@ -231,7 +228,6 @@ impl Chain {
     pub fn kubernetes(mut self, kubernetes: KubernetesVersion) -> Self {
         self.kubernetes = kubernetes;
         self.remake_conditions();
-        self.undecodable_patch_is_failed_call = kubernetes >= KubernetesVersion::V1_34;
         self
     }
 

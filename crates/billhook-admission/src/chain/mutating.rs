@@ -15,6 +15,7 @@ use super::matching::{candidates, decide};
 use super::reinvocation::Reinvocation;
 use super::status::denied;
 use crate::audit::{AuditAnnotations, AuditLevel};
+use crate::edition::EDITIONS;
 use crate::object_model::{Objects, State, mutating_conversion_failed, patched_kind};
 use crate::observe::{CallOutcome, CallSpan, CallStart};
 use crate::patch::{JsonPatch, logged};
@@ -223,7 +224,7 @@ impl Round<'_, '_> {
 
     /// DI-26, KV-92.
     fn undecodable_patch(&self, error: &str) -> HookError {
-        if !self.context.chain.undecodable_patch_is_failed_call {
+        if !EDITIONS.of(self.context.chain.kubernetes).undecodable_patch_is_failed_call {
             return HookError::internal(error);
         }
         HookError::unusable(format!("received undecodable patch in webhook response: {error}"))

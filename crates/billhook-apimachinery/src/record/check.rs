@@ -4,6 +4,7 @@
 use serde_json::{Map, Value};
 
 use super::{Record, Type};
+use crate::edition::EDITIONS;
 use crate::print::{compact_json, json_float, quote};
 use crate::time::{MicroTime, Time};
 use crate::value::{Num, grow, json_type, sorted};
@@ -157,11 +158,10 @@ impl<'a> At<'a> {
 struct Place<'p> {
     parent: Option<&'p Place<'p>>,
     record: &'static str,
-    /// The Go type that declares the field, where paths tell it (BK-22).
+    /// The Go type that declares the field, if it is embedded in that of the record.
     embedded: &'static str,
     field: &'p str,
-    /// Whether paths end here (KV-77).
-    is_last: bool,
+    type_: Type,
 }
 
 /// A value that is not of the type of its field.
@@ -173,15 +173,18 @@ struct Wrong<'w> {
 }
 
 impl Place<'_> {
-    fn path(&self) -> String {
+    fn path(&self, kubernetes: KubernetesVersion) -> String {
+        let edition = EDITIONS.of(kubernetes);
         let mut fields = Vec::new();
         let mut place = Some(self);
         while let Some(inner) = place {
-            if inner.is_last {
+            if edition.ends_paths_at_unions && inner.type_.has_union() {
                 fields.clear();
             }
             fields.push(inner.field);
-            fields.extend((!inner.embedded.is_empty()).then_some(inner.embedded));
+            if edition.names_embedded_types && !inner.embedded.is_empty() {
+                fields.push(inner.embedded);
+            }
             place = inner.parent;
         }
         fields.reverse();
@@ -228,7 +231,7 @@ impl Checker {
     fn mismatch(&self, wrong: &Wrong<'_>, at: &At<'_>, place: &Place<'_>) -> RecordError {
         // Inside a union the server knows only the record around it, and that is a schema.
         let record = if self.inside_union { "JSONSchemaProps" } else { place.record };
-        let (path, Wrong { what, type_, go_type }) = (place.path(), wrong);
+        let (path, Wrong { what, type_, go_type }) = (place.path(self.kubernetes), wrong);
         let text = format!(
             "json: cannot unmarshal {what} into Go struct field {record}.{path} of type {go_type}"
         );
@@ -258,10 +261,8 @@ impl Checker {
         parent: Option<&Place<'_>>,
     ) {
         if let Some(field) = record.field(name).filter(|it| it.since <= self.kubernetes) {
-            let is_last = self.kubernetes < KubernetesVersion::V1_35 && field.type_.has_union();
-            let embedded =
-                if self.kubernetes < KubernetesVersion::V1_35 { "" } else { field.embedded };
-            let place = Place { parent, record: record.name, embedded, field: name, is_last };
+            let (embedded, type_) = (field.embedded, field.type_);
+            let place = Place { parent, record: record.name, embedded, field: name, type_ };
             self.value(value, field.type_, at, &place);
         } else if !self.inside_union && self.unknown.len() < MAX_UNKNOWN_FIELDS {
             self.unknown.push(at.path.to_path());

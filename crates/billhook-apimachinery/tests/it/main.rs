@@ -13,4 +13,5 @@ mod kubernetes_version;
 mod metadata;
 mod names;
 mod net;
+mod per_version;
 mod wording;

@@ -8,6 +8,7 @@ use billhook_apimachinery::value::{DeepValue, deep_clone};
 use serde_json::{Map, Value};
 
 use super::conditions::{TERMINATING, set};
+use crate::edition::EDITIONS;
 
 /// The finalizer that keeps a definition until its objects are gone.
 pub(super) const CLEANUP: &str = "customresourcecleanup.apiextensions.k8s.io";
@@ -22,7 +23,7 @@ impl Strategy for DefinitionStrategy {
     fn read(&self, object: &mut Value) -> Result<Vec<String>, String> {
         let read = DefinitionDocument::read_for(object, self.kubernetes);
         let (mut document, unknown) = read.map_err(|error| error.to_string())?;
-        if self.kubernetes < KubernetesVersion::V1_36 {
+        if !EDITIONS.of(self.kubernetes).keeps_observed_generations {
             // A server of 1.35 knows the field, and does not keep it (KV-02).
             let status = &mut document.status;
             status.observed_generation = 0;
@@ -62,9 +63,7 @@ impl Strategy for DefinitionStrategy {
     }
 
     fn status_resets(&self) -> Option<&'static [&'static str]> {
-        // Older servers own nothing of the metadata that they take over (KV-83).
-        let takes_all = self.kubernetes >= KubernetesVersion::V1_36;
-        Some(if takes_all { &["spec"] } else { &["metadata", "spec"] })
+        Some(EDITIONS.of(self.kubernetes).definition_status_resets)
     }
 
     fn record(&self) -> &'static Record {

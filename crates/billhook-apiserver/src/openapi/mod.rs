@@ -18,6 +18,7 @@ use serde_json::{Map, Value, json};
 use crate::answer::Body;
 use crate::catalog::Catalog;
 use crate::discovery::entity_tag;
+use crate::edition::EDITIONS;
 use crate::request::Request;
 use crate::response::Response;
 use crate::state::Shared;
@@ -27,8 +28,8 @@ const COMMON: &str = include_str!("common.json");
 const META: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.";
 const SCALE: &str = "io.k8s.api.autoscaling.v1.";
 
-/// The places of those that older servers do not have (DT-43).
-const SINCE_1_36: [&str; 3] = [
+/// The places of those about shards, which older servers do not have (DT-43).
+const SHARDS: [&str; 3] = [
     "/parameters/shardSelector",
     "/schemas/io.k8s.apimachinery.pkg.apis.meta.v1.ListMeta/properties/shardInfo",
     "/schemas/io.k8s.apimachinery.pkg.apis.meta.v1.ShardInfo",
@@ -38,18 +39,18 @@ const SINCE_1_36: [&str; 3] = [
 const YEAR: Duration = Duration::from_secs(365 * 24 * 3600);
 
 fn common(kubernetes: KubernetesVersion) -> &'static Value {
-    static NEWEST: LazyLock<Value> =
+    static ALL: LazyLock<Value> =
         LazyLock::new(|| serde_json::from_str(COMMON).unwrap_or_default());
-    static UP_TO_1_35: LazyLock<Value> = LazyLock::new(|| {
-        let mut common = NEWEST.clone();
-        for place in SINCE_1_36 {
+    static WITHOUT_SHARDS: LazyLock<Value> = LazyLock::new(|| {
+        let mut common = ALL.clone();
+        for place in SHARDS {
             let (parent, name) = place.rsplit_once('/').unwrap_or_default();
             let parent = common.pointer_mut(parent).and_then(Value::as_object_mut);
             parent.and_then(|parent| parent.remove(name));
         }
         common
     });
-    if kubernetes < KubernetesVersion::V1_36 { &UP_TO_1_35 } else { &NEWEST }
+    if EDITIONS.of(kubernetes).publishes_shards { &ALL } else { &WITHOUT_SHARDS }
 }
 
 /// Answers a request for a document; `None` if the path is another one.

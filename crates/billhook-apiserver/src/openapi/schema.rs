@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::weaken::weaken;
 use super::{Edition, META, common, reference, schema_name};
+use crate::edition::EDITIONS;
 
 const CONVENTIONS: &str =
     "https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md";
@@ -51,7 +52,7 @@ fn of_kind(version: &CrdVersion, edition: Edition) -> Value {
         weaken(&mut schema);
     }
     let kubernetes = version.definition().kubernetes();
-    publish(&mut schema, edition, kubernetes >= KubernetesVersion::V1_36);
+    publish(&mut schema, edition, EDITIONS.of(kubernetes).publishes_documentation);
     if let Some(schema) = schema.as_object_mut() {
         let [api_version, kind] = type_meta(kubernetes);
         set_properties(schema, api_version, kind, edition);

@@ -19,7 +19,7 @@ pub(super) fn delete_options(context: &Context<'_>) -> Result<DeleteOptions, Sta
         of_query(&request.query)?
     } else {
         let read = of_body(&Body::of(request, Some(DeleteOptions::record()))?);
-        read.map_err(|error| context.server.settings.features.unreadable_options(error))?
+        read.map_err(|error| context.server.settings.edition.unreadable_options(error))?
     };
     invalid("DeleteOptions", &options.validate())?;
     Ok(options)

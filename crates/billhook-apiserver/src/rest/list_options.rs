@@ -24,11 +24,11 @@ impl ListOptions {
         let query = &context.request.query;
         let seconds = query.integer("timeoutSeconds")?;
         let limit = query.integer("limit")?;
-        let features = &context.server.settings.features;
-        let selectors = Selectors::parse(query, features.kubernetes)?;
+        let settings = &context.server.settings;
+        let selectors = Selectors::parse(query, settings.kubernetes)?;
         // The old form of a watch does not ask for one in its query (WA-02).
         let errors = match query.flag("watch") {
-            true => watch_errors(query, features.streams_lists),
+            true => watch_errors(query, settings.edition.streams_lists),
             false => list_errors(query),
         };
         invalid("ListOptions", &errors)?;

@@ -21,7 +21,7 @@ use super::read::revision;
 use super::selectors::{Keys, Selectors};
 use crate::answer::{Body, Lines};
 use crate::catalog::{Live, Resource};
-use crate::features::Features;
+use crate::edition::Edition;
 use crate::future::BoxFuture;
 use crate::readings::{Change, Place, Reading, event_line};
 use crate::request::{MediaType, Query};
@@ -78,7 +78,7 @@ struct Start {
 }
 
 impl Start {
-    fn of(query: &Query, features: &Features) -> Self {
+    fn of(query: &Query, edition: &Edition) -> Self {
         let is_newest = is_newest(query);
         let has_state = match query.get("sendInitialEvents") {
             Some(_) => query.flag("sendInitialEvents"),
@@ -86,7 +86,7 @@ impl Start {
         };
         let has_bookmarks = query.flag("allowWatchBookmarks");
         // Not in the old form of a watch (WA-02).
-        let ends_state = has_bookmarks && query.flag("watch") && features.streams_lists;
+        let ends_state = has_bookmarks && query.flag("watch") && edition.streams_lists;
         Start { has_state, ends_state, has_bookmarks, is_newest }
     }
 }
@@ -229,7 +229,7 @@ struct Progress {
 
 impl Events {
     fn start(&mut self, context: &Context<'_>, wanted: Revision) -> Result<(), Status> {
-        let start = Start::of(&context.request.query, &context.server.settings.features);
+        let start = Start::of(&context.request.query, context.server.settings.edition);
         if self.view.shows_lists() {
             // No event is a list.
             return Ok(());

@@ -5,7 +5,7 @@ use std::ops::Range;
 use billhook_apimachinery::value::grow;
 
 use super::ast::{Expr, Kind, Span};
-use super::edition::Edition;
+use super::availability::Language;
 use super::parse::parse;
 use super::source::{CompileError, Source};
 
@@ -54,7 +54,7 @@ impl Branch {
 /// If the text is not an expression of the language.
 pub fn branches(text: &str) -> Result<Vec<Branch>, CompileError> {
     let source = Source::new(text);
-    let expr = parse(&source, Edition { mutates: true, ..Edition::default() })?;
+    let expr = parse(&source, Language { mutates: true, ..Language::default() })?;
     Ok(of(&expr, text))
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use billhook_apimachinery::value::grow;
 
 use super::ast::{Expr, Kind, Literal};
-use super::edition::Edition;
+use super::availability::Language;
 use super::parse::parse;
 use super::source::{CompileError, Source};
 
@@ -35,7 +35,7 @@ pub struct Mentions {
 ///
 /// If the text is not an expression of the language.
 pub fn mentions(text: &str) -> Result<Mentions, CompileError> {
-    let expr = parse(&Source::new(text), Edition { mutates: true, ..Edition::default() })?;
+    let expr = parse(&Source::new(text), Language { mutates: true, ..Language::default() })?;
     let mut mentions = Mentions::default();
     collect(&expr, &mut mentions);
     Ok(mentions)

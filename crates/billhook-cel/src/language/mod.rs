@@ -3,10 +3,10 @@
 //! programs. Each imports only from those before it.
 
 pub(crate) mod ast;
+pub(crate) mod availability;
 pub(crate) mod branches;
 pub(crate) mod check;
 pub(crate) mod cost;
-pub(crate) mod edition;
 pub(crate) mod evaluate;
 pub(crate) mod functions;
 pub(crate) mod mentions;
@@ -21,9 +21,9 @@ pub(crate) mod trace;
 pub(crate) mod types;
 pub(crate) mod value;
 
+pub use availability::Libraries;
 pub use branches::{Branch, branches};
 pub use cost::Forecast;
-pub use edition::Libraries;
 pub use evaluate::Evaluation;
 pub use mentions::{Mentions, mentions};
 pub use program::{Environment, Program};

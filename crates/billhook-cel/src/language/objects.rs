@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::language::edition::Edition;
+use crate::language::availability::Language;
 use crate::language::types::{ObjectType, Type};
 
 /// The type of whole objects; those of their parts have the path of the part after it.
@@ -13,8 +13,8 @@ const OBJECT: &str = "Object";
 const JSON_PATCH: &str = "JSONPatch";
 
 /// Returns the type of a name, if objects of it can be made.
-pub(crate) fn type_named(name: &str, edition: Edition) -> Option<Type> {
-    if !edition.mutates {
+pub(crate) fn type_named(name: &str, language: Language) -> Option<Type> {
+    if !language.mutates {
         return None;
     }
     let rest = name.strip_prefix(OBJECT);

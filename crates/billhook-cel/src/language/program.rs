@@ -7,10 +7,10 @@ use billhook_apimachinery::KubernetesVersion;
 use billhook_regex::Patterns;
 use billhook_schema::props::ValidationRule;
 
+use crate::language::availability::{Language, Libraries};
 use crate::language::branches::{self, Branch};
 use crate::language::check::{Checked, check};
 use crate::language::cost::{self, Forecast};
-use crate::language::edition::{Edition, Libraries};
 use crate::language::evaluate::{self, Evaluation, Plan, Recorder, Watches};
 use crate::language::meter::Meter;
 use crate::language::parse::parse;
@@ -34,7 +34,7 @@ use crate::language::value::{EvaluationError, Value};
 #[derive(Clone, Debug, Default)]
 pub struct Environment {
     variables: BTreeMap<Arc<str>, Type>,
-    edition: Edition,
+    language: Language,
     patterns: Patterns,
 }
 
@@ -50,14 +50,14 @@ impl Environment {
     /// (KV-30 to KV-50); by default the newest.
     #[must_use]
     pub fn kubernetes(mut self, kubernetes: KubernetesVersion) -> Self {
-        self.edition.kubernetes = kubernetes;
+        self.language.kubernetes = kubernetes;
         self
     }
 
     /// Sets the libraries that expressions may use; by default all of them.
     #[must_use]
     pub fn libraries(mut self, libraries: Libraries) -> Self {
-        self.edition.libraries = libraries;
+        self.language.libraries = libraries;
         self
     }
 
@@ -65,7 +65,7 @@ impl Environment {
     /// `JSONPatch`, and the function `jsonpatch.escapeKey` (PO-45).
     #[must_use]
     pub fn mutations(mut self) -> Self {
-        self.edition.mutates = true;
+        self.language.mutates = true;
         self
     }
 
@@ -104,8 +104,8 @@ impl Environment {
     /// The first half of compiling, after which types are known.
     pub(crate) fn check(&self, text: &str) -> Result<Checked, CompileError> {
         let source = Source::new(text);
-        let expr = parse(&source, self.edition)?;
-        check(&source, expr, &self.variables, self.edition)
+        let expr = parse(&source, self.language)?;
+        check(&source, expr, &self.variables, self.language)
     }
 }
 

@@ -11,6 +11,7 @@ use billhook_schema::{CompiledSchema, JsonSchemaProps, NodeId, SchemaStep};
 
 use super::rule::Rule;
 use super::stored::{RuleOptions, StoredExpressions};
+use crate::edition::EDITIONS;
 use crate::language::schema::SchemaType;
 
 /// The rules at the nodes of a compiled schema.
@@ -55,7 +56,7 @@ pub(crate) enum Shown {
 impl Shown {
     fn of(type_: &str, kubernetes: KubernetesVersion) -> Self {
         match type_ {
-            _ if kubernetes < KubernetesVersion::V1_35 => Shown::Type,
+            _ if EDITIONS.of(kubernetes).shows_types => Shown::Type,
             "array" | "object" => Shown::Nothing,
             _ => Shown::Value,
         }

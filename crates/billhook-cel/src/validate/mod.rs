@@ -10,7 +10,7 @@ use billhook_schema::{CompileOptions, CompiledSchema, JsonSchemaProps, NodeRef, 
 use billhook_validation::Validator;
 use serde_json::Value;
 
-use crate::language::edition::Edition;
+use crate::edition::EDITIONS;
 use crate::rules::{RuleFindings, RuleTree, Run, StoredExpressions, Types};
 use walk::Walk;
 
@@ -135,7 +135,7 @@ pub fn validate_rules(
     is_clean: impl Fn(&Location<'_>) -> bool,
 ) -> Vec<FieldError> {
     let compiled;
-    let rules = if Edition::libraries_differ(schema.compiled().root().kubernetes()) {
+    let rules = if EDITIONS.of(schema.compiled().root().kubernetes()).has_new_libraries {
         compiled = schema.compile_rules(Some(&checks.stored));
         compiled.as_ref()
     } else {

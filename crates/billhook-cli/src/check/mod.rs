@@ -18,8 +18,8 @@ use billhook::{
     FieldError, FieldValidation, KubernetesVersion, Status as Answer,
 };
 use billhook_apimachinery::print::quote;
-use billhook_apimachinery::split_api_version;
 use billhook_apimachinery::value::DeepValue;
+use billhook_apimachinery::{PerVersion, split_api_version};
 use billhook_findings::Finding;
 use billhook_policy::{PolicyDocument, PolicyError, PolicyKind, lint_policies_together};
 use indexmap::IndexSet;
@@ -262,7 +262,7 @@ pub(crate) fn run(arguments: &Check) -> Result<Status, RunError> {
     let mut status = crate::report::problems(&problems);
     let is_update = AtomicBool::new(false);
     let (validation, inputs) = (field_validation(arguments.field_validation), &arguments.documents);
-    let definitions = KubernetesVersion::ALL.map(|version| (version, OnceLock::new())).into();
+    let definitions = PerVersion::from_fn(|_| OnceLock::new());
     let run = Run { old: &old, is_update, validation, inputs, config: &config, definitions };
     status = status.max(match versions.single() {
         Some(kubernetes) => for_one_version(arguments, kubernetes, &run, policy)?,
@@ -403,7 +403,7 @@ struct Run<'r> {
     config: &'r Config,
     /// The definitions among the inputs, and those of the settings, as servers of each version read
     /// them, for type checks.
-    definitions: BTreeMap<KubernetesVersion, OnceLock<Vec<CustomResourceDefinition>>>,
+    definitions: PerVersion<OnceLock<Vec<CustomResourceDefinition>>>,
 }
 
 impl Run<'_> {
@@ -435,8 +435,7 @@ impl Run<'_> {
     }
 
     fn definitions(&self, kubernetes: KubernetesVersion) -> &[CustomResourceDefinition] {
-        let Some(definitions) = self.definitions.get(&kubernetes) else { return &[] };
-        definitions.get_or_init(|| {
+        self.definitions.of(kubernetes).get_or_init(|| {
             let options = CrdOptions::default().kubernetes(kubernetes);
             // What cannot be read is told where it is checked.
             let (crds, _) = Crds::read(&[], self.config, self.inputs, options);

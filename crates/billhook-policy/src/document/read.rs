@@ -14,6 +14,8 @@ use super::{
     ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding,
 };
 
+use crate::edition::EDITIONS;
+
 /// The four kinds of policies and bindings (PO-01).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum PolicyKind {
@@ -63,11 +65,10 @@ impl PolicyKind {
 
     /// Returns the versions that a server has, the newest first; all have the same fields (PO-01).
     pub fn versions(self, kubernetes: KubernetesVersion) -> &'static [&'static str] {
+        let edition = EDITIONS.of(kubernetes);
         match self {
-            PolicyKind::Validating | PolicyKind::ValidatingBinding => &["v1", "v1beta1"],
-            _ if kubernetes >= KubernetesVersion::V1_36 => &["v1", "v1beta1", "v1alpha1"],
-            _ if kubernetes >= KubernetesVersion::V1_34 => &["v1beta1", "v1alpha1"],
-            _ => &["v1alpha1"],
+            PolicyKind::Validating | PolicyKind::ValidatingBinding => edition.validating_versions,
+            PolicyKind::Mutating | PolicyKind::MutatingBinding => edition.mutating_versions,
         }
     }
 }

@@ -13,6 +13,8 @@ mod time;
 use billhook_apimachinery::KubernetesVersion;
 use billhook_apimachinery::net::Url;
 
+use crate::edition::EDITIONS;
+
 pub use time::{parse_duration, parse_go_duration};
 
 /// A format of strings that a server knows.
@@ -146,7 +148,7 @@ impl Format {
     /// ```
     pub fn has_effect(type_: &str, format: &str, kubernetes: KubernetesVersion) -> bool {
         let is_checked = || Format::named(format).is_some_and(|it| it.is_checked_by(kubernetes));
-        if kubernetes < KubernetesVersion::V1_36 {
+        if !EDITIONS.of(kubernetes).checks_formats_by_type {
             return is_checked();
         }
         match type_ {
@@ -161,7 +163,9 @@ impl Format {
     /// knows.
     pub(crate) fn is_known_to(self, kubernetes: KubernetesVersion) -> bool {
         match self {
-            Format::K8sShortName | Format::K8sLongName => kubernetes >= KubernetesVersion::V1_34,
+            Format::K8sShortName | Format::K8sLongName => {
+                EDITIONS.of(kubernetes).knows_name_formats
+            }
             _ => true,
         }
     }
@@ -170,7 +174,9 @@ impl Format {
     /// later (KV-62).
     fn is_checked_by(self, kubernetes: KubernetesVersion) -> bool {
         match self {
-            Format::K8sShortName | Format::K8sLongName => kubernetes >= KubernetesVersion::V1_35,
+            Format::K8sShortName | Format::K8sLongName => {
+                EDITIONS.of(kubernetes).checks_name_formats
+            }
             _ => true,
         }
     }

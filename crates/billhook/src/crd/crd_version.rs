@@ -17,7 +17,8 @@ use billhook_validation::Validator;
 use serde_json::Value;
 
 use super::scale_paths::ScalePaths;
-use super::{CustomResourceDefinition, StatusResets, VersionData};
+use super::{CustomResourceDefinition, VersionData};
+use crate::edition::StatusResets;
 
 /// One version of a [`CustomResourceDefinition`]. Cheap to clone.
 ///

@@ -18,6 +18,8 @@ use billhook_schema::{CompiledSchema, ConversionError, JsonSchemaProps, Structur
 use billhook_validation::Validator;
 use serde_json::Value;
 
+use crate::edition::StatusResets;
+
 pub use billhook_definition::types::Names;
 pub use crd_version::CrdVersion;
 pub use scale_paths::ScalePaths;
@@ -88,14 +90,6 @@ struct CompiledDefinition {
     versions: Vec<Arc<VersionData>>,
     /// For bodies of a version that the definition doesn't have (RP-13).
     empty: CompiledSchema,
-}
-
-/// The fields that a write to `/status` leaves to their owners (SA-36, KV-83).
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct StatusResets {
-    pub(crate) fields: &'static [&'static str],
-    /// Whether only in the version of the request, not in all with the subresource.
-    pub(crate) in_own_version: bool,
 }
 
 #[derive(Debug)]

@@ -5,14 +5,15 @@ use std::sync::{Arc, OnceLock};
 
 use billhook_apimachinery::record::text;
 use billhook_apimachinery::value::{Num, grow};
-use billhook_apimachinery::{FieldError, FieldPath, KubernetesVersion};
+use billhook_apimachinery::{FieldError, FieldPath};
 use billhook_definition::types::{ScaleSubresource, Version};
 use billhook_definition::{Definition, DefinitionError};
 use billhook_schema::{CompileOptions, CompiledSchema, StructuralSchema};
 use serde_json::Value;
 
 use super::scale_paths::ScalePaths;
-use super::{CompiledDefinition, CrdError, CrdOptions, Scope, StatusResets, VersionData};
+use super::{CompiledDefinition, CrdError, CrdOptions, Scope, VersionData};
+use crate::edition::EDITIONS;
 
 pub(super) fn definition(
     value: &Value,
@@ -59,7 +60,7 @@ pub(super) fn definition(
             || is_true("Established")
             || is_true("NamesAccepted"),
         is_terminating: is_true("Terminating"),
-        terminating_refuses_post: options.kubernetes < KubernetesVersion::V1_34,
+        terminating_refuses_post: EDITIONS.of(options.kubernetes).terminating_refuses_post,
         dialect: options.dialect,
         kubernetes: options.kubernetes,
         versions,
@@ -114,6 +115,7 @@ fn read_version(
         compiled
     };
     let subresources = version.subresources.as_ref();
+    let edition = EDITIONS.of(compile.options.kubernetes);
     let warning = version.deprecation_warning.clone().unwrap_or_default();
     Ok(VersionData {
         name: version.name.clone(),
@@ -121,8 +123,8 @@ fn read_version(
         storage: version.storage,
         deprecation_warning: version.deprecated.then_some(warning),
         has_status_subresource: subresources.is_some_and(|all| all.status.is_some()),
-        ratchets_status: compile.options.kubernetes >= KubernetesVersion::V1_33,
-        status_resets: status_resets(compile.options.kubernetes),
+        ratchets_status: edition.ratchets_status,
+        status_resets: edition.status_resets,
         scale: subresources.and_then(|all| all.scale.as_ref()).map(scale_paths),
         selectable_fields: version
             .selectable_fields
@@ -139,16 +141,6 @@ fn read_version(
         validator: OnceLock::new(),
         rules: OnceLock::new(),
     })
-}
-
-fn status_resets(kubernetes: KubernetesVersion) -> StatusResets {
-    StatusResets {
-        fields: match kubernetes >= KubernetesVersion::V1_36 {
-            true => &["metadata", "spec"],
-            false => &["spec"],
-        },
-        in_own_version: kubernetes < KubernetesVersion::V1_35,
-    }
 }
 
 fn scale_paths(scale: &ScaleSubresource) -> ScalePaths {

@@ -16,6 +16,7 @@ use super::status::namespace_not_found;
 use super::trace::{
     Recorder, RuleMismatch, SeenNamespace, SeenObject, StepVerdict, Trace, TraceStep,
 };
+use crate::edition::EDITIONS;
 
 /// Selects requests: selectors and rules, ready to match. What cannot be parsed is remembered
 /// (WM-10, DI-07).
@@ -94,7 +95,7 @@ impl RequestMatcher {
             excluded: Vec::new(),
             matches_equivalents: false,
             selects_without_rules: true,
-            reads_null_labels: kubernetes >= KubernetesVersion::V1_33,
+            reads_null_labels: EDITIONS.of(kubernetes).reads_null_labels,
         }
     }
 

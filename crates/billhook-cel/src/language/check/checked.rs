@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::language::ast::Expr;
-use crate::language::edition::Edition;
+use crate::language::availability::Language;
 use crate::language::functions::{self, Overload};
 use crate::language::types::Type;
 
@@ -17,7 +17,7 @@ pub(crate) struct Checked {
     pub(crate) types: Vec<Type>,
     /// The reference of each node, by its number.
     pub(crate) references: Vec<Reference>,
-    pub(crate) edition: Edition,
+    pub(crate) language: Language,
 }
 
 impl Checked {

@@ -9,7 +9,7 @@ use billhook_apimachinery::value::grow;
 use super::checked::Reference;
 use super::solver::{BOOL, DYN, Parameters, Solver, Ty};
 use crate::language::ast::{Comprehension, Entry, Expr, Field, Kind, Literal};
-use crate::language::edition::Edition;
+use crate::language::availability::Language;
 use crate::language::functions::{self, Functions};
 use crate::language::messages::{self, Message};
 use crate::language::objects;
@@ -20,7 +20,7 @@ use crate::language::types::{ObjectType, Type};
 pub(super) struct Checker<'c> {
     variables: &'c BTreeMap<Arc<str>, Type>,
     functions: Functions,
-    edition: Edition,
+    language: Language,
     /// The variables of comprehensions, the innermost last.
     scope: Vec<(Arc<str>, Ty)>,
     solver: Solver,
@@ -37,11 +37,11 @@ enum Named {
 }
 
 impl<'c> Checker<'c> {
-    pub(super) fn new(variables: &'c BTreeMap<Arc<str>, Type>, edition: Edition) -> Self {
+    pub(super) fn new(variables: &'c BTreeMap<Arc<str>, Type>, language: Language) -> Self {
         Checker {
             variables,
-            functions: Functions::of(edition),
-            edition,
+            functions: Functions::of(language),
+            language,
             scope: Vec::new(),
             solver: Solver::new(),
             issues: Issues::default(),
@@ -154,7 +154,7 @@ impl<'c> Checker<'c> {
             Kind::Struct { name, fields } => {
                 let full_name = without_dot(name);
                 let of = self.message(expr.at, name, &full_name);
-                let made = objects::type_named(&full_name, self.edition);
+                let made = objects::type_named(&full_name, self.language);
                 for field in fields {
                     match &made {
                         Some(Type::Object(object)) => self.object_field(object, field),
@@ -199,7 +199,7 @@ impl<'c> Checker<'c> {
             return Some(Named::Constant(value));
         }
         type_named(name)
-            .or_else(|| objects::type_named(name, self.edition))
+            .or_else(|| objects::type_named(name, self.language))
             .or_else(|| self.opaque_named(name))
             .map(Named::Type)
     }

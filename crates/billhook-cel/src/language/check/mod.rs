@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::language::ast::Expr;
-use crate::language::edition::Edition;
+use crate::language::availability::Language;
 use crate::language::functions::Functions;
 use crate::language::source::{CompileError, Issues, Source};
 use crate::language::types::Type;
@@ -24,14 +24,14 @@ pub(crate) fn check(
     source: &Source,
     mut expr: Expr,
     variables: &BTreeMap<Arc<str>, Type>,
-    edition: Edition,
+    language: Language,
 ) -> Result<Checked, CompileError> {
-    let functions = Functions::of(edition);
-    let mut checker = Checker::new(variables, edition);
+    let functions = Functions::of(language);
+    let mut checker = Checker::new(variables, language);
     checker.check(&mut expr);
     let (types, references) = checker.finish(source)?;
     let text = source.text(0, source.len()).into();
-    let checked = Checked { text, expr, types, references, edition };
+    let checked = Checked { text, expr, types, references, language };
     let mut issues = Issues::default();
     literals::validate(&checked, functions, &mut issues);
     issues.into_result(source)?;

@@ -118,14 +118,16 @@ impl<'e> Estimator<'e> {
 
     /// Whether sizes are followed through the values that expressions make (KV-50).
     pub(super) fn follows_sizes(&self) -> bool {
-        self.checked.edition.follows_sizes()
+        self.checked.language.edition().follows_sizes
     }
 
     /// The place of a variable.
     pub(super) fn place_of(&self, name: &str) -> Place<'e> {
         match self.local(name) {
             Some(local) => local.place,
-            None if !self.follows_sizes() && name == self.checked.edition.accumulator() => {
+            None if !self.follows_sizes()
+                && name == self.checked.language.edition().accumulator =>
+            {
                 Place::Unknown
             }
             None => {

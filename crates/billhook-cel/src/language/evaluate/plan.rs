@@ -50,7 +50,7 @@ fn planned(
         Planner { checked, patterns, variables: Vec::new(), scope: Vec::new(), slots: 0, watches };
     let root = planner.node(&checked.expr)?;
     let Planner { variables, slots, watches, .. } = planner;
-    let weighs_optionals = checked.edition.weighs_optionals();
+    let weighs_optionals = checked.language.edition().weighs_optionals;
     Ok((Plan { root, variables, slots, weighs_optionals }, watches))
 }
 
@@ -170,7 +170,7 @@ impl Planner<'_> {
     fn made(&self, name: &Arc<str>) -> Result<Made, EvaluationError> {
         match Message::named(name) {
             Some(message) => Ok(Made::Message(message)),
-            None if objects::type_named(name, self.checked.edition).is_some() => {
+            None if objects::type_named(name, self.checked.language).is_some() => {
                 Ok(Made::Object(name.clone()))
             }
             None => Err(EvaluationError::new(format!("unknown type: {name}"))),
@@ -350,7 +350,7 @@ impl Planner<'_> {
 
     fn range(&mut self, comprehension: &Comprehension) -> Planned {
         let range = self.node(&comprehension.range)?;
-        if comprehension.second.is_none() || !self.checked.edition.hides_range_errors() {
+        if comprehension.second.is_none() || !self.checked.language.edition().hides_range_errors {
             return Ok(range);
         }
         let error = EvaluationError::new("unsupported comprehension range type: *types.Err");

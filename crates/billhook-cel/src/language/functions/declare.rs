@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::language::edition::Availability;
+use crate::language::availability::Availability;
 use crate::language::meter::Meter;
 use crate::language::types::Type;
 use crate::language::value::{EvaluationError, Opaque, Outcome, Value};
@@ -81,7 +81,7 @@ impl Overload {
         Overload { cost, ..self }
     }
 
-    /// Restricts it to some editions.
+    /// Restricts where there is the overload.
     pub(super) fn available(self, availability: Availability) -> Self {
         Overload { availability, ..self }
     }

@@ -8,17 +8,13 @@ use billhook_validation::Format;
 
 use super::cost;
 use super::declare::{Call, Cost, Overload, Result, opaque, text, wrap};
-use crate::language::edition::Availability;
+use crate::edition::{NEWER_LABEL_TEXTS, OLDER_LABEL_TEXTS};
+use crate::language::availability::Availability;
 use crate::language::types::Type;
 use crate::language::value::{EvaluationError, LibraryValue, Value};
 
 const NAME: &str = "kubernetes.NamedFormat";
 const FORMAT: Type = Type::Opaque(NAME);
-
-/// The last version with the older texts about label keys and values, and the first with the newer
-/// ones (KV-14).
-const BEFORE: KubernetesVersion = KubernetesVersion::V1_34;
-const SINCE: KubernetesVersion = KubernetesVersion::V1_35;
 
 /// A format.
 #[derive(Debug)]
@@ -119,8 +115,14 @@ pub(super) fn library() -> Vec<Overload> {
         validate.costs(Cost::Of(validation_cost)).available(availability)
     };
     overloads.extend([
-        validate(|arguments| self::problems(arguments, SINCE), Availability::Since(SINCE)),
-        validate(|arguments| self::problems(arguments, BEFORE), Availability::Until(BEFORE)),
+        validate(
+            |arguments| self::problems(arguments, NEWER_LABEL_TEXTS),
+            Availability::Since(NEWER_LABEL_TEXTS),
+        ),
+        validate(
+            |arguments| self::problems(arguments, OLDER_LABEL_TEXTS),
+            Availability::ReplacedSince(NEWER_LABEL_TEXTS),
+        ),
     ]);
     overloads
 }

@@ -8,15 +8,15 @@ use billhook_apimachinery::KubernetesVersion;
 use super::declare::{Call, Cost, Overload, Result, argument, int};
 use super::price::NEW_LIST;
 use super::{arithmetic, cost, work};
-use crate::language::edition::Availability;
+use crate::language::availability::Availability;
 use crate::language::types::Type;
 use crate::language::value::{EvaluationError, List, Value, compare, equal};
 
 /// More elements than the limit of cost for one evaluation lets a list have (CE-35).
 const MAX_ELEMENTS: u64 = 1_000_000;
 
-/// The editions that have the extension.
-const EXTENSION: Availability = Availability::Library(KubernetesVersion::V1_34);
+/// Where there is the extension.
+const EXTENSION: Availability = Availability::Library { since: KubernetesVersion::V1_34 };
 
 /// The most elements that a function copies: four times as many as any cost allows that counts
 /// them.

@@ -29,18 +29,18 @@ mod work;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use crate::language::edition::Edition;
+use crate::language::availability::Language;
 
 pub(crate) use declare::{Cost, Overload};
 pub(crate) use strings::{clauses, requirement};
 
-/// The functions of an edition (CE-10, KV-30).
+/// The functions of a language (CE-10, KV-30).
 #[derive(Clone, Copy)]
-pub(crate) struct Functions(Edition);
+pub(crate) struct Functions(Language);
 
 impl Functions {
-    pub(crate) fn of(edition: Edition) -> Self {
-        Functions(edition)
+    pub(crate) fn of(language: Language) -> Self {
+        Functions(language)
     }
 
     /// The overloads of a function, by position, in the order they were declared.
@@ -68,7 +68,7 @@ pub(crate) fn overload(position: usize) -> Option<&'static Overload> {
     TABLE.overloads.get(position)
 }
 
-/// The overloads of all libraries in all editions.
+/// The overloads of all libraries in all versions.
 struct Table {
     overloads: Vec<Overload>,
     by_name: HashMap<&'static str, Vec<usize>>,

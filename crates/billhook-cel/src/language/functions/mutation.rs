@@ -1,7 +1,7 @@
 //! The functions that only expressions of mutations may call (PO-45).
 
 use super::declare::{Overload, Result, text};
-use crate::language::edition::Availability;
+use crate::language::availability::Availability;
 use crate::language::types::Type;
 use crate::language::value::Value;
 

@@ -7,7 +7,7 @@ use billhook_apimachinery::print::quote;
 
 use super::cost;
 use super::declare::{Call, Cost, Overload, Result, argument, opaque, text, wrap};
-use crate::language::edition::Availability;
+use crate::language::availability::Availability;
 use crate::language::types::Type;
 use crate::language::value::{EvaluationError, LibraryValue, Value};
 
@@ -68,7 +68,7 @@ pub(super) fn library() -> Vec<Overload> {
         }),
         compared("compareTo", Int, |arguments| Ok(Value::Int(compare(arguments)? as i64))),
     ];
-    let since = Availability::Library(KubernetesVersion::V1_33);
+    let since = Availability::Library { since: KubernetesVersion::V1_33 };
     overloads.map(|overload| overload.available(since)).into()
 }
 

@@ -4,7 +4,7 @@ use billhook_apimachinery::KubernetesVersion;
 
 use super::declare::{Call, Cost, Overload, Work};
 use super::{arithmetic, conversion, cost, moment, operators, optional, percent, work};
-use crate::language::edition::Availability;
+use crate::language::availability::Availability;
 use crate::language::types::Type;
 use crate::language::value::{EvaluationError, Outcome, Value};
 
@@ -215,11 +215,12 @@ fn texts(table: &mut Table) {
 
 fn time(table: &mut Table) {
     use Type::{Duration, Int, String, Timestamp};
-    let (before, since) = (KubernetesVersion::V1_32, KubernetesVersion::V1_33);
+    let since = KubernetesVersion::V1_33;
     for (name, call) in moment::PARTS {
         table.method(name, vec![Timestamp], Int, call);
         let in_zone = || Overload::method(name, vec![Timestamp, String], Int, call);
-        let old = in_zone().available(Availability::Until(before)).on_error(percent::reformatted);
+        let old =
+            in_zone().available(Availability::ReplacedSince(since)).on_error(percent::reformatted);
         table.0.extend([in_zone().available(Availability::Since(since)), old]);
     }
     for (name, call) in moment::PARTS.into_iter().skip(6) {

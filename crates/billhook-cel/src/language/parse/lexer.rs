@@ -1,6 +1,6 @@
 //! Tokens.
 
-use crate::language::edition::Edition;
+use crate::language::availability::Language;
 use crate::language::source::{Issues, Source};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,8 +37,8 @@ const SYMBOLS: [&str; 24] = [
 
 /// Returns all tokens of an expression, with an end token at the end. Text that is not a token is
 /// reported and left out.
-pub(crate) fn tokens(source: &Source, edition: Edition, issues: &mut Issues) -> Vec<Token> {
-    let mut lexer = Lexer { source, edition, at: 0 };
+pub(crate) fn tokens(source: &Source, language: Language, issues: &mut Issues) -> Vec<Token> {
+    let mut lexer = Lexer { source, language, at: 0 };
     let mut tokens = Vec::new();
     loop {
         lexer.skip_blanks();
@@ -60,7 +60,7 @@ pub(crate) fn tokens(source: &Source, edition: Edition, issues: &mut Issues) -> 
 
 struct Lexer<'s> {
     source: &'s Source,
-    edition: Edition,
+    language: Language,
     at: usize,
 }
 
@@ -107,7 +107,7 @@ impl Lexer<'_> {
         {
             return Some(self.number());
         }
-        if first == '`' && self.edition.reads_quoted_names() {
+        if first == '`' && self.language.edition().reads_quoted_names {
             self.at += 1;
             let named = self.skip(|c| c.is_ascii_alphanumeric() || "_.-/ ".contains(c));
             let closed = self.peek(0) == Some('`');

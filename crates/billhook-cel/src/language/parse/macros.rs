@@ -8,7 +8,7 @@ use billhook_apimachinery::KubernetesVersion;
 
 use super::nodes::{Nodes, nothing};
 use crate::language::ast::{Comprehension, Expr, Kind, Literal};
-use crate::language::edition::{Availability, Edition};
+use crate::language::availability::{Availability, Language};
 
 /// The outcome of expanding a call.
 pub(super) enum Expansion {
@@ -29,14 +29,14 @@ const NOT_AN_IDENTIFIER: &str = "argument is not an identifier";
 
 type Expanded<T = Expr> = Result<T, (usize, String)>;
 
-/// The editions that have a macro, if it is one (KV-30).
+/// Where there is a macro, if it is one (KV-30).
 fn availability(function: &str, arguments: usize) -> Availability {
     match (function, arguments) {
         ("all" | "exists" | "exists_one" | "existsOne", 3)
         | ("transformList" | "transformMap" | "transformMapEntry", _) => {
-            Availability::Library(KubernetesVersion::V1_32)
+            Availability::Library { since: KubernetesVersion::V1_32 }
         }
-        ("sortBy", _) => Availability::Library(KubernetesVersion::V1_34),
+        ("sortBy", _) => Availability::Library { since: KubernetesVersion::V1_34 },
         _ => Availability::Always,
     }
 }
@@ -44,16 +44,16 @@ fn availability(function: &str, arguments: usize) -> Availability {
 /// Expands a call if it is one of a macro.
 pub(super) fn expand(
     nodes: &mut Nodes,
-    edition: Edition,
+    language: Language,
     at: usize,
     function: &str,
     target: Option<Expr>,
     arguments: Vec<Expr>,
 ) -> Expansion {
-    if !edition.has(availability(function, arguments.len())) {
+    if !language.has(availability(function, arguments.len())) {
         return Expansion::None(target, arguments);
     }
-    let mut maker = Maker { nodes, at, accumulator: edition.accumulator() };
+    let mut maker = Maker { nodes, at, accumulator: language.edition().accumulator };
     let expanded = match (target, function, arguments.len()) {
         (None, "has", 1) => maker.has(arguments),
         (Some(range), "all" | "exists" | "exists_one" | "existsOne", 2 | 3) => {

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use billhook_apimachinery::value::grow;
 
 use crate::language::ast::{Entry, Expr, Field, Kind, Literal, RESERVED};
-use crate::language::edition::Edition;
+use crate::language::availability::Language;
 use crate::language::source::{CompileError, Issues, Source};
 
 use self::lexer::{Token, TokenKind};
@@ -32,7 +32,7 @@ const START: &str = "'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_
                      NUM_UINT, STRING, BYTES, IDENTIFIER";
 
 /// Parses an expression and expands its macros. The nodes are numbered.
-pub(crate) fn parse(source: &Source, edition: Edition) -> Result<Expr, CompileError> {
+pub(crate) fn parse(source: &Source, language: Language) -> Result<Expr, CompileError> {
     let mut issues = Issues::default();
     if source.len() > LONGEST {
         issues.report_whole(format!(
@@ -42,10 +42,10 @@ pub(crate) fn parse(source: &Source, edition: Edition) -> Result<Expr, CompileEr
         issues.into_result(source)?;
         return Ok(nothing(0));
     }
-    let tokens = lexer::tokens(source, edition, &mut issues);
+    let tokens = lexer::tokens(source, language, &mut issues);
     let mut parser = Parser {
         source,
-        edition,
+        language,
         tokens,
         next: 0,
         issues,
@@ -84,7 +84,7 @@ type Parsed<T = Expr> = Result<T, Stop>;
 
 struct Parser<'s> {
     source: &'s Source,
-    edition: Edition,
+    language: Language,
     tokens: Vec<Token>,
     next: usize,
     issues: Issues,
@@ -402,7 +402,7 @@ impl Parser<'_> {
         target: Option<Expr>,
         arguments: Vec<Expr>,
     ) -> Expr {
-        match macros::expand(&mut self.nodes, self.edition, at, &function, target, arguments) {
+        match macros::expand(&mut self.nodes, self.language, at, &function, target, arguments) {
             Expansion::None(target, arguments) => {
                 let target = target.map(Box::new);
                 self.nodes.node(at, Kind::Call { function, target, arguments })

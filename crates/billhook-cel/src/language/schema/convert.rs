@@ -8,6 +8,7 @@ use billhook_apimachinery::value::grow;
 use billhook_schema::JsonSchemaProps;
 
 use super::{Bounds, Field, ListType, SchemaKind, SchemaType, Type, names, object_type};
+use crate::edition::{EDITIONS, Edition};
 
 /// The largest request that a server takes, in bytes.
 const REQUEST_BYTES: u64 = 3 * 1024 * 1024;
@@ -27,18 +28,13 @@ pub(super) fn convert(
     is_resource: bool,
     kubernetes: KubernetesVersion,
 ) -> Option<SchemaType> {
-    let is_new = kubernetes >= KubernetesVersion::V1_34;
-    let mut conversion =
-        Conversion { numbered: 0, limits_int_or_string: is_new, ignores_nulls: is_new };
+    let mut conversion = Conversion { numbered: 0, edition: EDITIONS.of(kubernetes) };
     conversion.node(schema, is_resource, "selfType")
 }
 
 struct Conversion {
     numbered: usize,
-    /// Whether `maxLength` limits an integer or string (KV-51).
-    limits_int_or_string: bool,
-    /// KV-40.
-    ignores_nulls: bool,
+    edition: &'static Edition,
 }
 
 impl Conversion {
@@ -50,7 +46,7 @@ impl Conversion {
     ) -> Option<SchemaType> {
         if schema.int_or_string {
             let mut type_ = SchemaType::simple(SchemaKind::IntOrString, Type::Dyn, 1);
-            let written = schema.max_length.filter(|_| self.limits_int_or_string);
+            let written = schema.max_length.filter(|_| self.edition.limits_int_or_string);
             type_.max = Some(characters(written).unwrap_or(REQUEST_CONTENT));
             return Some(type_);
         }
@@ -149,7 +145,7 @@ impl Conversion {
         }
         let mut type_ = SchemaType::object_of(name.into(), fields);
         type_.min_bytes = min_bytes;
-        type_.ignores_nulls = self.ignores_nulls;
+        type_.ignores_nulls = self.edition.ignores_nulls;
         type_.hidden = hidden;
         Some(type_)
     }

@@ -6,7 +6,7 @@ use billhook_apimachinery::KubernetesVersion;
 
 use super::declare::{Call, Cost, Overload, Result, argument, int, text};
 use super::{cost, work};
-use crate::language::edition::Availability;
+use crate::language::availability::Availability;
 use crate::language::types::Type;
 use crate::language::value::{EvaluationError, List, Value};
 
@@ -56,12 +56,12 @@ pub(super) fn library() -> Vec<Overload> {
         overloads.push(join.costs(joined).works(work::once));
     }
     let last = |call: Call| method("lastIndexOf", &[String], Int, call);
-    let (before, since) = (KubernetesVersion::V1_33, KubernetesVersion::V1_34);
+    let since = KubernetesVersion::V1_34;
     let found = [
         method("indexOf", &[String], Int, index_of),
         method("indexOf", &[String, Int], Int, index_of),
         last(last_index_of).available(Availability::Since(since)),
-        last(last_index_of_some).available(Availability::Until(before)),
+        last(last_index_of_some).available(Availability::ReplacedSince(since)),
         method("lastIndexOf", &[String, Int], Int, last_index_of),
     ];
     overloads.extend(found.map(|overload| overload.costs(Cost::Of(cost::parts))));
