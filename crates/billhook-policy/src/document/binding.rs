@@ -71,7 +71,7 @@ record! {
         pub namespace: String = "namespace",
         /// Which objects.
         pub selector: Option<LabelSelector> = "selector",
-        /// The action if there is none: `Allow` or `Deny`.
+        /// The action if it is absent: `Allow` or `Deny`.
         pub parameter_not_found_action: Option<String> =
             "parameterNotFoundAction" of "v1.ParameterNotFoundActionType",
     }
