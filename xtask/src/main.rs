@@ -50,7 +50,7 @@ enum Tool {
         #[arg(long)]
         check: bool,
     },
-    /// Write the tables of README.md: docs/parity.md and docs/speed.md with what was measured
+    /// Write the tables of README.md and docs: docs/templates with what was measured
     Readme {
         /// Only say whether they are up to date
         #[arg(long)]

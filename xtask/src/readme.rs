@@ -1,4 +1,4 @@
-//! The tables of README.md: templates (`docs/parity.md`, `docs/speed.md`) with the numbers of
+//! The tables of README.md and of pages in `docs`: templates (`docs/templates`) with the numbers of
 //! `docs/measured`, which `cargo xtask conformance --record` and `bench-report --record` write.
 
 use std::collections::BTreeMap;
@@ -8,8 +8,20 @@ use std::process::ExitCode;
 use billhook_apimachinery::print::pretty_json;
 use serde_json::Value;
 
-/// The tables: the name of the markers in README.md and of the template.
-const TABLES: [&str; 2] = ["parity", "speed"];
+/// The tables: the name of the markers and of the template, and the page that shows the table.
+const TABLES: [(&str, &str); 3] =
+    [("measured", "README.md"), ("parity", "docs/parity.md"), ("speed", "docs/speed.md")];
+
+/// A page with a table.
+#[derive(Debug)]
+pub struct Page {
+    /// Its file, from the root of the repository.
+    pub file: &'static str,
+    /// Its text as it is.
+    pub text: String,
+    /// Its text as it should be.
+    pub updated: String,
+}
 
 /// The measured figures, by name.
 pub(crate) type Measured = BTreeMap<String, Value>;
@@ -45,7 +57,7 @@ struct Numbers {
 }
 
 impl Numbers {
-    /// Expands `vectors FILE…`, `ratio COMPARISON` or `limit COMPARISON`.
+    /// Expands `vectors FILE…`, `vectors all`, `ratio COMPARISON` or `limit COMPARISON`.
     fn expand(&self, placeholder: &str) -> Result<String, String> {
         let (verb, name) = placeholder.split_once(' ').unwrap_or((placeholder, ""));
         match verb {
@@ -57,8 +69,12 @@ impl Numbers {
     }
 
     fn vectors(&self, files: &str) -> Result<String, String> {
+        let files: Vec<&str> = match files {
+            "all" => self.conformance.keys().map(String::as_str).collect(),
+            _ => files.split(' ').collect(),
+        };
         let (mut passed, mut failed) = (0.0, 0.0);
-        for file in files.split(' ') {
+        for file in files {
             passed += number(&self.conformance, file, "passed")?;
             failed += number(&self.conformance, file, "failed")?;
         }
@@ -98,34 +114,38 @@ fn replaced(text: &str, name: &str, table: &str) -> Result<String, String> {
         let (_, after) = rest.split_once(&end)?;
         Some(format!("{before}{start}\n{table}\n{end}{after}"))
     });
-    parts.ok_or_else(|| format!("README.md has no table between <!-- {name} --> markers"))
+    parts.ok_or_else(|| format!("no table between <!-- {name} --> markers"))
 }
 
-/// Returns README.md as it is, and as its tables should be.
-pub fn texts(root: &Path) -> Result<(String, String), String> {
+/// Returns the pages with tables.
+pub fn pages(root: &Path) -> Result<Vec<Page>, String> {
     let numbers =
         Numbers { conformance: measured(root, "conformance")?, speed: measured(root, "speed")? };
-    let text = read(&root.join("README.md"))?;
-    let mut updated = text.clone();
-    for name in TABLES {
-        let template = read(&root.join("docs").join(name).with_extension("md"))?;
-        let (_, table) = template.split_once("\n\n").unwrap_or_default();
-        let table =
-            expanded(table, &numbers).map_err(|error| format!("docs/{name}.md: {error}"))?;
-        updated = replaced(&updated, name, &table)?;
-    }
-    Ok((text, updated))
+    TABLES.into_iter().map(|(name, file)| page(root, name, file, &numbers)).collect()
+}
+
+fn page(root: &Path, name: &str, file: &'static str, numbers: &Numbers) -> Result<Page, String> {
+    let template = root.join("docs/templates").join(name).with_extension("md");
+    let template_text = read(&template)?;
+    let (_, table) = template_text.split_once("\n\n").unwrap_or_default();
+    let table =
+        expanded(table, numbers).map_err(|error| format!("{}: {error}", template.display()))?;
+    let text = read(&root.join(file))?;
+    let updated = replaced(&text, name, &table).map_err(|error| format!("{file}: {error}"))?;
+    Ok(Page { file, text, updated })
 }
 
 fn run(root: &Path, check: bool) -> Result<(), String> {
-    let (text, updated) = texts(root)?;
-    if text == updated {
-        return Ok(());
+    for Page { file, text, updated } in pages(root)? {
+        if text == updated {
+            continue;
+        }
+        if check {
+            return Err(format!("{file} has another table: run `cargo xtask readme`"));
+        }
+        std::fs::write(root.join(file), updated).map_err(|error| format!("{file}: {error}"))?;
     }
-    if check {
-        return Err("README.md has other tables: run `cargo xtask readme`".to_owned());
-    }
-    std::fs::write(root.join("README.md"), updated).map_err(|error| error.to_string())
+    Ok(())
 }
 
 /// `cargo xtask readme`.
@@ -164,6 +184,7 @@ mod tests {
         check("no numbers", Ok("no numbers"));
         check("| {vectors few} | {vectors many few} |", Ok("| 7 | 1,234,007 |"));
         check("{vectors few bad}", Ok("1,006 of 1,008"));
+        check("{vectors all}", Ok("1,235,006 of 1,235,008"));
         check("{ratio a / b, all} {limit a / b, all}", Ok("0.13 1.0"));
         check("{vectors none}", Err("`none` has no measured `passed`"));
         check("{other few}", Err("unknown placeholder `other few`"));

@@ -30,7 +30,7 @@ pub(crate) fn allow(text: &str) -> Result<Allow, String> {
     Ok(Allow { verb: verb.to_owned(), resource })
 }
 
-/// Returns who decides: what is not allowed is denied; if nothing is said, nobody does.
+/// Returns the authorizer, which denies what is not allowed; none if nothing is said.
 pub(crate) fn authorizer(allowed: &[Allow]) -> Option<Arc<dyn UserAuthorizer>> {
     match allowed {
         [] => None,

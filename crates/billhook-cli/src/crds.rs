@@ -113,8 +113,8 @@ impl Crds {
         (crds, problems)
     }
 
-    /// Adds the definitions among the inputs. Those that cannot be read are told when they are read
-    /// as inputs.
+    /// Adds the definitions among the inputs. Those that cannot be read are reported when they are
+    /// read as inputs.
     fn add_inputs(&mut self, inputs: &[PathBuf]) {
         const KIND: &str = "CustomResourceDefinition";
         let sources = sources(inputs).filter_map(Result::ok);

@@ -315,7 +315,7 @@ impl Collector {
     }
 
     /// Adds what was found in an object; prints it at once where that is possible. Problems that
-    /// were told before are only for forms that list the objects.
+    /// were reported before are only for forms that list the objects.
     pub(crate) fn add(
         &mut self,
         place: &Place,

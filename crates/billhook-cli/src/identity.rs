@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use crate::problem::{Place, Problem};
 
-/// The identity of an object, as far as it has one.
+/// The identity of an object, if any.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Identity {
     pub(crate) api_version: Option<String>,

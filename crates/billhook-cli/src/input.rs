@@ -51,7 +51,7 @@ pub(crate) enum Input {
     File(PathBuf),
 }
 
-/// One object, or whatever else a document holds.
+/// One object, or any other content of a document.
 #[derive(Clone, Debug)]
 pub(crate) struct Document {
     pub(crate) place: Place,
@@ -130,7 +130,7 @@ pub(crate) fn inputs(paths: &[PathBuf]) -> Vec<Result<Input, Box<Problem>>> {
     sources
 }
 
-/// The files in a directory, whatever their names.
+/// The files in a directory, of any name.
 pub(crate) fn files_in(directory: &Path) -> Result<Vec<PathBuf>, Box<Problem>> {
     let problem = |error: io::Error| Problem::io(Place::path(directory), &error);
     let mut files = Vec::new();

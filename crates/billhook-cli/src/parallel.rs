@@ -104,7 +104,7 @@ impl<R> Queue<R> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Changes the state, and tells all who wait for that.
+    /// Changes the state, and wakes all threads that wait for it.
     fn change(&self, change: impl FnOnce(&mut State<R>)) {
         change(&mut self.lock());
         self.change.notify_all();

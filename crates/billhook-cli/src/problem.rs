@@ -105,7 +105,7 @@ pub(crate) struct Problem {
     pub(crate) field: Option<&'static str>,
     /// Advice for the user.
     pub(crate) help: Option<String>,
-    /// The thing that is told only once, however many objects have the problem.
+    /// The thing that is reported only once, however many objects have the problem.
     pub(crate) once: Option<String>,
     /// The answer of a server that refuses.
     pub(crate) answer: Option<Box<Answer>>,

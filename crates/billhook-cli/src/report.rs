@@ -86,7 +86,7 @@ pub(crate) fn progress(text: &str) {
     SHOWS_PROGRESS.store(true, Ordering::Relaxed);
 }
 
-/// Clears the line that shows progress. Whatever prints on a terminal does so first.
+/// Clears the line that shows progress. Called before anything is printed on a terminal.
 pub(crate) fn clear_progress() {
     if SHOWS_PROGRESS.swap(false, Ordering::Relaxed) {
         let _ = io::stderr().lock().write_all(b"\r\x1b[K");
@@ -166,7 +166,7 @@ pub(crate) fn write(text: &str) -> io::Result<()> {
     out.flush()
 }
 
-/// Nobody can be told if standard error is gone.
+/// Writes to standard error; if that is closed, the text is lost.
 pub(crate) fn to_stderr(text: &str) {
     if text.is_empty() {
         return;

@@ -16,7 +16,7 @@ use crate::policy::Policy;
 use crate::problem::{Place, Problem, Status};
 use crate::report;
 
-/// Everything that is to be told before the first object, and the authors of refusals.
+/// Everything that is to be reported before the first object, and the authors of refusals.
 #[derive(Debug, Default)]
 pub(crate) struct Setup {
     pub(crate) problems: Vec<Problem>,

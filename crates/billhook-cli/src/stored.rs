@@ -73,7 +73,7 @@ impl Stored {
         self.documents.get(*self.by_identity.get(&self.key(identity))?)
     }
 
-    /// Returns the object of the same namespace and name, of whatever kind.
+    /// Returns the object of the same namespace and name, of any kind.
     pub(crate) fn find_by_name(&self, identity: &Identity) -> Option<&Document> {
         self.documents.get(*self.by_name.get(&self.name(identity))?)
     }

@@ -41,7 +41,7 @@ impl Watch {
     }
 }
 
-/// The files and directories that the command has read; `None` if nobody watches.
+/// The files and directories that the command has read; `None` without `--watch`.
 static SEEN: Mutex<Option<Seen>> = Mutex::new(None);
 
 /// Files and directories, as they were.
@@ -51,7 +51,7 @@ struct Seen {
     directories: BTreeMap<PathBuf, BTreeSet<PathBuf>>,
 }
 
-/// The marks that tell one content of a file from the next.
+/// The marks that distinguish one content of a file from the next.
 #[derive(Debug, PartialEq, Eq)]
 struct FileState {
     modified: Option<SystemTime>,

@@ -53,7 +53,7 @@ pub(crate) trait Outcome {
 pub(crate) struct Done<O> {
     pub(crate) outcome: O,
     pub(crate) findings: Vec<Finding>,
-    /// Whether its problem was told before.
+    /// Whether its problem was reported before.
     pub(crate) is_told: bool,
 }
 
@@ -102,7 +102,7 @@ pub(crate) struct End {
     pub(crate) summary: Summary,
 }
 
-/// Something to be told.
+/// Something to report.
 #[derive(Debug)]
 pub(crate) enum Event<O> {
     Done(Done<O>),
@@ -228,7 +228,7 @@ struct Run<'r, E> {
     fixing: Fixing,
     policy: Policy<'r>,
     end: End,
-    /// The things that are told only once.
+    /// The things that are reported only once.
     told: BTreeSet<String>,
     emit: E,
 }

@@ -61,7 +61,7 @@ pub(crate) fn parent(kind: &'static Record, path: &FieldPath) -> Option<&'static
     record
 }
 
-/// The type itself, whatever its name and whether it may be absent.
+/// The type itself, without its name and the mark that it may be absent.
 fn bare(type_: Type) -> Type {
     match type_.unnamed() {
         Type::Optional(inner) => bare(*inner),

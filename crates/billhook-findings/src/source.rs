@@ -260,7 +260,7 @@ impl Place {
     }
 
     /// Returns the span of a part of a text, given the text that a field holds and the part in
-    /// bytes; none if it cannot be told, as with escapes.
+    /// bytes; none if it is not certain, as with escapes.
     pub fn find_part(&self, path: &FieldPath, text: &str, part: Range<usize>) -> Option<Span> {
         let value = self.find(path).filter(|found| found.is_exact)?.span.value;
         let written = self.source.text().get(value.start..value.end)?;

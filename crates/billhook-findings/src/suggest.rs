@@ -16,8 +16,8 @@ const LONGEST_VALUE: usize = 64 << 10;
 const LISTED: usize = 3;
 
 impl Finding {
-    /// Adds to a finding about an error of a field the value that may have been meant, as far as
-    /// the error itself tells.
+    /// Adds to a finding about an error of a field the value that may have been meant, if
+    /// the error itself says enough.
     #[must_use]
     pub fn suggest(mut self, error: &FieldError) -> Self {
         match error.error_type() {

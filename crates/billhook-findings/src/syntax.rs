@@ -2,8 +2,8 @@
 
 use crate::source::Source;
 
-/// Returns what to do about a text that cannot be read, as far as the message of the server and the
-/// line where reading stopped tell. Line and column count from 1.
+/// Returns what to do about a text that cannot be read, if the message of the server and the line
+/// where reading stopped say enough. Line and column count from 1.
 pub fn syntax_help(source: &Source, message: &str, line: usize, column: usize) -> Option<String> {
     let text = |line: usize| {
         let (start, end) = (source.offset(line, 1), source.offset(line + 1, 1));

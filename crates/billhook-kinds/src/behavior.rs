@@ -1,4 +1,4 @@
-//! What the fields of a kind cannot tell.
+//! The rules of kinds beside their fields.
 
 use billhook_apimachinery::metadata::Time;
 use billhook_apimachinery::record::{Record, check_types, complete, fill_nulls};

@@ -1,14 +1,10 @@
-//! What a kind is, and how its objects are served.
+//! Built-in kinds, and how their objects are served.
 
 use billhook::definition::DefinitionDocument;
 use billhook::webhook::ConfigurationKind;
+use billhook_apimachinery::KubernetesVersion;
 use billhook_apimachinery::record::{Record, Table, TypedRecord as _};
-use billhook_apimachinery::{KubernetesVersion, split_api_version};
 use billhook_policy::PolicyKind;
-
-use crate::behavior::Behavior;
-use crate::generated::resources::KINDS;
-use crate::registry::behavior_of;
 
 /// The description of columns with names.
 pub(crate) const NAME: &str = "Name must be unique within a namespace. Is required when creating \
@@ -79,7 +75,7 @@ pub struct Subresource {
     pub name: &'static str,
     /// The verbs, as discovery lists them.
     pub verbs: &'static [&'static str],
-    /// What is sent to it.
+    /// The kind of the bodies that are sent to it.
     pub body: BodyKind,
 }
 
@@ -122,7 +118,7 @@ pub enum NameRule {
     Label,
     /// The name of a service: a DNS label, which older servers want to begin with a letter.
     ServiceName,
-    /// What may be a part of a path.
+    /// A segment of a path.
     PathSegment,
 }
 
@@ -147,18 +143,6 @@ pub enum Generation {
 }
 
 impl Kind {
-    /// Returns all kinds, in the order of their groups.
-    pub fn all() -> &'static [Kind] {
-        KINDS
-    }
-
-    /// Returns the kind of an API version, such as `apps/v1`, and a name.
-    pub fn named(api_version: &str, kind: &str) -> Option<&'static Kind> {
-        let (group, version) = split_api_version(api_version);
-        let is_it = |it: &&Kind| it.kind == kind && it.group == group && it.version == version;
-        KINDS.iter().find(is_it)
-    }
-
     /// Returns the group and the version as objects name them: `apps/v1`.
     pub fn api_version(&self) -> String {
         match self.group {
@@ -177,11 +161,6 @@ impl Kind {
         }
         let webhooks = ConfigurationKind::of(self.kind).map(ConfigurationKind::record);
         webhooks.or_else(|| PolicyKind::of(self.kind).map(PolicyKind::record))
-    }
-
-    /// Returns its rules beside its fields.
-    pub fn behavior(&self) -> &'static dyn Behavior {
-        behavior_of(self.group, self.kind)
     }
 
     /// Returns the description of the column of names, and that of times of creation.

@@ -1,13 +1,36 @@
-//! Which kind has which rules.
+//! All kinds, and the rules of each.
+
+use billhook_apimachinery::split_api_version;
 
 use crate::behavior::{Behavior, Plain};
+use crate::generated::resources::KINDS;
+use crate::kind::Kind;
 use crate::{
     admissionregistration, apiregistration, apps, autoscaling, batch, certificates, coordination,
     core, discovery, flowcontrol, networking, node, policy, rbac, resource, scheduling, storage,
 };
 
+impl Kind {
+    /// Returns all kinds, in the order of their groups.
+    pub fn all() -> &'static [Kind] {
+        KINDS
+    }
+
+    /// Returns the kind of an API version, such as `apps/v1`, and a name.
+    pub fn named(api_version: &str, kind: &str) -> Option<&'static Kind> {
+        let (group, version) = split_api_version(api_version);
+        let is_it = |it: &&Kind| it.kind == kind && it.group == group && it.version == version;
+        KINDS.iter().find(is_it)
+    }
+
+    /// Returns its rules beside its fields.
+    pub fn behavior(&self) -> &'static dyn Behavior {
+        behavior_of(self.group, self.kind)
+    }
+}
+
 /// Returns the rules of a kind of a group.
-pub(crate) fn behavior_of(group: &str, kind: &str) -> &'static dyn Behavior {
+fn behavior_of(group: &str, kind: &str) -> &'static dyn Behavior {
     match group {
         "" => core::behavior_of(kind),
         "admissionregistration.k8s.io" => admissionregistration::behavior_of(kind),

@@ -12,7 +12,7 @@ use crate::document::ParamKind;
 
 /// A cluster as policies see it. New methods will have defaults.
 pub trait PolicyCluster: Send + Sync {
-    /// Returns the scope of the objects of a kind; none if nobody serves it.
+    /// Returns the scope of the objects of a kind; none if it is not served.
     fn scope(&self, kind: &ParamKind) -> Option<Scope>;
 
     /// Returns an object of a kind; the namespace is empty if the kind is cluster-scoped.

@@ -1,4 +1,4 @@
-//! The surroundings that policies are evaluated in.
+//! The context that policies are evaluated in.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -45,7 +45,7 @@ pub trait PolicyObjects {
     }
 }
 
-/// The surroundings that policies are evaluated in: all that is needed besides policies and
+/// The context that policies are evaluated in: all that is needed besides policies and
 /// request.
 #[derive(Clone, Copy)]
 #[non_exhaustive]
@@ -106,7 +106,7 @@ impl<'c> PolicyContext<'c> {
         self
     }
 
-    /// Does something and returns how long it took; nothing if nobody watches.
+    /// Does something and returns how long it took; zero without an observer.
     pub(crate) fn timed<T>(&self, act: impl FnOnce() -> T) -> (T, Duration) {
         let Some(observer) = self.observer else { return (act(), Duration::ZERO) };
         let began = observer.now();

@@ -27,7 +27,7 @@ pub struct PolicyExplanation {
     pub policy: String,
     /// The name of the binding; none if the policy itself decides.
     pub binding: Option<String>,
-    /// `<namespace>/<name>` of the parameter; empty if there is none.
+    /// `<namespace>/<name>` of the parameter; empty if absent.
     pub parameter: String,
     /// The outcome.
     pub application: PolicyApplication,
@@ -59,11 +59,11 @@ pub enum PolicyApplication {
     Applies(Match),
     /// It is not for the request.
     DoesNotApply(PolicyMismatch),
-    /// It cannot be told whether it applies, and it fails closed: a server refuses the request.
+    /// It is unknown whether it applies, and it fails closed: a server refuses the request.
     Fails(String),
-    /// It cannot be told whether it applies, which it ignores.
+    /// It is unknown whether it applies, which it ignores.
     ErrorIgnored(String),
-    /// A match condition asks an authorizer, and there is none.
+    /// A match condition asks an authorizer, which is absent.
     Undecided,
 }
 

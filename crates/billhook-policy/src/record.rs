@@ -13,7 +13,7 @@ pub struct PolicyRecord {
     pub policy: String,
     /// The name of the binding; empty for an error of the policy itself.
     pub binding: String,
-    /// `<namespace>/<name>` of the parameter; empty if there is none.
+    /// `<namespace>/<name>` of the parameter; empty if absent.
     pub parameter: String,
     /// The position of the validation or mutation; none for what is about the whole policy.
     pub index: Option<usize>,

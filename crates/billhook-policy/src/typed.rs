@@ -40,7 +40,7 @@ impl PolicyTypes for [CustomResourceDefinition] {
     }
 }
 
-/// The kinds of objects that a policy is for, as far as there are schemas.
+/// The kinds of objects that a policy is for and that have schemas.
 pub(crate) struct TypedPolicy {
     pub(crate) kinds: Vec<TypedKind>,
     /// Whether it is for no others.

@@ -12,7 +12,7 @@ use crate::object_case::Allowed;
 #[derive(Debug)]
 struct Permissions(Vec<Allowed>);
 
-/// Returns who decides; nobody does if nothing is allowed.
+/// Returns the authorizer; none if nothing is allowed.
 pub(crate) fn authorizer(allowed: &[Allowed]) -> Option<Arc<dyn UserAuthorizer>> {
     match allowed {
         [] => None,

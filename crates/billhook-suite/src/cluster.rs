@@ -374,7 +374,7 @@ fn user(suite: &Suite, case: &ObjectCase) -> UserInfo {
 }
 
 impl Observed {
-    /// All that an outcome tells, given the object that the client gets back.
+    /// All that an outcome shows, given the object that the client gets back.
     fn of<T>(outcome: RequestOutcome<T>, returned: fn(T) -> Option<DeepValue>) -> Self {
         let called = |action: &Action| match action {
             Action::Webhook { hook, .. } => Some(hook.clone()),

@@ -98,7 +98,7 @@ pub enum Failure {
         part: &'static str,
         /// All that is expected.
         expected: DeepValue,
-        /// All that there is.
+        /// All that was found.
         actual: DeepValue,
     },
     /// Another object is stored.

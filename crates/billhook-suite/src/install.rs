@@ -37,7 +37,7 @@ pub(crate) fn fields() -> ServerFields {
     ServerFields::new(UID, TIME, "x")
 }
 
-/// Sets or removes a field of the metadata, which is made if there is none.
+/// Sets or removes a field of the metadata, which is added if absent.
 pub(crate) fn set_metadata(object: &mut Value, name: &str, value: Option<&str>) {
     let Some(members) = object.as_object_mut() else { return };
     let metadata = members.entry("metadata").or_insert(Value::Null);

@@ -160,7 +160,7 @@ fn rows<'s>(
     values.iter().enumerate().map(row)
 }
 
-/// `FieldValueRequired at spec.keep with the text "…"`, as far as known.
+/// `FieldValueRequired at spec.keep with the text "…"`, without the parts that are unknown.
 impl fmt::Display for ExpectedError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(if self.rule.is_empty() { "an error" } else { &self.rule })?;

@@ -22,7 +22,7 @@ use super::connect::{Exchange, Pool};
 use super::error::exchange_error;
 use super::redirect::{Elsewhere, Hop, MAX_REDIRECTS};
 
-/// The longest a call may take, whatever the webhook allows (DI-50).
+/// The longest that a call may take, even if the webhook allows more (DI-50).
 pub(super) const MAX_CALL: Duration = Duration::from_secs(30);
 /// How often one call may be repeated because the webhook asks for it (CL-62).
 const MAX_REPETITIONS: usize = 10;

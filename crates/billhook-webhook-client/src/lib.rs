@@ -232,7 +232,7 @@ impl HttpsCaller {
         }
     }
 
-    /// The client of a webhook, made if there is none or its credentials are no longer good.
+    /// The client of a webhook, made if it is absent or its credentials are no longer good.
     /// Failures are not kept (CL-71).
     async fn client(&self, to: Addressed<'_>) -> Result<Arc<Client>, String> {
         let Addressed { hook, config, clients } = to;

@@ -30,7 +30,7 @@ use super::target::{host_and_port, join};
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Proxies {
-    /// The one for HTTPS, or why there is none.
+    /// The one for HTTPS, or why it is absent.
     proxy: Option<Result<Proxy, String>>,
     exceptions: Vec<Exception>,
 }
@@ -52,7 +52,7 @@ impl fmt::Debug for Proxy {
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Exception {
     host: Host,
-    /// Any port if there is none.
+    /// Any port if absent.
     port: Option<u16>,
 }
 

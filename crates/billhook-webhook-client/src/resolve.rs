@@ -48,7 +48,7 @@ impl ServiceResolver for DnsResolver {
     }
 }
 
-/// Knows some services by name, whatever their port, and leaves the others to [`DnsResolver`].
+/// Knows some services by name, with any port, and leaves the others to [`DnsResolver`].
 #[derive(Clone, Debug, Default)]
 pub struct StaticResolver {
     addresses: BTreeMap<(String, String), String>,

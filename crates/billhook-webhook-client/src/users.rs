@@ -66,7 +66,7 @@ record! {
 
 /// The users of a kubeconfig, from which webhooks get their credentials (CL-14).
 ///
-/// Its debug text tells their names only.
+/// Its debug text shows their names only.
 #[derive(Clone, Default)]
 pub struct Kubeconfig {
     users: BTreeMap<String, User>,

@@ -4,7 +4,7 @@
 use super::{Files, Findings};
 
 /// The phrase, how often it may still occur, what to write instead.
-const PHRASES: [(&str, usize, &str); 7] = [
+const PHRASES: [(&str, usize, &str); 13] = [
     ("//! What ", 0, "a noun, or a sentence with a subject"),
     ("/// What ", 0, "a noun, or a sentence with a subject"),
     ("/// Gives ", 0, "Returns"),
@@ -12,6 +12,12 @@ const PHRASES: [(&str, usize, &str); 7] = [
     (" is no ", 20, "is not a"),
     ("complete but for", 0, "complete except"),
     ("normalis", 0, "normaliz"),
+    ("told", 62, "reported, known or distinguished"),
+    ("nobody", 47, "a noun, or the passive"),
+    ("somebody", 27, "a noun, or the passive"),
+    ("whoever", 7, "a noun"),
+    ("in no time", 5, "in constant time"),
+    ("that there is", 17, "existing, or nothing"),
 ];
 
 pub(super) fn check(files: &Files, findings: &mut Findings) {

@@ -174,7 +174,7 @@ impl Preparation<'_> {
         strategy.prepare(object, Some(old), &self.context(&now));
     }
 
-    /// What a strategy is told of the request.
+    /// The context that strategies see.
     fn context<'c>(&'c self, now: &'c str) -> StrategyContext<'c> {
         let request = self.incoming.request;
         StrategyContext { subresource: request.subresource, user: &request.user, now }

@@ -1,5 +1,5 @@
 //! The outcome of a request as findings: why the object is refused, what the client is warned of, and
-//! which webhooks and policies fail although nobody is told.
+//! which webhooks and policies fail without a word to the client.
 
 use std::collections::BTreeSet;
 
@@ -140,7 +140,7 @@ impl Telling<'_> {
         finding
     }
 
-    /// A failure that neither refuses the request nor is told to the client.
+    /// A failure that neither refuses the request nor is reported to the client.
     fn ignored(&self, step: &Step) -> Option<Finding> {
         match &step.action {
             Action::Webhook { configuration, hook, stage, result, .. } => {

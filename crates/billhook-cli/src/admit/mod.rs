@@ -165,7 +165,7 @@ impl<'r> Run<'r> {
         Ok(Prepared { admission, request, crd, version, undecodable, deprecated })
     }
 
-    /// The problem of a strict server with decoding an object: it tells the fields one by one.
+    /// The problem of a strict server with decoding an object: it lists the fields one by one.
     fn undecodable(&self, version: &CrdVersion, document: &Document) -> Option<Box<Problem>> {
         let validation = field_validation(self.command.field_validation);
         if validation != FieldValidation::Strict || self.command.patch.is_some() {

@@ -21,7 +21,7 @@ pub(super) struct Printer<'r> {
     command: &'r Admit,
     form: Form<Objects>,
     policy: Policy<'r>,
-    /// The things that are told only once.
+    /// The things that are reported only once.
     told: BTreeSet<String>,
 }
 

@@ -9,7 +9,7 @@ use billhook_admission::{CallEnd, CallStart, Observer};
 
 use crate::report;
 
-/// How long a webhook may take before anybody is told.
+/// How long a webhook may take before progress is shown.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// The webhooks that have been asked and not answered.

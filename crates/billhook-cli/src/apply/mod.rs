@@ -60,7 +60,7 @@ struct Applied {
     warnings: Vec<String>,
     /// Whether the configuration has managed fields, which no server takes.
     has_managed_fields: bool,
-    /// The conflicts, as far as they are why it was refused.
+    /// The conflicts, if it was refused for them.
     conflicts: Vec<Conflict>,
 }
 

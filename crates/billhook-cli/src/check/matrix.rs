@@ -143,7 +143,7 @@ impl Row {
     }
 
     /// Returns the differences between neighboring versions. An error counts as the same if it is
-    /// about the same thing at the same place, whatever its text.
+    /// about the same thing at the same place, with any text.
     fn changes(&self) -> Vec<Change> {
         let mut changes = Vec::new();
         let mut add = |subject: &str, since, is_accepted| {

@@ -168,7 +168,7 @@ impl Subject {
     }
 }
 
-/// Whether a document says that it is a webhook configuration, of whatever version.
+/// Whether a document says that it is a webhook configuration, of any version.
 fn has_webhooks(value: &Value) -> bool {
     let text = |name| value.get(name).and_then(Value::as_str).unwrap_or_default();
     text("apiVersion").starts_with("admissionregistration.k8s.io/")

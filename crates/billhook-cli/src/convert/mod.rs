@@ -94,7 +94,7 @@ impl Caller {
         })
     }
 
-    /// The address of a webhook, as far as the options change it.
+    /// The address of a webhook, with the changes that the options make.
     fn moved(&self, config: &ClientConfig) -> ClientConfig {
         let mut config = config.clone();
         if let Some(url) = &self.url {

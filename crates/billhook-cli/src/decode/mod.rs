@@ -41,7 +41,7 @@ impl<'c> Printer<'c> {
         Printer { common, form: Form::new(common.findings, common.report, kind, text) }
     }
 
-    /// Prints an outcome; `is_told` says whether its problem was told before.
+    /// Prints an outcome; `is_told` says whether its problem was reported before.
     fn add(
         &mut self,
         outcome: Outcome<'_>,

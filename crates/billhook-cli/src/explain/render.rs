@@ -1,5 +1,5 @@
 //! A rule as text for a terminal: paragraphs and lists are wrapped, code stays as it is. Colors and
-//! emphasis are for whoever prints the text to take out.
+//! emphasis are taken out by the code that prints the text.
 
 use std::fmt::Write as _;
 

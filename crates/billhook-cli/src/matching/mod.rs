@@ -84,7 +84,7 @@ pub(crate) fn run(command: &Match) -> Result<Status, RunError> {
 /// Everything that requests are matched with.
 struct Cluster {
     kubernetes: KubernetesVersion,
-    /// None if there are none and none were asked for.
+    /// `None` if there are no definitions and none were asked for.
     crds: Option<Crds>,
     namespaces: Namespaces,
     sets: [WebhookSet; 2],

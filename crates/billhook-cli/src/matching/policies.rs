@@ -78,7 +78,7 @@ impl PolicyObjects for Objects<'_> {
     }
 }
 
-/// Returns the reason that a server refuses the request, if nobody can tell whether a policy
+/// Returns the reason that a server refuses the request, if it cannot be decided whether a policy
 /// applies.
 pub(super) fn refusal(found: &PolicyExplanation) -> Option<&str> {
     match &found.application {
@@ -102,7 +102,7 @@ pub(super) fn findings(subject: &Subject, explained: &[PolicyExplanation]) -> Ve
     found.collect()
 }
 
-/// `policy/binding with parameter namespace/name`, as far as it has them.
+/// `policy/binding with parameter namespace/name`, without the parts that are absent.
 fn name(found: &PolicyExplanation) -> String {
     let mut name = found.policy.clone();
     if let Some(binding) = &found.binding {

@@ -6,7 +6,7 @@ use serde_json::Value;
 use crate::identity::Identity;
 use crate::problem::{Place, Problem};
 
-/// A request, or why there is none.
+/// A request, or the reason that it cannot be made.
 pub(super) struct Subject {
     pub(super) place: Place,
     pub(super) identity: Identity,

@@ -1,4 +1,4 @@
-//! Baselines: findings that are known and not told again.
+//! Baselines: findings that are known and not reported again.
 
 use std::fs;
 use std::io;

@@ -78,7 +78,7 @@ impl<'c> Policy<'c> {
         self.config
     }
 
-    /// Returns the findings that count, with their severities; each is of whatever file it is in.
+    /// Returns the findings that count, with their severities; they may be of several files.
     pub(crate) fn apply(&mut self, findings: Vec<Finding>) -> Vec<Finding> {
         let findings = findings.into_iter().filter_map(|finding| self.apply_one(finding));
         let mut findings = findings.collect();
@@ -113,15 +113,16 @@ impl<'c> Policy<'c> {
         }
     }
 
-    /// Takes away the findings that are known. What cannot be used is always told: nothing is known
-    /// of what it would have held.
+    /// Takes away the findings that are known. What cannot be used is always reported: nothing is
+    /// known of what it would have held.
     pub(crate) fn leave_new(&mut self, findings: &mut Vec<Finding>) {
         if let Some(baseline) = &mut self.baseline {
             findings.retain(|finding| finding.rule == UNUSABLE || !baseline.takes(finding));
         }
     }
 
-    /// Writes the baseline, or returns findings about those that are gone. What goes wrong is told.
+    /// Writes the baseline, or returns findings about those that are gone. What goes wrong is
+    /// reported.
     pub(crate) fn finish(self) -> (Vec<Finding>, Status) {
         let files = self.files;
         let Some(baseline) = self.baseline else { return (Vec::new(), Status::Fine) };

@@ -189,7 +189,7 @@ impl Client {
     }
 }
 
-/// Serves a connection until it ends; what goes wrong with it concerns nobody else.
+/// Serves a connection until it ends; what goes wrong with it does not affect the others.
 async fn connection(
     stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
     client: Client,

@@ -107,7 +107,7 @@ async fn serve(command: &Serve) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Whoever reaches the server may do everything, so that others must not reach it.
+/// Refuses addresses that other machines reach without a token: a client may do everything.
 fn check_address(command: &Serve, token: Option<&str>) -> Result<(), Box<Problem>> {
     if command.listen.ip().is_loopback() || token.is_some() {
         return Ok(());

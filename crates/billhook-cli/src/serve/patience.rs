@@ -12,7 +12,7 @@ use tokio::time::{Instant, Sleep, sleep};
 
 /// How long nothing at all may be read of what is to be sent.
 const UNREAD_TIME: Duration = Duration::from_secs(30);
-/// How long the rest of a watch may stay unread that has come to its end.
+/// How long the rest of a watch that has finished may stay unread.
 const REST_TIME: Duration = Duration::from_secs(1);
 
 /// When the answer ends by itself that a connection sends, if it is a watch.

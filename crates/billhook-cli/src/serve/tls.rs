@@ -16,7 +16,7 @@ use tokio_rustls::rustls::pki_types::PrivateKeyDer;
 /// How long certificates are valid, in days from yesterday on: clocks differ.
 const VALIDITY: u64 = 1 + 365;
 const DAY: u64 = 24 * 60 * 60;
-/// The last day, since 1970, that there are certificates on, so that dates are computed.
+/// The last day, counted from 1970, for which certificates are made, so that dates can be computed.
 const LAST_DAY: u64 = 200 * 365;
 
 /// A certificate with its key, and the authority that signed it.

@@ -11,7 +11,7 @@ use billhook_suite::Suite;
 use billhook_webhook_client::{HttpsCaller, StaticResolver};
 use tokio::runtime::{Builder, Runtime};
 
-/// Calls webhooks for whoever waits, on a runtime of its own.
+/// Calls webhooks for blocking callers, on a runtime of its own.
 struct Calling {
     caller: HttpsCaller,
     runtime: Runtime,

@@ -171,7 +171,7 @@ fn complete(object: &mut Value, old: &mut Value, namespace: &str, version: &CrdV
     }
 }
 
-/// The metadata of an object, made if there is none.
+/// The metadata of an object, added if absent.
 fn metadata(object: &mut Value) -> Option<&mut Map<String, Value>> {
     let metadata = object.as_object_mut()?.entry("metadata");
     metadata.or_insert_with(|| Value::Object(Map::new())).as_object_mut()

@@ -97,7 +97,7 @@ fn under_quota(arguments: &str, object: &str) -> String {
     shown.lines().map(stable).collect::<Vec<_>>().join("\n")
 }
 
-/// Parameters are found by namespace, and each validation of a policy is told (PO-31).
+/// Parameters are found by namespace, and each validation of a policy is reported (PO-31).
 #[test]
 fn policies() {
     let database = "apiVersion: example.com/v1\nkind: Database\nmetadata: {name: a}\n\

@@ -67,7 +67,7 @@ fn scratch(name: &str) -> Scratch {
     Scratch::new(name, &[("crd.yaml", DEFINITION), ("job.yaml", OBJECT)])
 }
 
-/// Nobody refuses an object for them (RP-90): the only error is that of the maximum.
+/// An object is not refused for them (RP-90): the only error is that of the maximum.
 #[test]
 fn deprecated_fields() {
     let scratch = scratch("deprecated");

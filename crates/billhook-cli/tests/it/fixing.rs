@@ -104,7 +104,7 @@ fn names(directory: &Path) -> Vec<String> {
     names
 }
 
-/// Even whoever may do everything does not change what is marked as not to be changed.
+/// Even a user who may do everything does not change what is marked as not to be changed.
 #[cfg(unix)]
 #[test]
 fn read_only_file() {

@@ -183,7 +183,7 @@ fn check_baseline(text: &str) {
     assert_eq!(rules, ["FieldValueInvalid", "FieldValueTypeInvalid", "RP-20"]);
 }
 
-/// Baselines hold for requests; what is gone from a file that was read is told.
+/// Baselines hold for requests; what is gone from a file that was read is reported.
 #[test]
 fn baselines_of_requests() {
     let toml = "crds = ['crds']\n[rules]\nassumed-namespace = 'off'\n";
@@ -209,7 +209,7 @@ fn baselines_of_requests() {
     }
 }
 
-/// Whatever makes no request is never known: the run fails, and says why.
+/// A document that makes no request is never known: the run fails, and says why.
 #[test]
 fn baselines_without_requests() {
     let other = OBJECT.replace("kind: Backup", "kind: Restore");

@@ -1,4 +1,4 @@
-//! The commands in the README do what it says.
+//! The commands in README.md and in the README of the command do what these say.
 
 use crate::admit::Webhooks;
 use crate::support::{root, run};
@@ -26,9 +26,10 @@ fn commands(text: &str) -> Vec<(String, String)> {
 
 #[test]
 fn commands_run() {
-    let readme = std::fs::read_to_string(root().join("README.md")).unwrap();
-    let commands = commands(&readme);
-    assert!(commands.len() >= 4);
+    let pages = ["README.md", "crates/billhook-cli/README.md"];
+    let texts = pages.map(|page| std::fs::read_to_string(root().join(page)).unwrap());
+    let commands: Vec<_> = texts.iter().flat_map(|text| commands(text)).collect();
+    assert!(commands.len() >= 9);
     let webhooks = Webhooks::start("readme");
     let file = webhooks.file("");
     for (command, output) in commands {

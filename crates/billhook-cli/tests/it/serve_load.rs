@@ -53,7 +53,7 @@ impl Running {
     }
 }
 
-/// Runs something before the number of connections is told, so that everything has been used once.
+/// Counts connections after a first request, so that everything has been used once.
 fn descriptors_after_use(server: &Running) -> usize {
     server.answers();
     sleep(Duration::from_millis(100));

@@ -79,8 +79,8 @@ fn webhooks_are_called() {
     assert!(shown.contains("failed calling webhook \"mutate.webhooks"), "{shown}");
 }
 
-/// Files that cannot be read are told, and all else runs. One that is too large is for every user, a
-/// closed directory only for those who are not root.
+/// Files that cannot be read are reported, and all else runs. One that is too large is so for every
+/// user, a closed directory only for those who are not root.
 #[cfg(unix)]
 #[test]
 fn unreadable_files_hide_nothing() {

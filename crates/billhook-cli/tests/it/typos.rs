@@ -1,4 +1,4 @@
-//! Typos that people make, and the findings that tell them what to do.
+//! Typos that people make, and the findings that say what to do.
 
 use crate::support::{root, run, snapshot};
 

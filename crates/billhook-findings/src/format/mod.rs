@@ -71,7 +71,7 @@ fn relative(file: &str) -> &str {
     file.trim_start_matches("./")
 }
 
-/// `file:line:column`, as far as it is known.
+/// `file:line:column`, without the parts that are unknown.
 fn location(finding: &Finding) -> String {
     let file = visible(finding.file());
     match finding.start() {

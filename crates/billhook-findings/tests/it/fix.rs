@@ -89,7 +89,7 @@ fn places_of_edits() {
     assert!(fix(&other, &findings_in(&source(&text))).is_none(), "findings of another source");
 }
 
-/// A name as somebody in a hurry writes it.
+/// A name as it is written in a hurry.
 fn misspelled(name: &'static str) -> impl Strategy<Value = String> {
     (0..5_u8, 0..name.len()).prop_map(move |(kind, at)| {
         let mut chars: Vec<char> = name.chars().collect();

@@ -62,7 +62,7 @@ fn documents_are_as_their_schemas_say() {
     check("sarif", &serde_json::from_str(&print(Format::Sarif, &[])).unwrap());
 }
 
-/// No character of the input moves the cursor, whatever field it is in.
+/// No character of the input moves the cursor, in any field.
 #[test]
 fn control_characters_are_escaped() {
     let evil = "a\u{1b}[2J\u{7}\u{202e}\u{9b}b\nc";

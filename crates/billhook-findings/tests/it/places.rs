@@ -46,7 +46,7 @@ fn fields_of_items_and_documents() {
     assert!(Place::file(source).find(&path(&["a"])).is_none());
 }
 
-/// A part of a text is found in whatever way the text is written, or not at all.
+/// A part of a text is found in every way of writing the text, or not at all.
 #[test]
 fn parts_of_texts() {
     let written = |yaml: &str, part: &str| {

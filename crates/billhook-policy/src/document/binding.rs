@@ -72,7 +72,7 @@ record! {
         pub namespace: String = "namespace" [2],
         /// Which objects.
         pub selector: Option<LabelSelector> = "selector" [3],
-        /// The action if there is none: `Allow` or `Deny`.
+        /// The action if it is absent: `Allow` or `Deny`.
         pub parameter_not_found_action: Option<String> =
             "parameterNotFoundAction" [4] of "v1.ParameterNotFoundActionType",
     }

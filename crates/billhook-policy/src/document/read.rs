@@ -249,7 +249,7 @@ impl PolicyDocument {
         }
     }
 
-    /// Returns the kind that a document says it is, of whatever version; none if it is not a policy
+    /// Returns the kind that a document says it is, of any version; none if it is not a policy
     /// or a binding.
     pub fn kind_of(value: &Value) -> Option<PolicyKind> {
         version_of(value)?;

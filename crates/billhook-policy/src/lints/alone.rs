@@ -17,7 +17,7 @@ use crate::typed::{PolicyTypes, TypedKind, TypedPolicy};
 
 /// From what cost on an expression is near its limit.
 const NEAR_LIMIT: u64 = CALL_LIMIT / 5 * 4;
-/// Greater costs are told as more than this.
+/// Greater costs are reported as more than this.
 const TOLD: u64 = 100 * CALL_LIMIT;
 
 impl PolicyDocument {
@@ -28,7 +28,7 @@ impl PolicyDocument {
     }
 
     /// Returns advice about the document alone for a version of the server, with what the types of
-    /// the objects tell about its expressions.
+    /// the objects say about its expressions.
     pub fn lints_for<T: PolicyTypes + ?Sized>(
         &self,
         kubernetes: KubernetesVersion,

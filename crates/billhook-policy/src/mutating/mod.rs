@@ -57,7 +57,7 @@ impl PolicySet {
     }
 
     /// Evaluates the mutating policies for a request. `reinvocation` is that of the request, new
-    /// for its first pass; its [`end_pass`](PolicyReinvocation::end_pass) has to be told of the
+    /// for its first pass; its [`end_pass`](PolicyReinvocation::end_pass) has to be called with the
     /// object that results.
     pub fn mutate(
         &self,
@@ -151,7 +151,7 @@ struct Versioned {
 enum MutationError {
     /// The policy fails.
     Policy(String),
-    /// The request fails, whatever the failure policy.
+    /// The request fails under every failure policy.
     Request(Status),
 }
 

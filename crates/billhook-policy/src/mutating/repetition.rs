@@ -15,7 +15,7 @@ pub struct PolicyRepetition {
     pub policy: String,
     /// The name of the binding.
     pub binding: String,
-    /// `<namespace>/<name>` of the parameter; empty if there is none.
+    /// `<namespace>/<name>` of the parameter; empty if absent.
     pub parameter: String,
     /// The object that the policy left, in the kind that it matched.
     pub once: DeepValue,

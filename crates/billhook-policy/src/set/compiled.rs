@@ -46,7 +46,7 @@ pub(crate) enum FailurePolicy {
 /// A binding of a policy.
 pub(crate) struct Binding {
     pub(crate) name: String,
-    /// All requests of the policy if there is none.
+    /// All requests of the policy if absent.
     pub(crate) matcher: Option<RequestMatcher>,
     pub(crate) params: Option<ParamSource>,
     pub(crate) actions: Vec<String>,

@@ -93,8 +93,8 @@ pub(crate) fn is_selected(
     selects(&head.matcher) && binding.matcher.as_ref().is_none_or(selects)
 }
 
-/// Returns the policies that a request goes to, in order, and those with an error that keeps it
-/// from being told.
+/// Returns the policies that a request goes to, in order, and those with an error that leaves
+/// it open.
 pub(crate) fn matching_policies<'p, P>(
     indexed: &'p Indexed<P>,
     head: fn(&P) -> &Head,

@@ -1,4 +1,4 @@
-//! Sizes that nobody means well with.
+//! Sizes that are meant to do harm.
 
 use billhook_policy::{PolicyReinvocation, PolicySet};
 use serde_json::{Value, json};

@@ -232,7 +232,7 @@ fn mutations_see_the_defaults_of_those_before() {
     assert_eq!(mutated(&mutations), Ok(expected));
 }
 
-/// PO-49, PO-85: the first error is told, each is a cause.
+/// PO-49, PO-85: the first error is the message, each is a cause.
 #[test]
 fn errors_are_collected() {
     let mutations =

@@ -143,7 +143,7 @@ fn a_missing_namespace_fails_the_request() {
     assert_eq!((status.code, status.message.as_str()), (404, "namespaces \"gone\" not found"));
 }
 
-/// PO-30, PO-53: every parameter counts, the first denial is told.
+/// PO-30, PO-53: every parameter counts, the first denial is the message.
 #[test]
 fn parameters_by_selector() {
     let world = World::new()
@@ -219,7 +219,7 @@ fn half_a_policy() {
     assert!(matches!(outcome.records[1].verdict, PolicyVerdict::ErrorIgnored(_)));
 }
 
-/// PO-50, PO-51, PO-54, PO-60: messages, their fallbacks, and what an audit tells.
+/// PO-50, PO-51, PO-54, PO-60: messages, their fallbacks, and what an audit records.
 #[test]
 fn messages() {
     for (validation, expected) in [

@@ -26,7 +26,7 @@ pub(super) struct Breach {
     told: Told,
 }
 
-/// How a server tells that a constraint is broken: by the reason of an error, and a part of its
+/// How a server reports that a constraint is broken: by the reason of an error, and a part of its
 /// detail.
 #[derive(Clone, Copy)]
 struct Told(&'static str, &'static str);

@@ -27,7 +27,7 @@ pub(super) struct Broken {
     /// Whether only the status is updated.
     pub(super) is_status: bool,
     pub(super) error: FieldError,
-    /// Whether only its text tells the error from others of the field.
+    /// Whether only its text distinguishes the error from others of the field.
     pub(super) needs_text: bool,
 }
 
@@ -189,7 +189,7 @@ impl<'c> Constraints<'c> {
         }
     }
 
-    /// Adds a case if the object is refused with an error that tells of the constraint.
+    /// Adds a case if the object is refused with an error about the constraint.
     fn add(
         &mut self,
         name: &str,

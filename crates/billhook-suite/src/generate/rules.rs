@@ -114,7 +114,7 @@ impl Constraints<'_> {
     }
 }
 
-/// A rule as its error tells it.
+/// A rule as its error shows it.
 fn words(rule: &Value) -> &str {
     match text(rule, "message").trim() {
         "" => text(rule, "rule").trim(),
@@ -122,7 +122,7 @@ fn words(rule: &Value) -> &str {
     }
 }
 
-/// The error that tells of a rule; one with another message comes after those of the other
+/// The error about a rule; one with another message comes after those of the other
 /// constraints.
 fn told(rule: &Value, mut errors: Vec<FieldError>) -> Option<FieldError> {
     let last = errors.len().checked_sub(1)?;

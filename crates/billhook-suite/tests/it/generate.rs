@@ -46,7 +46,7 @@ fn generated_suites_pass() {
 }
 
 /// Each constraint has a case, whether its value is there or has to be added, and whether or not it
-/// compares with the old object; what nothing can break is told.
+/// compares with the old object; what nothing can break is reported.
 #[test]
 fn constraints_have_cases() {
     let schema = json!({"type": "object", "required": ["spec"], "properties": {"spec": {

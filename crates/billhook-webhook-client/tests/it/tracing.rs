@@ -68,7 +68,7 @@ fn calls_have_spans() {
     assert!(!lines.contains("hidden"));
 }
 
-/// Converts, but takes its time.
+/// Converts, but slowly.
 struct Slow;
 
 impl WebhookCaller for Slow {

@@ -57,7 +57,7 @@ async fn a_call_ends_when_the_client_goes_away() {
     }
 }
 
-/// A client that is gone already: nobody is called.
+/// A client that is gone already: no webhook is called.
 #[tokio::test]
 async fn no_webhook_is_asked_for_a_client_that_is_gone() {
     for (kind, expected) in [("Mutating", 504), ("Validating", 504)] {

@@ -295,7 +295,7 @@ async fn a_change_is_seen_before_defaults() {
     assert_eq!(outcome.result.unwrap().object.unwrap()["spec"]["first"], "one");
 }
 
-/// A conversion that fails refuses the request, whatever the failure policy is; in the mutating
+/// A conversion that fails refuses the request under every failure policy; in the mutating
 /// stage the text has its prefix twice (DI-39).
 #[tokio::test]
 async fn failed_conversions_refuse_the_request() {

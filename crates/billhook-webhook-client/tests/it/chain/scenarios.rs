@@ -156,7 +156,7 @@ async fn only_output_is_checked_for_idempotence() {
     }
 }
 
-/// Webhooks of the same name in one configuration are told apart (DI-06).
+/// Webhooks of the same name in one configuration are distinguished (DI-06).
 #[tokio::test]
 async fn webhooks_of_the_same_name() {
     let world = World::new(vec![

@@ -1,5 +1,5 @@
 //! Servers whose own certificate is in the bundle itself (CL-40, CL-41), as those are that test
-//! webhooks are often given: signed by nobody else, and marked as an authority or not.
+//! webhooks are often given: self-signed, and marked as an authority or not.
 
 use billhook::webhook::WebhookConfiguration;
 use billhook_admission::{AdmissionResponse, AdmissionReview, ReviewVersion};

@@ -40,7 +40,7 @@ fn row(
     Row { name, change: Box::new(change), reason: reason.into(), code }
 }
 
-/// A port on which nobody listens.
+/// A port without a listener.
 async fn closed_port() -> u16 {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     listener.local_addr().unwrap().port()

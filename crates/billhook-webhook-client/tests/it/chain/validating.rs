@@ -64,7 +64,7 @@ async fn the_first_error_in_time_counts() {
     }
 }
 
-/// Calls run at the same time, and whoever watches sees each end when it ends.
+/// Calls run at the same time, and an observer sees each end when it ends.
 #[tokio::test]
 async fn calls_run_at_the_same_time() {
     #[derive(Default)]
