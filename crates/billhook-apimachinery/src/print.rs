@@ -76,22 +76,6 @@ pub fn error_value(value: &Value) -> String {
     }
 }
 
-/// Returns a value as Go prints it without syntax: `map[a:1 b:[x y]]`.
-pub fn go_text(value: &Value) -> String {
-    let joined = |parts: Vec<String>| parts.join(" ");
-    grow(|| match value {
-        Value::Null => "<nil>".to_owned(),
-        Value::String(text) => text.clone(),
-        Value::Array(items) => format!("[{}]", joined(items.iter().map(go_text).collect())),
-        Value::Object(members) => {
-            let members = sorted(members).into_iter();
-            let members = members.map(|(name, value)| format!("{name}:{}", go_text(value)));
-            format!("map[{}]", joined(members.collect()))
-        }
-        other => compact_json(other),
-    })
-}
-
 /// Returns a value as the errors of older servers show it (KV-10): in Go syntax. Null alone is a
 /// string.
 pub(crate) fn go_value(value: &Value) -> String {

@@ -40,7 +40,9 @@ fn check_file(file: &str, text: &str, problems: &mut Vec<String>) {
         problems.push(format!("{file}: no heading that says what the file is for"));
     }
     let lines = text.lines().count();
-    if is_rust && lines > MAX_LINES {
+    // Tables that are made of data hold what the data holds.
+    let is_generated = file.contains("/src/generated/");
+    if is_rust && lines > MAX_LINES && !is_generated {
         problems.push(format!("{file}: {lines} lines, more than {MAX_LINES}"));
     }
 }

@@ -4,9 +4,9 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use billhook_apimachinery::print::{compact_json, go_text};
+use billhook_apimachinery::print::compact_json;
 use billhook_apimachinery::record::{Field, Merge, Record, Type};
-use billhook_apimachinery::value::{DeepValue, deep_clone, grow};
+use billhook_apimachinery::value::{DeepValue, deep_clone, grow, sorted};
 use serde_json::{Map, Value};
 
 const DIRECTIVE: &str = "$patch";
@@ -138,6 +138,22 @@ fn record_in(type_: Type) -> Option<&'static Record> {
         }
         _ => None,
     }
+}
+
+/// A value as Go prints it without syntax: `map[a:1 b:[x y]]`.
+fn go_text(value: &Value) -> String {
+    let joined = |parts: Vec<String>| parts.join(" ");
+    grow(|| match value {
+        Value::Null => "<nil>".to_owned(),
+        Value::String(text) => text.clone(),
+        Value::Array(items) => format!("[{}]", joined(items.iter().map(go_text).collect())),
+        Value::Object(members) => {
+            let members = sorted(members).into_iter();
+            let members = members.map(|(name, value)| format!("{name}:{}", go_text(value)));
+            format!("map[{}]", joined(members.collect()))
+        }
+        other => compact_json(other),
+    })
 }
 
 /// A value as the items of lists are found by it: equal values, and only these, are the same.
