@@ -13,11 +13,12 @@ use billhook_admission::{
 use billhook_apimachinery::UserInfo;
 use serde_json::Value;
 
+use crate::background::Background;
 use crate::budget::Budgets;
 use crate::catalog::Lives;
 use crate::definitions;
 use crate::features::Features;
-use crate::future::at_once;
+use crate::future::finish;
 use crate::kinds;
 use crate::own::own_resources;
 use crate::server::Server;
@@ -335,11 +336,12 @@ impl ServerBuilder {
             configured,
             links: Mutex::default(),
             settling: tokio::sync::Mutex::default(),
+            background: Background::default(),
         };
         let shared = Arc::new(shared);
-        at_once(kinds::create_initial(&shared));
+        finish(kinds::create_initial(&shared));
         for document in documents {
-            at_once(definitions::create(&shared, &document));
+            finish(definitions::create(&shared, &document));
         }
         Server::of(shared)
     }

@@ -174,7 +174,7 @@ impl Resource {
             serde_json::from_slice::<Typed<'_>>(&object.text)
                 .is_ok_and(|typed| !versions.iter().any(|known| *known == typed.api_version))
         };
-        let listing = storage.list(&self.collection, Range::default(), None).ok()?;
+        let listing = storage.list(&self.collection, Range::default());
         let lost = listing.objects.iter().find(is_lost)?;
         let failure = self.admission.read_blocking(version, &self.stored(lost)).err()?;
         Some(failure.message)

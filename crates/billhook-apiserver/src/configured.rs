@@ -69,9 +69,8 @@ fn documents<const N: usize>(
     storage: &impl Storage,
     resources: [&'static str; N],
 ) -> impl Iterator<Item = DeepValue> {
-    let list =
-        |resource| storage.list(&Collection::new(GROUP, resource), Range::default(), None).ok();
-    let listed = resources.into_iter().filter_map(list);
+    let list = |resource| storage.list(&Collection::new(GROUP, resource), Range::default());
+    let listed = resources.into_iter().map(list);
     listed.flat_map(|listing| listing.objects).filter_map(|object| read(&object))
 }
 

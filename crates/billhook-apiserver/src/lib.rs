@@ -7,6 +7,7 @@
 
 mod about;
 mod answer;
+mod background;
 mod body;
 mod budget;
 mod builder;

@@ -195,8 +195,8 @@ pub(crate) async fn dump(server: &Arc<Shared>) -> Result<String, Status> {
         if !dumped.insert(resource.collection.clone()) {
             continue;
         }
-        let listed = server.storage.list(&resource.collection, Range::default(), None);
-        for object in listed.map(|listing| listing.objects).unwrap_or_default() {
+        let listing = server.storage.list(&resource.collection, Range::default());
+        for object in listing.objects {
             let is_namespace = resource.definition.name() == NAMESPACES;
             if is_namespace && INITIAL.contains(&&*object.key) {
                 continue;

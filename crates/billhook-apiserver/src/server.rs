@@ -15,6 +15,7 @@ use serde_json::Value;
 
 use crate::about;
 use crate::answer::Body;
+use crate::background::Background;
 use crate::body::read;
 use crate::definitions;
 use crate::discovery;
@@ -84,6 +85,7 @@ impl Server {
             configured: RwLock::new(self.shared.configured()),
             links: Mutex::new(self.shared.links().clone()),
             settling: tokio::sync::Mutex::default(),
+            background: Background::default(),
         };
         let shared = Arc::new(shared);
         let settings = &shared.settings;
@@ -233,7 +235,7 @@ impl Server {
 
     /// Answers a request before its time is over (RE-22).
     async fn answer_in_time(&self, request: &Request) -> Response {
-        let time = match request.time() {
+        let time = match self.shared.background.check().and_then(|()| request.time()) {
             Ok(time) => time,
             Err(status) => return Form::of_failures(request).status(&status),
         };

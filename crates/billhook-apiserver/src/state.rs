@@ -8,6 +8,7 @@ use billhook_admission::{Chain, ServerFields, now};
 use billhook_apimachinery::UserInfo;
 use billhook_policy::PolicySet;
 
+use crate::background::Background;
 use crate::budget::Budgets;
 use crate::catalog::{Catalog, Lives, Resource, Served};
 use crate::configured::{Configures, policies, webhook_configurations};
@@ -28,6 +29,7 @@ pub(crate) struct Shared {
     pub(crate) links: Mutex<Links>,
     /// Held by the one that does the server's own work.
     pub(crate) settling: tokio::sync::Mutex<()>,
+    pub(crate) background: Background,
 }
 
 /// The settings of a server, which do not change while it runs and which its forks share.

@@ -12,6 +12,7 @@ use billhook_apimachinery::record::TypedRecord as _;
 use billhook_definition::approval::{Conformance, annotation, conformance};
 use billhook_definition::ca_bundle;
 use serde_json::Value;
+use tokio::runtime::Handle;
 
 use super::conditions::{
     CONFORMANT, ESTABLISHED, NAMES_ACCEPTED, TERMINATING, is_true, reason, set,
@@ -19,7 +20,7 @@ use super::conditions::{
 use super::naming::{Reserved, accept};
 use super::strategy::{CLEANUP, write_status};
 use crate::catalog::{DEFINITIONS, Defined, Served};
-use crate::future::at_once;
+use crate::future::finish;
 use crate::garbage::collect_in_turn;
 use crate::state::Shared;
 use crate::storage::{Range, Storage as _};
@@ -56,15 +57,20 @@ const FINALIZING_TIME: Duration = Duration::from_millis(100);
 pub(crate) async fn settle_or_begin(server: &Arc<Shared>, group: &str) {
     let (weak, owned) = (Arc::downgrade(server), group.to_owned());
     if server.settings.settles_like_a_server {
-        tokio::spawn(settle_in_time(weak, owned));
+        spawn(server, settle_in_time(weak, owned));
         return;
     }
     settle_by(server, group, pace_of_requests(server)).await;
     if server.settings.finalizes_in_background
         && server.catalog().terminating_groups().contains(group)
     {
-        tokio::spawn(finalize_in_time(weak, owned));
+        spawn(server, finalize_in_time(weak, owned));
     }
+}
+
+/// Does work in the background of the runtime in which requests are made.
+fn spawn(server: &Shared, work: impl Future<Output = ()> + Send + 'static) {
+    server.background.spawn(&Handle::current(), work);
 }
 
 /// The pace of what is done before a request is answered.
@@ -83,9 +89,12 @@ async fn finalize_in_time(server: Weak<Shared>, group: String) {
 pub(crate) fn resume(server: &Arc<Shared>) {
     let groups: BTreeSet<String> = server.catalog().groups().map(str::to_owned).collect();
     for group in groups {
-        match tokio::runtime::Handle::try_current() {
-            Ok(runtime) => drop(runtime.spawn(settle_in_time(Arc::downgrade(server), group))),
-            Err(_) => at_once(settle(server, &group)),
+        match Handle::try_current() {
+            Ok(runtime) => {
+                let work = settle_in_time(Arc::downgrade(server), group);
+                server.background.spawn(&runtime, work);
+            }
+            Err(_) => finish(settle(server, &group)),
         }
     }
 }
@@ -262,9 +271,8 @@ async fn clean_up(server: &Arc<Shared>, defined: &Defined, now: Time) -> bool {
 /// deleted.
 async fn delete_objects(server: &Arc<Shared>, defined: &Defined) -> Result<bool, String> {
     let Some(resource) = &defined.served else { return Ok(true) };
-    let Ok(storage) = resource.definition.storage() else { return Ok(true) };
-    let objects = server.storage.list(&resource.collection, Range::default(), None);
-    let objects = objects.map(|listing| listing.objects).unwrap_or_default();
+    let storage = resource.definition.storage().map_err(|error| error.to_string())?;
+    let objects = server.storage.list(&resource.collection, Range::default()).objects;
     let names = resource.definition.names();
     if let Some(Served { resource, live }) = server.find(resource.definition.group(), &names.plural)
     {

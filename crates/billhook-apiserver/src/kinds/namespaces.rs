@@ -35,10 +35,13 @@ pub(crate) async fn settle_namespace(server: &Arc<Shared>, namespace: &str) {
     let catalog = server.catalog();
     let namespaced = |scope| scope == Scope::Namespaced;
     for resource in catalog.resources().filter(|each| namespaced(each.definition.scope())) {
-        let Ok(version) = resource.definition.storage() else { continue };
         let prefix = format!("{namespace}/");
-        let found = server.storage.list(&resource.collection, Range::of_prefix(&prefix), None);
-        for object in found.map(|listing| listing.objects).unwrap_or_default() {
+        let listing = server.storage.list(&resource.collection, Range::of_prefix(&prefix));
+        for object in listing.objects {
+            let Ok(version) = resource.definition.storage() else {
+                is_empty = false;
+                break;
+            };
             let request = ObjectRequest::delete(version.name(), &[])
                 .stored(resource.stored(&object))
                 .namespace(namespace);
@@ -54,8 +57,7 @@ pub(crate) async fn settle_namespace(server: &Arc<Shared>, namespace: &str) {
 /// [`settle_namespace`] for all namespaces.
 pub(crate) async fn settle_namespaces(server: &Arc<Shared>) {
     let Some(resource) = server.catalog().native(NAMESPACES) else { return };
-    let found = server.storage.list(&resource.collection, Range::default(), None);
-    for namespace in found.map(|listing| listing.objects).unwrap_or_default() {
+    for namespace in server.storage.list(&resource.collection, Range::default()).objects {
         settle_namespace(server, &namespace.key).await;
     }
 }

@@ -208,7 +208,10 @@ impl State {
         let Some((collection, prefix)) = &self.range else { return Ok(()) };
         let server = self.server.upgrade().ok_or(RevisionError::Closed)?;
         let range = Range::of_prefix(prefix).after(after).limit(PAGE).without_count();
-        let listing = server.storage.list(collection, range, at)?;
+        let listing = match at {
+            Some(at) => server.storage.list_at(collection, range, at)?,
+            None => server.storage.list(collection, range),
+        };
         self.revision = listing.revision;
         let last = listing.objects.last().filter(|_| listing.remaining > 0);
         self.last = last.map(|last| Arc::clone(&last.key));

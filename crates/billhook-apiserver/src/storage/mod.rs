@@ -228,12 +228,16 @@ pub trait Storage: Send + Sync + 'static {
     /// Returns the newest state of an object.
     fn get(&self, collection: &Collection, key: &str) -> Option<Object>;
 
-    /// Lists a collection as it was at a revision, or as it is.
-    fn list(
+    /// Lists the newest state of a collection. It is always there, so that nobody has to decide what
+    /// a failure means for the server's own work.
+    fn list(&self, collection: &Collection, range: Range<'_>) -> Listing;
+
+    /// Lists a collection as it was at a revision.
+    fn list_at(
         &self,
         collection: &Collection,
         range: Range<'_>,
-        at: Option<Revision>,
+        at: Revision,
     ) -> Result<Listing, RevisionError>;
 
     /// Makes a write, if what it expects is stored. Returns its revision.

@@ -49,9 +49,9 @@ impl PolicyCluster for StoredObjects {
         let found = self.of_kind(kind, |resource, version| {
             let prefix = object_key(namespace, "");
             let range = Range::of_prefix(&prefix);
-            let listed = self.0.storage.list(&resource.collection, range, None);
-            let objects = listed.map(|listing| listing.objects).unwrap_or_default();
-            let objects = objects.iter().filter_map(|object| read(resource, version, object));
+            let listing = self.0.storage.list(&resource.collection, range);
+            let objects =
+                listing.objects.iter().filter_map(|object| read(resource, version, object));
             objects.filter(|object| is_selected(selector, object)).collect()
         });
         found.unwrap_or_default()
