@@ -16,10 +16,9 @@ use serde_json::Value;
 use crate::background::Background;
 use crate::budget::Budgets;
 use crate::catalog::Lives;
-use crate::definitions;
+use crate::controllers::{CONTROLLERS, create_definition, create_initial_namespaces};
 use crate::features::Features;
 use crate::future::finish;
-use crate::kinds;
 use crate::own::own_resources;
 use crate::server::Server;
 use crate::state::{Clock, Configured, Settings, Shared};
@@ -337,11 +336,12 @@ impl ServerBuilder {
             links: Mutex::default(),
             settling: tokio::sync::Mutex::default(),
             background: Background::default(),
+            controllers: &CONTROLLERS,
         };
         let shared = Arc::new(shared);
-        finish(kinds::create_initial(&shared));
+        finish(create_initial_namespaces(&shared));
         for document in documents {
-            finish(definitions::create(&shared, &document));
+            finish(create_definition(&shared, &document));
         }
         Server::of(shared)
     }

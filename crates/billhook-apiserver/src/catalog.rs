@@ -20,15 +20,11 @@ use serde_json::Value;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-use crate::configured::Configures;
 use crate::readings::Readings;
 use crate::storage::{Collection, Object, Range, Revision, Storage};
 
 /// The name of the definition of definitions.
 pub(crate) const DEFINITIONS: &str = "customresourcedefinitions.apiextensions.k8s.io";
-
-/// The name of the definition of namespaces.
-pub(crate) const NAMESPACES: &str = "namespaces.";
 
 /// The name of the definition of validating policies.
 pub(crate) const VALIDATING_POLICIES: &str =
@@ -51,8 +47,6 @@ pub(crate) struct Resource {
     pub(crate) admission: Admission,
     /// The type of its objects, if it is a resource of the server itself.
     pub(crate) record: Option<&'static Record>,
-    /// The part of the server that its objects configure, if it is such a resource of the server itself.
-    pub(crate) configures: Option<Configures>,
     /// Returns the text of a stored object, which another resource may have stored.
     pub(crate) own_text: OwnText,
     /// The revision since which it is served as it is: older changes are not told (LC-42).
@@ -127,7 +121,6 @@ impl Resource {
             collection,
             admission,
             record: None,
-            configures: None,
             own_text: Bytes::clone,
             since: 0,
             established: None,
@@ -140,7 +133,6 @@ impl Resource {
     pub(crate) fn native(mut self, strategy: Arc<dyn Strategy>, record: &'static Record) -> Self {
         self.admission = self.admission.strategy(strategy).registry("/registry");
         self.record = Some(record);
-        self.configures = Configures::of(self.definition.group(), &self.definition.names().plural);
         self
     }
 

@@ -1,17 +1,12 @@
-//! The configuration of admission by stored objects: webhooks and policies, and the namespaces that
-//! they select.
+//! The configuration of admission by stored objects: webhooks and policies.
 
 use billhook::KubernetesVersion;
-use billhook::webhook::{NamespaceLabels, WebhookConfiguration};
+use billhook::webhook::WebhookConfiguration;
 use billhook_apimachinery::value::DeepValue;
 use billhook_decode::read_json;
 use billhook_policy::{PolicyDocument, PolicyKind};
-use serde_json::Value;
 
 use crate::storage::{Collection, Object, Range, Storage};
-
-/// The label that a namespace has of itself.
-pub(crate) const NAME_LABEL: &str = "kubernetes.io/metadata.name";
 
 /// The API group of webhook configurations and policies.
 const GROUP: &str = "admissionregistration.k8s.io";
@@ -72,15 +67,6 @@ fn documents<const N: usize>(
     let list = |resource| storage.list(&Collection::new(GROUP, resource), Range::default());
     let listed = resources.into_iter().map(list);
     listed.flat_map(|listing| listing.objects).filter_map(|object| read(&object))
-}
-
-/// The labels of a namespace, if it exists.
-pub(crate) fn namespace_labels(storage: &impl Storage, name: &str) -> Option<NamespaceLabels> {
-    let namespace = read(&storage.get(&Collection::new("", "namespaces"), name)?)?;
-    let labels = namespace.pointer("/metadata/labels").and_then(Value::as_object);
-    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-    let labels = labels.into_iter().flatten().map(|(name, value)| (name.clone(), text(value)));
-    Some(labels.collect())
 }
 
 fn read(object: &Object) -> Option<DeepValue> {

@@ -11,8 +11,8 @@ use billhook_apimachinery::value::{DeepValue, deep_clone};
 use billhook_apimachinery::{Status, split_api_version};
 use serde_json::Value;
 
-use crate::catalog::{NAMESPACES, Resource};
-use crate::kinds::INITIAL;
+use crate::catalog::Resource;
+use crate::namespaces::{INITIAL, NAMESPACES};
 use crate::state::Shared;
 use crate::storage::{Object, Range, Storage as _};
 

@@ -17,7 +17,7 @@ use crate::about;
 use crate::answer::Body;
 use crate::background::Background;
 use crate::body::read;
-use crate::definitions;
+use crate::controllers::{self, CONTROLLERS};
 use crate::discovery;
 use crate::future::BoxFuture;
 use crate::load::{self, CreateError, LoadError, Loaded, Why};
@@ -86,11 +86,12 @@ impl Server {
             links: Mutex::new(self.shared.links().clone()),
             settling: tokio::sync::Mutex::default(),
             background: Background::default(),
+            controllers: &CONTROLLERS,
         };
         let shared = Arc::new(shared);
         let settings = &shared.settings;
         if settings.settles_like_a_server || settings.finalizes_in_background {
-            definitions::resume(&shared);
+            controllers::resume(&shared);
         }
         Server { shared }
     }
@@ -201,8 +202,8 @@ impl Server {
         }
         if CustomResourceDefinition::is_definition(object) {
             // What comes next may need it.
-            let group = definitions::group_of(load::metadata(object, "name"));
-            definitions::settle(&self.shared, group).await;
+            let group = controllers::group_of(load::metadata(object, "name"));
+            controllers::settle(&self.shared, group).await;
         }
         Ok(())
     }

@@ -3,7 +3,6 @@
 
 mod data;
 mod events;
-mod namespaces;
 mod policies;
 mod records;
 mod strategy;
@@ -18,7 +17,6 @@ use self::policies::PolicyStrategy;
 use self::strategy::KindStrategy;
 use crate::catalog::Resource;
 
-pub(crate) use self::namespaces::{INITIAL, create_initial, settle_namespace, settle_namespaces};
 pub(crate) use self::policies::check_types;
 pub(crate) use self::records::record_of;
 

@@ -11,7 +11,7 @@ use billhook_apimachinery::{FieldError, FieldPath};
 use serde_json::{Map, Value, json};
 
 use super::data;
-use crate::configured::NAME_LABEL;
+use crate::namespaces::NAME_LABEL;
 
 /// The rules of a kind.
 #[derive(Debug)]

@@ -5,9 +5,8 @@ use std::sync::Arc;
 use billhook_admission::{StoreError, StoreWrite};
 use billhook_apimachinery::Status;
 
-use crate::catalog::{DEFINITIONS, OwnText, Resource, stored_object};
-use crate::configured::Configures;
-use crate::state::Shared;
+use crate::catalog::{OwnText, Resource, stored_object};
+use crate::state::{Change, Shared};
 use crate::storage::{Collection, Object, Revision, Storage as _, Write};
 
 /// How many bytes a stored object has at most: as in etcd (RE-140).
@@ -25,20 +24,13 @@ pub(crate) fn object_key(namespace: &str, name: &str) -> String {
 pub(super) struct Binding {
     server: Arc<Shared>,
     collection: Collection,
-    /// Whether what is written decides about what is served.
-    is_of_definitions: bool,
-    /// The part of the server that takes over what is written.
-    configures: Option<Configures>,
     own_text: OwnText,
 }
 
 impl Binding {
     pub(super) fn new(server: &Arc<Shared>, resource: &Resource) -> Self {
-        let is_of_definitions = resource.definition.name() == DEFINITIONS;
-        let collection = resource.collection.clone();
-        let Resource { configures, own_text, .. } = *resource;
-        let server = Arc::clone(server);
-        Binding { server, collection, is_of_definitions, configures, own_text }
+        let (server, collection) = (Arc::clone(server), resource.collection.clone());
+        Binding { server, collection, own_text: resource.own_text }
     }
 
     pub(super) fn write(&self, write: &StoreWrite<'_>) -> Result<String, StoreError> {
@@ -60,7 +52,8 @@ impl Binding {
             return Ok(revision.unwrap_or_default());
         }
         let written = self.commit(&key, expected, text)?;
-        self.server.link(&self.collection, &key, found.as_ref());
+        let change = Change { collection: &self.collection, key: &key, before: found.as_ref() };
+        self.server.take_over(&change);
         Ok(written)
     }
 
@@ -78,12 +71,6 @@ impl Binding {
         };
         let written = self.server.storage.write(&self.collection, key, write);
         let revision = written.map_err(|mismatch| self.mismatch(mismatch.found.as_ref()))?;
-        if self.is_of_definitions {
-            self.server.define(&self.collection, key);
-        }
-        if let Some(part) = self.configures {
-            self.server.configure(part);
-        }
         Ok(revision.to_string())
     }
 

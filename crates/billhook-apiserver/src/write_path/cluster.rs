@@ -9,12 +9,11 @@ use billhook_apimachinery::label_selector::Selector;
 use billhook_apimachinery::split_api_version;
 use billhook_apimachinery::value::DeepValue;
 use billhook_policy::{ParamKind, PolicyCluster};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::binding::object_key;
-use super::namespaces::find_namespace;
 use crate::catalog::Resource;
-use crate::configured::NAME_LABEL;
+use crate::namespaces;
 use crate::state::Shared;
 use crate::storage::{Object, Range, Storage as _};
 
@@ -58,16 +57,11 @@ impl PolicyCluster for StoredObjects {
     }
 
     fn namespace(&self, name: &str) -> Option<DeepValue> {
-        let found = self.object(&ParamKind::new("v1", "Namespace"), "", name);
-        let assumed = || {
-            let labels = json!({ NAME_LABEL: name });
-            DeepValue::from(json!({"metadata": {"name": name, "labels": labels}}))
-        };
-        found.or_else(|| (!self.0.settings.has_namespaces).then(assumed))
+        namespaces::object(&self.0, name)
     }
 
     fn has_namespace(&self, name: &str) -> bool {
-        !self.0.settings.has_namespaces || find_namespace(&self.0, name).is_some()
+        namespaces::exists(&self.0, name)
     }
 }
 

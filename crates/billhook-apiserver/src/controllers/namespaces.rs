@@ -1,18 +1,61 @@
-//! Namespaces: the first ones, and the end of one with all that is in it.
+//! Namespaces: the first ones, what may be in them, and the end of one with all that is in it.
 
 use std::sync::Arc;
 
 use billhook::Scope;
-use billhook_admission::ObjectRequest;
+use billhook_admission::{Chain, ObjectRequest};
 use serde_json::{Value, json};
 
-use crate::catalog::NAMESPACES;
-use crate::state::Shared;
+use super::namespace_lifecycle::NamespaceLifecycle;
+use crate::catalog::Resource;
+use crate::namespaces::{INITIAL, NAMESPACES, is_terminating};
+use crate::state::{Controller, Shared, Work, Written};
 use crate::storage::{Range, Storage as _};
-use crate::write_path::{admit_own, is_terminating};
+use crate::write_path::admit_own;
 
-/// The namespaces that every server has.
-pub(crate) const INITIAL: [&str; 4] = ["default", "kube-node-lease", "kube-public", "kube-system"];
+/// Ends namespaces, and keeps objects out of those that do not exist.
+#[derive(Debug)]
+pub(super) struct Namespaces;
+
+impl Controller for Namespaces {
+    fn watches(&self, _: &str, _: &str) -> bool {
+        true
+    }
+
+    fn guard(&self, server: &Arc<Shared>, resource: &Resource, chain: Chain) -> Chain {
+        let is_of_namespaces = resource.definition.name() == NAMESPACES;
+        let is_in_namespace = resource.definition.scope() == Scope::Namespaced;
+        if is_of_namespaces || is_in_namespace && server.settings.has_namespaces {
+            let server = Arc::clone(server);
+            return chain.plugin(NamespaceLifecycle { server, is_of_namespaces });
+        }
+        chain
+    }
+
+    fn after<'w>(&self, server: &'w Arc<Shared>, written: &Written<'w>) -> Option<Work<'w>> {
+        let namespace = unsettled(server, written)?;
+        Some(Box::pin(settle_namespace(server, namespace)))
+    }
+
+    fn go_on<'w>(&self, server: &'w Arc<Shared>) -> Option<Work<'w>> {
+        Some(Box::pin(settle_namespaces(server)))
+    }
+}
+
+/// The namespace that is being deleted and may be empty after a write.
+fn unsettled<'w>(server: &Shared, written: &Written<'w>) -> Option<&'w str> {
+    let (definition, accepted) = (&written.resource.definition, written.accepted?);
+    if definition.scope() == Scope::Namespaced {
+        let namespace = written.namespace?;
+        let is_gone = accepted.stored.is_none();
+        return (is_gone && is_terminating(server, namespace)).then_some(namespace);
+    }
+    if definition.name() != NAMESPACES {
+        return None;
+    }
+    accepted.returned.as_ref()?.pointer("/metadata/deletionTimestamp")?;
+    written.name()
+}
 
 /// Creates the namespaces that every server has.
 pub(crate) async fn create_initial(server: &Arc<Shared>) {
@@ -26,7 +69,7 @@ pub(crate) async fn create_initial(server: &Arc<Shared>) {
 }
 
 /// Deletes all that is in a namespace which is being deleted, and the namespace when it is empty.
-pub(crate) async fn settle_namespace(server: &Arc<Shared>, namespace: &str) {
+async fn settle_namespace(server: &Arc<Shared>, namespace: &str) {
     let _turn = server.settling.lock().await;
     if !is_terminating(server, namespace) {
         return;
@@ -55,7 +98,7 @@ pub(crate) async fn settle_namespace(server: &Arc<Shared>, namespace: &str) {
 }
 
 /// [`settle_namespace`] for all namespaces.
-pub(crate) async fn settle_namespaces(server: &Arc<Shared>) {
+async fn settle_namespaces(server: &Arc<Shared>) {
     let Some(resource) = server.catalog().native(NAMESPACES) else { return };
     for namespace in server.storage.list(&resource.collection, Range::default()).objects {
         settle_namespace(server, &namespace.key).await;

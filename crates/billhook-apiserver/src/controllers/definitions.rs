@@ -2,7 +2,7 @@
 //! before the request that gave rise to it is answered, unless the server was asked to take its time.
 
 use std::collections::BTreeSet;
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, PoisonError, Weak};
 use std::time::Duration;
 
 use billhook::Time;
@@ -14,17 +14,74 @@ use billhook_definition::ca_bundle;
 use serde_json::Value;
 use tokio::runtime::Handle;
 
-use super::conditions::{
+use super::garbage::collect_in_turn;
+use crate::catalog::{DEFINITIONS, Defined, Served};
+use crate::definitions::conditions::{
     CONFORMANT, ESTABLISHED, NAMES_ACCEPTED, TERMINATING, is_true, reason, set,
 };
-use super::naming::{Reserved, accept};
-use super::strategy::{CLEANUP, write_status};
-use crate::catalog::{DEFINITIONS, Defined, Served};
+use crate::definitions::{CLEANUP, Reserved, accept, write_status};
 use crate::future::finish;
-use crate::garbage::collect_in_turn;
-use crate::state::Shared;
-use crate::storage::{Range, Storage as _};
+use crate::state::{Change, Controller, Shared, Work, Written};
+use crate::storage::{Collection, Range, Storage as _};
 use crate::write_path::admit_own;
+
+/// Serves what definitions say, and takes each through its life.
+#[derive(Debug)]
+pub(super) struct Definitions;
+
+impl Controller for Definitions {
+    fn watches(&self, _: &str, _: &str) -> bool {
+        true
+    }
+
+    fn take_over(&self, server: &Shared, change: &Change<'_>) {
+        let (group, plural) = change.collection.parts();
+        if DEFINITIONS.split_once('.') == Some((plural, group)) {
+            define(server, change.collection, change.key);
+        }
+    }
+
+    fn after<'w>(&self, server: &'w Arc<Shared>, written: &Written<'w>) -> Option<Work<'w>> {
+        let group = unsettled(written)?;
+        Some(Box::pin(settle_or_begin(server, group)))
+    }
+
+    fn go_on<'w>(&self, server: &'w Arc<Shared>) -> Option<Work<'w>> {
+        Some(Box::pin(async {
+            for group in server.catalog().terminating_groups() {
+                settle_or_begin(server, &group).await;
+            }
+        }))
+    }
+}
+
+/// Takes over a definition that was written.
+fn define(server: &Shared, collection: &Collection, name: &str) {
+    let mut catalog = server.catalog.write().unwrap_or_else(PoisonError::into_inner);
+    // What is stored by now counts, in whatever order writes come here.
+    let stored = server.storage.get(collection, name);
+    if !catalog.define(name, stored.as_ref(), &server.settings.chain) {
+        server.lives.retire(name);
+    }
+    if stored.is_none() {
+        let (plural, group) = name.split_once('.').unwrap_or_default();
+        server.storage.forget(&Collection::new(group, plural));
+    }
+    drop(catalog);
+    if server.settings.collects_garbage {
+        server.links().touch_all();
+    }
+}
+
+/// The group whose definitions a write may have left with something to do.
+fn unsettled<'w>(written: &Written<'w>) -> Option<&'w str> {
+    let definition = &written.resource.definition;
+    written.accepted?;
+    if definition.name() != DEFINITIONS {
+        return definition.is_terminating().then(|| definition.group());
+    }
+    written.name().map(group_of)
+}
 
 /// The manager of the fields that a server writes itself.
 const MANAGER: &str = "apiext";
@@ -54,7 +111,7 @@ const STEP_TIME: Duration = Duration::from_millis(20);
 const FINALIZING_TIME: Duration = Duration::from_millis(100);
 
 /// Does all there is to do for the definitions of a group, or sees to it that it is done soon.
-pub(crate) async fn settle_or_begin(server: &Arc<Shared>, group: &str) {
+async fn settle_or_begin(server: &Arc<Shared>, group: &str) {
     let (weak, owned) = (Arc::downgrade(server), group.to_owned());
     if server.settings.settles_like_a_server {
         spawn(server, settle_in_time(weak, owned));
