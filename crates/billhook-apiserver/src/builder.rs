@@ -15,13 +15,13 @@ use serde_json::Value;
 
 use crate::background::Background;
 use crate::budget::Budgets;
-use crate::catalog::Lives;
 use crate::controllers::{CONTROLLERS, create_definition, create_initial_namespaces};
 use crate::features::Features;
 use crate::future::finish;
 use crate::own::own_resources;
+use crate::resources::WatchCaches;
 use crate::server::Server;
-use crate::state::{Clock, Configured, Settings, Shared};
+use crate::shared::{Clock, Configured, Settings, Shared};
 use crate::storage::MemoryStorage;
 use crate::users::{AUTHENTICATED, Authorizer};
 use crate::webhooks::Webhooks;
@@ -331,7 +331,7 @@ impl ServerBuilder {
             settings: Arc::new(settings),
             storage: MemoryStorage::default(),
             catalog: RwLock::new(own_resources(kubernetes)),
-            lives: Lives::default(),
+            watch_caches: WatchCaches::default(),
             configured,
             links: Mutex::default(),
             settling: tokio::sync::Mutex::default(),

@@ -11,9 +11,9 @@ use billhook_apimachinery::value::{DeepValue, deep_clone};
 use billhook_apimachinery::{Status, split_api_version};
 use serde_json::Value;
 
-use crate::catalog::Resource;
 use crate::namespaces::{INITIAL, NAMESPACES};
-use crate::state::Shared;
+use crate::resources::Resource;
+use crate::shared::Shared;
 use crate::storage::{Object, Range, Storage as _};
 
 /// A file or a text that cannot be loaded.

@@ -6,7 +6,7 @@ use billhook_apimachinery::value::DeepValue;
 use billhook_decode::read_json;
 use serde_json::{Value, json};
 
-use crate::state::Shared;
+use crate::shared::Shared;
 use crate::storage::{Object, Storage as _};
 
 /// The name of the definition of namespaces.

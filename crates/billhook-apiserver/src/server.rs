@@ -13,7 +13,6 @@ use http::Method;
 use http_body_util::BodyExt as _;
 use serde_json::Value;
 
-use crate::about;
 use crate::answer::Body;
 use crate::background::Background;
 use crate::body::read;
@@ -26,8 +25,9 @@ use crate::request::Request;
 use crate::response::{Form, Response, complete, timed_out};
 use crate::rest;
 use crate::reviews;
-use crate::state::Shared;
+use crate::shared::Shared;
 use crate::storage::Storage as _;
+use crate::version_and_health;
 
 /// An API server for custom resources, in process. Clones are the same server; when the last one is
 /// dropped, its watches end.
@@ -81,7 +81,7 @@ impl Server {
             settings: Arc::clone(&self.shared.settings),
             storage: self.shared.storage.fork(),
             catalog: RwLock::new(self.shared.catalog()),
-            lives: self.shared.lives.fork(),
+            watch_caches: self.shared.watch_caches.fork(),
             configured: RwLock::new(self.shared.configured()),
             links: Mutex::new(self.shared.links().clone()),
             settling: tokio::sync::Mutex::default(),
@@ -255,7 +255,7 @@ impl Server {
             return reviews::serve(&self.shared, request, path);
         }
         let parts = request.parts()?;
-        about::serve(&self.shared, request, &parts)
+        version_and_health::serve(&self.shared, request, &parts)
             .or_else(|| discovery::serve(&self.shared, request, &parts))
             .or_else(|| openapi::serve(&self.shared, request, &parts))
     }

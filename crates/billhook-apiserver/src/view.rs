@@ -10,7 +10,7 @@ use billhook_apimachinery::value::deep_clone;
 use serde_json::Value;
 
 use crate::request::{Shape, Transform};
-use crate::state::Clock;
+use crate::shared::Clock;
 use crate::table::Columns;
 
 /// How objects are printed.

@@ -1,7 +1,7 @@
 //! Webhook configurations and policies count from the write on that stores them.
 
-use crate::configured::Configures;
-use crate::state::{Change, Controller, Shared};
+use crate::admission_configuration::Configures;
+use crate::shared::{Change, Controller, Shared};
 
 /// Takes over what is stored of webhooks and policies.
 #[derive(Debug)]

@@ -15,13 +15,13 @@ use serde_json::Value;
 use tokio::runtime::Handle;
 
 use super::garbage::collect_in_turn;
-use crate::catalog::{DEFINITIONS, Defined, Served};
 use crate::definitions::conditions::{
     CONFORMANT, ESTABLISHED, NAMES_ACCEPTED, TERMINATING, is_true, reason, set,
 };
-use crate::definitions::{CLEANUP, Reserved, accept, write_status};
+use crate::definitions::{CLEANUP, DEFINITIONS, Reserved, accept, find_lost, write_status};
 use crate::future::finish;
-use crate::state::{Change, Controller, Shared, Work, Written};
+use crate::resources::{Served, StoredDefinition};
+use crate::shared::{Change, Controller, Shared, Work, Written};
 use crate::storage::{Collection, Range, Storage as _};
 use crate::write_path::admit_own;
 
@@ -61,7 +61,7 @@ fn define(server: &Shared, collection: &Collection, name: &str) {
     // What is stored by now counts, in whatever order writes come here.
     let stored = server.storage.get(collection, name);
     if !catalog.define(name, stored.as_ref(), &server.settings.chain) {
-        server.lives.retire(name);
+        server.watch_caches.retire(name);
     }
     if stored.is_none() {
         let (plural, group) = name.split_once('.').unwrap_or_default();
@@ -225,7 +225,7 @@ async fn step(server: &Arc<Shared>, group: &str, pace: Pace) -> bool {
 fn next(
     document: &DefinitionDocument,
     before: &DefinitionStatus,
-    all: &[Arc<Defined>],
+    all: &[Arc<StoredDefinition>],
     now: Time,
 ) -> Option<DefinitionStatus> {
     let accepted = |status: &mut DefinitionStatus| accept_names(document, status, all, now);
@@ -244,7 +244,7 @@ fn next(
 fn accept_names(
     document: &DefinitionDocument,
     status: &mut DefinitionStatus,
-    all: &[Arc<Defined>],
+    all: &[Arc<StoredDefinition>],
     now: Time,
 ) {
     let requested = &document.spec.names;
@@ -292,7 +292,7 @@ fn is_terminating(document: &DefinitionDocument) -> bool {
 }
 
 /// Deletes the objects of a definition; when there are none left, lets it go (LC-53).
-async fn clean_up(server: &Arc<Shared>, defined: &Defined, now: Time) -> bool {
+async fn clean_up(server: &Arc<Shared>, defined: &StoredDefinition, now: Time) -> bool {
     let mut status = defined.document.status.clone();
     if reason(&status, TERMINATING) == "InstanceDeletionPending" {
         let outcome =
@@ -326,14 +326,16 @@ async fn clean_up(server: &Arc<Shared>, defined: &Defined, now: Time) -> bool {
 
 /// Deletes the objects of a definition (LC-54). Returns whether none is left, or why they cannot be
 /// deleted.
-async fn delete_objects(server: &Arc<Shared>, defined: &Defined) -> Result<bool, String> {
+async fn delete_objects(server: &Arc<Shared>, defined: &StoredDefinition) -> Result<bool, String> {
     let Some(resource) = &defined.served else { return Ok(true) };
     let storage = resource.definition.storage().map_err(|error| error.to_string())?;
     let objects = server.storage.list(&resource.collection, Range::default()).objects;
     let names = resource.definition.names();
-    if let Some(Served { resource, live }) = server.find(resource.definition.group(), &names.plural)
+    if let Some(Served { resource, cache }) =
+        server.find(resource.definition.group(), &names.plural)
     {
-        let listed = live.check_cache(&resource, &server.storage, &storage, false);
+        let find_lost = || find_lost(&resource, &server.storage, storage.name());
+        let listed = cache.check_filled(&resource, &storage, false, find_lost);
         listed.map_err(|status| format!("could not list instances: {status}"))?;
     }
     let mut is_empty = true;
@@ -359,7 +361,7 @@ enum Cleanup {
 /// Writes the status of a definition, as a client of the server; without its objects, it may go.
 async fn save(
     server: &Arc<Shared>,
-    defined: &Defined,
+    defined: &StoredDefinition,
     status: &DefinitionStatus,
     cleanup: Cleanup,
 ) -> bool {

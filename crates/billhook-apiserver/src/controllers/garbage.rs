@@ -13,9 +13,9 @@ use billhook_apimachinery::record::to_value;
 use billhook_apimachinery::split_api_version;
 use serde_json::{Value, json};
 
-use crate::catalog::Catalog;
 use crate::links::{Linked, Owner, Place, has_finalizer, metadata};
-use crate::state::{Change, Controller, Shared, Work, Written};
+use crate::resources::Catalog;
+use crate::shared::{Change, Controller, Shared, Work, Written};
 use crate::storage::{Revision, Storage as _};
 use crate::write_path::{admit_own, object_key};
 

@@ -9,7 +9,7 @@ mod namespaces;
 mod permissions;
 mod policies;
 
-use crate::state::Controller;
+use crate::shared::Controller;
 
 pub(crate) use self::definitions::{create as create_definition, group_of, resume, settle};
 pub(crate) use self::namespaces::create_initial as create_initial_namespaces;

@@ -7,7 +7,7 @@ use billhook_admission::{Plugin, PluginRequest, Stage};
 use billhook_apimachinery::{GroupVersionResource, Status, StatusCause};
 
 use crate::namespaces::{find, is_being_deleted};
-use crate::state::Shared;
+use crate::shared::Shared;
 
 /// Refuses new objects in namespaces that do not exist or are being deleted, before policies and
 /// webhooks are asked; of namespaces themselves, the deletion of those that no server is without.

@@ -7,9 +7,9 @@ use billhook_admission::{Chain, ObjectRequest};
 use serde_json::{Value, json};
 
 use super::namespace_lifecycle::NamespaceLifecycle;
-use crate::catalog::Resource;
 use crate::namespaces::{INITIAL, NAMESPACES, is_terminating};
-use crate::state::{Controller, Shared, Work, Written};
+use crate::resources::Resource;
+use crate::shared::{Controller, Shared, Work, Written};
 use crate::storage::{Range, Storage as _};
 use crate::write_path::admit_own;
 

@@ -14,8 +14,8 @@ use billhook_apimachinery::split_api_version;
 use billhook_policy::{ParamKind, ParamRef, PolicyDocument, PolicyKind};
 use serde_json::Value;
 
-use crate::configured::policy;
-use crate::state::Shared;
+use crate::admission_configuration::policy;
+use crate::shared::Shared;
 
 /// Those who may do everything are not asked.
 const MASTERS: &str = "system:masters";

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use billhook_admission::Chain;
 
 use super::permissions::PolicyPermissions;
-use crate::catalog::{Resource, VALIDATING_POLICIES};
-use crate::configured::Configures;
+use crate::admission_configuration::{Configures, VALIDATING_POLICIES};
 use crate::kinds::check_types;
-use crate::state::{Controller, Shared, Work, Written};
+use crate::resources::Resource;
+use crate::shared::{Controller, Shared, Work, Written};
 
 /// Checks policies and their bindings.
 #[derive(Debug)]

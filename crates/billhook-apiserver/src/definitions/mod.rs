@@ -1,10 +1,12 @@
 //! CustomResourceDefinitions as a resource like others: its rules, its conditions, its names (LC rules).
 
 pub(crate) mod conditions;
+mod lost;
 mod naming;
 mod resource;
 mod strategy;
 
+pub(crate) use self::lost::find_lost;
 pub(crate) use self::naming::{Reserved, accept};
-pub(crate) use self::resource::resource;
+pub(crate) use self::resource::{DEFINITIONS, resource};
 pub(crate) use self::strategy::{CLEANUP, write_status};

@@ -5,7 +5,7 @@ use billhook_apimachinery::base64;
 use billhook_apimachinery::compare_versions;
 use sha2::{Digest as _, Sha256};
 
-use crate::catalog::{Catalog, Resource as Served};
+use crate::resources::{Catalog, Resource as Served};
 use crate::reviews::{REVIEW_KINDS, REVIEW_VERSION, ReviewKind};
 
 /// The groups of the server itself in the order of their priority; those of definitions follow by

@@ -15,7 +15,7 @@ use billhook_policy::PolicyKind;
 
 use self::policies::PolicyStrategy;
 use self::strategy::KindStrategy;
-use crate::catalog::Resource;
+use crate::resources::Resource;
 
 pub(crate) use self::policies::check_types;
 pub(crate) use self::records::record_of;

@@ -11,10 +11,11 @@ use billhook_apimachinery::{GroupVersionResource, Status, UserInfo};
 use http::StatusCode;
 use serde_json::Value;
 
-use crate::catalog::{Live, Resource};
+use crate::definitions::find_lost;
 use crate::request::{Request, ResourcePath};
+use crate::resources::{Resource, WatchCache};
 use crate::response::{Form, Response};
-use crate::state::{Shared, Written};
+use crate::shared::{Shared, Written};
 use crate::storage::{Object, Storage};
 use crate::view::View;
 use crate::write_path::admit;
@@ -27,7 +28,7 @@ pub(crate) struct Context<'r> {
     pub(crate) user: Cow<'r, UserInfo>,
     pub(crate) path: &'r ResourcePath,
     pub(crate) resource: Arc<Resource>,
-    pub(crate) live: Arc<Live>,
+    pub(crate) cache: Arc<WatchCache>,
     pub(crate) version: CrdVersion,
     pub(crate) form: Form,
     /// The form of failures, which are never shown in another form.
@@ -106,7 +107,8 @@ impl Context<'_> {
     /// Fails if a server could not list or watch the objects, or not yet.
     pub(crate) fn check_cache(&self) -> Result<(), Status> {
         let takes_time = self.server.settings.settles_like_a_server;
-        self.live.check_cache(&self.resource, &self.server.storage, &self.version, takes_time)
+        let find_lost = || find_lost(&self.resource, &self.server.storage, self.version.name());
+        self.cache.check_filled(&self.resource, &self.version, takes_time, find_lost)
     }
 
     /// Reads a stored object in the version of the request (RP-50).

@@ -9,12 +9,12 @@ use http::HeaderValue;
 
 use super::context::Context;
 use super::{delete, list, read, watch, write};
-use crate::catalog::Served;
 use crate::request::{
     Accepted, NOT_ACCEPTABLE, Request, Verb, names_media_type, negotiate, negotiate_own,
 };
+use crate::resources::Served;
 use crate::response::{Form, Response, not_allowed, not_served, plain_not_found};
-use crate::state::Shared;
+use crate::shared::Shared;
 use crate::table::Columns;
 use crate::users::user_of;
 use crate::view::View;
@@ -29,7 +29,7 @@ pub(crate) async fn serve(server: &Arc<Shared>, request: &Request) -> Response {
         true => failure_form.status(&not_served()),
         false => plain_not_found(),
     };
-    let Some(Served { resource, live }) = server.find(&path.group, &path.resource) else {
+    let Some(Served { resource, cache }) = server.find(&path.group, &path.resource) else {
         return not_found();
     };
     let is_namespaced = resource.definition.scope() == Scope::Namespaced;
@@ -63,7 +63,7 @@ pub(crate) async fn serve(server: &Arc<Shared>, request: &Request) -> Response {
         Err(status) => return failure_form.status(&status),
     };
     let context =
-        Context { server, request, user, path, resource, live, version, form, failure_form, view };
+        Context { server, request, user, path, resource, cache, version, form, failure_form, view };
     let warning = deprecation_warning(&context.version);
     let answered = verbs(&context, verb, accepted.as_ref()).await;
     // Writes that came so far warn by themselves, before their other warnings.

@@ -20,13 +20,13 @@ use super::list_options::{ListOptions, is_newest};
 use super::read::revision;
 use super::selectors::{Keys, Selectors};
 use crate::answer::{Body, Lines};
-use crate::catalog::{Live, Resource};
+use crate::event_cache::{Change, Place, Reading, event_line};
 use crate::features::Features;
 use crate::future::BoxFuture;
-use crate::readings::{Change, Place, Reading, event_line};
 use crate::request::{MediaType, Query};
+use crate::resources::{Resource, WatchCache};
 use crate::response::{Response, status_json};
-use crate::state::Shared;
+use crate::shared::Shared;
 use crate::storage::{
     Collection, Event, Object, Range, Revision, RevisionError, Storage as _, Watch,
 };
@@ -113,7 +113,7 @@ impl EventStream {
         let mut events = Events {
             selection: Selection {
                 resource: Arc::clone(&context.resource),
-                live: Arc::clone(&context.live),
+                cache: Arc::clone(&context.cache),
                 version: context.version.name().into(),
                 keys: selectors.keys(context),
                 selectors,
@@ -125,7 +125,7 @@ impl EventStream {
             end_of_state: None,
             failure: None,
             changes: None,
-            retired: context.live.retired.subscribe(),
+            retired: context.cache.retired.subscribe(),
             end,
             progress: None,
         };
@@ -387,7 +387,7 @@ fn later(begin: Instant, duration: Duration) -> Instant {
 /// The objects that a client watches, in its version.
 struct Selection {
     resource: Arc<Resource>,
-    live: Arc<Live>,
+    cache: Arc<WatchCache>,
     version: Arc<str>,
     keys: Keys,
     selectors: Selectors,
@@ -424,7 +424,7 @@ impl Selection {
             return Arc::new(Reading::new(object.clone(), revision));
         }
         let place = Place { revision, is_before, version: Arc::clone(&self.version) };
-        self.live.readings.get(place, object)
+        self.cache.events.get(place, object)
     }
 
     /// Returns an object if it is selected.

@@ -6,9 +6,9 @@ use http::{HeaderValue, StatusCode, header};
 
 use super::context::Context;
 use super::options::{Body, WriteOptions, unsupported};
-use crate::catalog::with_revision;
 use crate::request::Request;
 use crate::response::Response;
+use crate::storage::with_revision;
 
 /// The types of patches (RE-80).
 const JSON_PATCH: &str = "application/json-patch+json";

@@ -23,7 +23,7 @@ use self::documents::{
 use crate::protobuf::{self, PROTOBUF};
 use crate::request::{NOT_ACCEPTABLE, Request, ResourcePath, negotiate_plain};
 use crate::response::{Form, Response, not_allowed};
-use crate::state::Shared;
+use crate::shared::Shared;
 use crate::users::user_of;
 
 const AUTHORIZATION: &str = "authorization.k8s.io";

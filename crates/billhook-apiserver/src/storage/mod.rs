@@ -5,6 +5,7 @@ mod history;
 mod memory;
 mod objects;
 mod shared;
+mod text;
 mod watch;
 
 use std::fmt;
@@ -17,6 +18,7 @@ use bytes::Bytes;
 pub use self::history::HistoryLimits;
 pub(crate) use self::history::Snapshot;
 pub use self::memory::MemoryStorage;
+pub(crate) use self::text::{OwnText, Typed, revision_member, stored_object, with_revision};
 use crate::future::BoxFuture;
 
 /// The number of a write. Every write of a storage, whatever it writes to, has the next one; 0

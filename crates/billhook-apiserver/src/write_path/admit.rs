@@ -6,9 +6,9 @@ use billhook_admission::{Admission, AdmissionOutcome, ObjectRequest, StoreWrite}
 
 use super::binding::Binding;
 use super::cluster::StoredObjects;
-use crate::catalog::Resource;
 use crate::namespaces;
-use crate::state::Shared;
+use crate::resources::Resource;
+use crate::shared::Shared;
 
 /// Takes a client's request through policies, webhooks and the write path to storage.
 pub(crate) async fn admit(

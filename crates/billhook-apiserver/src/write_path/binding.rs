@@ -5,9 +5,9 @@ use std::sync::Arc;
 use billhook_admission::{StoreError, StoreWrite};
 use billhook_apimachinery::Status;
 
-use crate::catalog::{OwnText, Resource, stored_object};
-use crate::state::{Change, Shared};
-use crate::storage::{Collection, Object, Revision, Storage as _, Write};
+use crate::resources::Resource;
+use crate::shared::{Change, Shared};
+use crate::storage::{Collection, Object, OwnText, Revision, Storage as _, Write, stored_object};
 
 /// How many bytes a stored object has at most: as in etcd (RE-140).
 const MAX_STORED: usize = 3 << 19;

@@ -12,9 +12,9 @@ use billhook_policy::{ParamKind, PolicyCluster};
 use serde_json::Value;
 
 use super::binding::object_key;
-use crate::catalog::Resource;
 use crate::namespaces;
-use crate::state::Shared;
+use crate::resources::Resource;
+use crate::shared::Shared;
 use crate::storage::{Object, Range, Storage as _};
 
 /// The objects that a server stores.

@@ -11,6 +11,10 @@ use crate::storage::{Collection, Object, Range, Storage};
 /// The API group of webhook configurations and policies.
 const GROUP: &str = "admissionregistration.k8s.io";
 
+/// The name of the definition of validating policies.
+pub(crate) const VALIDATING_POLICIES: &str =
+    "validatingadmissionpolicies.admissionregistration.k8s.io";
+
 /// The resources of webhook configurations.
 const WEBHOOKS: [&str; 2] = ["mutatingwebhookconfigurations", "validatingwebhookconfigurations"];
 

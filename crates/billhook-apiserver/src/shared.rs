@@ -8,13 +8,13 @@ use billhook_admission::{Accepted, Chain, ServerFields, now};
 use billhook_apimachinery::UserInfo;
 use billhook_policy::PolicySet;
 
+use crate::admission_configuration::{Configures, policies, webhook_configurations};
 use crate::background::Background;
 use crate::budget::Budgets;
-use crate::catalog::{Catalog, Lives, Resource, Served};
-use crate::configured::{Configures, policies, webhook_configurations};
 use crate::features::Features;
 use crate::future::BoxFuture;
 use crate::links::Links;
+use crate::resources::{Catalog, Resource, Served, WatchCaches};
 use crate::storage::{Collection, MemoryStorage, Object};
 use crate::users::Authorizer;
 
@@ -23,7 +23,7 @@ pub(crate) struct Shared {
     pub(crate) settings: Arc<Settings>,
     pub(crate) storage: MemoryStorage,
     pub(crate) catalog: RwLock<Catalog>,
-    pub(crate) lives: Lives,
+    pub(crate) watch_caches: WatchCaches,
     /// The chain of clients' writes.
     pub(crate) configured: RwLock<Configured>,
     /// The links that the garbage collector knows, if there is one.
@@ -203,8 +203,8 @@ impl Shared {
         let catalog = self.catalog.read().unwrap_or_else(PoisonError::into_inner);
         let resource = catalog.find(group, plural)?;
         // While the catalog cannot change, they are those of this resource.
-        let live = self.lives.of(&resource);
-        Some(Served { resource, live })
+        let cache = self.watch_caches.of(&resource);
+        Some(Served { resource, cache })
     }
 
     pub(crate) fn configured(&self) -> Configured {

@@ -18,7 +18,7 @@ const OVERHEAD: usize = 512;
 
 /// The newest readings of a resource.
 #[derive(Debug, Default)]
-pub(crate) struct Readings(Mutex<Kept>);
+pub(crate) struct EventCache(Mutex<Kept>);
 
 #[derive(Debug, Default)]
 struct Kept {
@@ -35,7 +35,7 @@ pub(crate) struct Place {
     pub(crate) version: Arc<str>,
 }
 
-impl Readings {
+impl EventCache {
     /// Returns the reading of a place, a new one if there is none.
     pub(crate) fn get(&self, place: Place, object: &Object) -> Arc<Reading> {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
