@@ -15,6 +15,7 @@ mod controllers;
 mod definitions;
 mod discovery;
 mod event_cache;
+mod failures;
 mod features;
 mod future;
 mod kinds;

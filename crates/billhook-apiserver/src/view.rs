@@ -90,9 +90,14 @@ impl View {
         View { form, record }
     }
 
+    /// Whether objects are shown as they are.
+    pub(crate) fn shows_objects(&self) -> bool {
+        matches!(self.form, Form::Object)
+    }
+
     /// Whether an object is shown as its text and nothing else.
     pub(crate) fn shows_text(&self) -> bool {
-        matches!(self.form, Form::Object) && self.record.is_none()
+        self.shows_objects() && self.record.is_none()
     }
 
     /// Whether only lists are shown.

@@ -11,9 +11,10 @@ use sha2::{Digest as _, Sha512};
 
 use self::model::Group;
 use crate::answer::Body;
+use crate::failures::{not_allowed, not_served};
 use crate::request::{Accepted, NOT_ACCEPTABLE, Request, aggregated_discovery, negotiate_plain};
 use crate::resources::Catalog;
-use crate::response::{Form, Response, not_allowed, not_served, plain_not_found};
+use crate::response::{Form, Response, plain_not_found};
 use crate::shared::Shared;
 
 /// Answers a request for a document of discovery; `None` if the path is another one.

@@ -3,9 +3,11 @@
 mod catalog;
 mod definition;
 mod resource;
+mod style;
 mod watch_cache;
 
 pub(crate) use self::catalog::Catalog;
 pub(crate) use self::definition::StoredDefinition;
 pub(crate) use self::resource::Resource;
+pub(crate) use self::style::{APPLY_PATCH, JSON_PATCH, STRATEGIC_PATCH};
 pub(crate) use self::watch_cache::{Served, WatchCache, WatchCaches};

@@ -13,6 +13,7 @@ use bytes::Bytes;
 use serde_json::Value;
 use tokio::time::Instant;
 
+use super::style::ApiStyle;
 use crate::storage::{Collection, Object, OwnText, Revision, stored_object, with_revision};
 
 /// Where custom resources are stored, as some errors say (RE-72).
@@ -28,6 +29,8 @@ pub(crate) struct Resource {
     pub(crate) collection: Collection,
     /// The write path; it learns with each request where to write.
     pub(crate) admission: Admission,
+    /// The style of the answers about it.
+    pub(crate) style: &'static ApiStyle,
     /// The type of its objects, if it is a resource of the server itself.
     pub(crate) record: Option<&'static Record>,
     /// Returns the text of a stored object, which another resource may have stored.
@@ -62,6 +65,7 @@ impl Resource {
             definition,
             collection,
             admission,
+            style: &ApiStyle::CUSTOM,
             record: None,
             own_text: Bytes::clone,
             since: 0,
@@ -74,13 +78,9 @@ impl Resource {
     /// The resource as one of the server itself, with rules of its own.
     pub(crate) fn native(mut self, strategy: Arc<dyn Strategy>, record: &'static Record) -> Self {
         self.admission = self.admission.strategy(strategy).registry("/registry");
+        self.style = &ApiStyle::TYPED;
         self.record = Some(record);
         self
-    }
-
-    /// Whether it is a resource of the server itself, which has other texts of some errors.
-    pub(crate) fn is_native(&self) -> bool {
-        self.record.is_some()
     }
 
     /// Returns an object of the storage, as the write path takes it.

@@ -10,6 +10,7 @@ use billhook_apimachinery::value::DeepValue;
 use billhook_apimachinery::{FieldError, FieldPath, Location, Status};
 use serde_json::Value;
 
+use crate::failures::unsupported_body;
 use crate::protobuf::{self, PROTOBUF};
 use crate::request::{Query, Request};
 
@@ -127,7 +128,7 @@ impl<'r> Body<'r> {
             _ => {
                 let types =
                     "application/json, application/yaml, application/vnd.kubernetes.protobuf";
-                Err(unsupported(types))
+                Err(unsupported_body(types))
             }
         }
     }
@@ -152,11 +153,4 @@ const MAX_SHOWN: usize = 30;
 
 fn is_of_type(request: &Request, type_: &str) -> bool {
     request.content_type().trim().eq_ignore_ascii_case(type_)
-}
-
-pub(super) fn unsupported(types: &str) -> Status {
-    let message = format!(
-        "the body of the request was in an unknown format - accepted media types include: {types}"
-    );
-    Status::failure(415, "UnsupportedMediaType", message)
 }

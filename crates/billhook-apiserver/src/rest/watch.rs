@@ -7,7 +7,6 @@ use std::task::{Context as TaskContext, Poll, ready};
 use std::time::Duration;
 
 use billhook_apimachinery::Status;
-use billhook_apimachinery::print::compact_json;
 use billhook_apimachinery::value::DeepValue;
 use bytes::Bytes;
 use http::{HeaderValue, StatusCode, header};
@@ -359,8 +358,8 @@ impl Events {
 
     /// Prints an event about an object; if it shows the whole object, for all watches at once.
     async fn line(&mut self, change: Change, reading: &Reading) -> Result<Bytes, Status> {
-        if self.view.shows_text() {
-            return self.selection.line(change, reading).await;
+        if self.view.shows_objects() {
+            return self.selection.line(change, reading, &self.view).await;
         }
         let object = self.selection.object(reading).await?;
         Ok(self.print(change.name(), object, false))
@@ -417,12 +416,8 @@ impl Selection {
         })
     }
 
-    /// The object of a change, as all watches share it. The server's own resources, which all
-    /// servers of the process share, are read for each watch.
+    /// The object of a change, as all watches share it.
     fn shared(&self, object: &Object, revision: Revision, is_before: bool) -> Arc<Reading> {
-        if self.resource.is_native() {
-            return Arc::new(Reading::new(object.clone(), revision));
-        }
         let place = Place { revision, is_before, version: Arc::clone(&self.version) };
         self.cache.events.get(place, object)
     }
@@ -449,16 +444,16 @@ impl Selection {
         reading.object.get_or_init(read).await.as_ref().map_err(Status::clone)
     }
 
-    /// Prints the event of a custom resource that is shown as it is, for all watches.
-    async fn line(&self, change: Change, reading: &Reading) -> Result<Bytes, Status> {
+    /// Prints the event of an object that is shown as it is, for all watches.
+    async fn line(&self, change: Change, reading: &Reading, view: &View) -> Result<Bytes, Status> {
         let line = reading.line(change);
         if let Some(line) = line.get() {
             return Ok(line.clone());
         }
-        let text = self.resource.text(&self.version, &reading.stored, reading.revision);
-        let object = match text {
+        let text = || self.resource.text(&self.version, &reading.stored, reading.revision);
+        let object = match view.shows_text().then(text).flatten() {
             Some(text) => text,
-            None => compact_json(self.object(reading).await?),
+            None => view.event(self.object(reading).await?, false, false),
         };
         Ok(line.get_or_init(|| event_line(change.name(), &object)).clone())
     }

@@ -5,17 +5,11 @@ use billhook_apimachinery::Status;
 use http::{HeaderValue, StatusCode, header};
 
 use super::context::Context;
-use super::options::{Body, WriteOptions, unsupported};
+use super::options::{Body, WriteOptions};
 use crate::request::Request;
+use crate::resources::{APPLY_PATCH, JSON_PATCH, STRATEGIC_PATCH};
 use crate::response::Response;
 use crate::storage::with_revision;
-
-/// The types of patches (RE-80).
-const JSON_PATCH: &str = "application/json-patch+json";
-const MERGE_PATCH: &str = "application/merge-patch+json";
-/// Of the server's own kinds only (LC-02).
-const STRATEGIC_PATCH: &str = "application/strategic-merge-patch+json";
-const APPLY_PATCH: &str = "application/apply-patch+yaml";
 
 /// `POST` of an object.
 pub(super) async fn create(context: &Context<'_>) -> Result<Response, Status> {
@@ -150,21 +144,11 @@ pub(super) fn warn(response: &mut Response, warnings: &Warnings) {
 
 /// Patches have types of their own (RE-80).
 pub(super) fn check_patch_type(context: &Context<'_>) -> Result<(), Status> {
-    let is_native = context.resource.is_native();
-    match patch_type(context.request) {
-        JSON_PATCH | MERGE_PATCH | APPLY_PATCH => return Ok(()),
-        STRATEGIC_PATCH if is_native => return Ok(()),
-        _ if is_native => {
-            let mut status =
-                Status::failure(415, "UnsupportedMediaType", "415: Unsupported Media Type");
-            status.details = Some(Box::default());
-            return Err(status);
-        }
-        _ => {}
+    let style = context.resource.style;
+    match style.patch_types.contains(&patch_type(context.request)) {
+        true => Ok(()),
+        false => Err((style.unsupported_patch)(style.patch_types)),
     }
-    Err(unsupported(
-        "application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml",
-    ))
 }
 
 fn patch_type(request: &Request) -> &str {

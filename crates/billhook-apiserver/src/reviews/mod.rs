@@ -20,9 +20,10 @@ use self::documents::{
     AccessReview, AccessStatus, NonResourceRule, ResourceRule, Review, RulesReview, RulesStatus,
     Selector, SelfReview, SelfStatus,
 };
+use crate::failures::not_allowed;
 use crate::protobuf::{self, PROTOBUF};
 use crate::request::{NOT_ACCEPTABLE, Request, ResourcePath, negotiate_plain};
-use crate::response::{Form, Response, not_allowed};
+use crate::response::{Form, Response};
 use crate::shared::Shared;
 use crate::users::user_of;
 
