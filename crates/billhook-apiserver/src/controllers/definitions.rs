@@ -88,9 +88,10 @@ const MANAGER: &str = "apiext";
 
 /// Creates a definition, as a client of the server.
 pub(crate) async fn create(server: &Arc<Shared>, document: &Value) {
-    let body = billhook::to_json(document).into_bytes();
     if let Some(resource) = server.catalog().native(DEFINITIONS) {
-        let request = ObjectRequest::create("v1", &body).field_manager(MANAGER);
+        let request = ObjectRequest::create("v1", &[])
+            .body(billhook::to_json(document))
+            .field_manager(MANAGER);
         admit_own(server, &resource, request).await;
     }
     let name = document.pointer("/metadata/name").and_then(Value::as_str).unwrap_or_default();

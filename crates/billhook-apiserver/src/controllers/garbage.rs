@@ -94,14 +94,14 @@ impl Round<'_> {
             let Some(resource) = self.catalog.of_collection(&place.0) else { continue };
             let Ok(version) = resource.definition.storage() else { continue };
             let Some(step) = self.step(&linked) else { continue };
-            let body = billhook::to_json(&step.patch).into_bytes();
             let request = match step.policy {
                 Some(policy) => {
                     let mut options = DeleteOptions::default();
                     options.propagation_policy = Some(policy.to_owned());
                     ObjectRequest::delete(version.name(), &[]).delete_options(options)
                 }
-                None => ObjectRequest::merge_patch(version.name(), &body, &[])
+                None => ObjectRequest::merge_patch(version.name(), &[], &[])
+                    .body(billhook::to_json(&step.patch))
                     .name(&linked.metadata.name)
                     .field_manager("kube-controller-manager"),
             };

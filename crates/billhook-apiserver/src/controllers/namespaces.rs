@@ -62,8 +62,9 @@ pub(crate) async fn create_initial(server: &Arc<Shared>) {
     let Some(resource) = server.catalog().native(NAMESPACES) else { return };
     for name in INITIAL {
         let object = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}});
-        let body = billhook::to_json(&object).into_bytes();
-        let request = ObjectRequest::create("v1", &body).field_manager("kube-apiserver");
+        let request = ObjectRequest::create("v1", &[])
+            .body(billhook::to_json(&object))
+            .field_manager("kube-apiserver");
         admit_own(server, &resource, request).await;
     }
 }

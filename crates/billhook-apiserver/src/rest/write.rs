@@ -18,7 +18,8 @@ pub(super) async fn create(context: &Context<'_>) -> Result<Response, Status> {
     }
     let body = Body::of(context.request, context.resource.record)?;
     let options = WriteOptions::read(context.request, "CreateOptions")?;
-    let request = ObjectRequest::create(context.version.name(), &body.text)
+    let request = ObjectRequest::create(context.version.name(), &[])
+        .body(body.text)
         .body_format(body.format)
         .name(context.path.name.as_deref().unwrap_or_default());
     write(context, request, &options, StatusCode::CREATED).await
@@ -29,7 +30,8 @@ pub(super) async fn update(context: &Context<'_>) -> Result<Response, Status> {
     context.request.body()?;
     let options = WriteOptions::read(context.request, "UpdateOptions")?;
     let body = Body::of(context.request, context.resource.record)?;
-    let request = ObjectRequest::replace(context.version.name(), &body.text, &[])
+    let request = ObjectRequest::replace(context.version.name(), &[], &[])
+        .body(body.text)
         .body_format(body.format)
         .name(context.name()?);
     let stored = context.find()?;
@@ -49,10 +51,11 @@ pub(super) async fn patch(context: &Context<'_>) -> Result<Response, Status> {
     let (version, body) = (context.version.name(), context.request.body()?);
     let options = WriteOptions::read(context.request, "PatchOptions")?;
     let request = match patch_type(context.request) {
-        JSON_PATCH => ObjectRequest::json_patch(version, body, &[]),
-        STRATEGIC_PATCH => ObjectRequest::strategic_merge_patch(version, body, &[]),
-        _ => ObjectRequest::merge_patch(version, body, &[]),
+        JSON_PATCH => ObjectRequest::json_patch(version, &[], &[]),
+        STRATEGIC_PATCH => ObjectRequest::strategic_merge_patch(version, &[], &[]),
+        _ => ObjectRequest::merge_patch(version, &[], &[]),
     };
+    let request = request.body(body.clone());
     write(context, on_stored(context, request)?, &options, StatusCode::OK).await
 }
 
@@ -63,7 +66,8 @@ async fn apply(context: &Context<'_>) -> Result<Response, Status> {
     let is_main = context.path.subresource.is_empty();
     loop {
         let stored = context.find()?;
-        let request = ObjectRequest::apply(version, body, &[], &options.field_manager)
+        let request = ObjectRequest::apply(version, &[], &[], &options.field_manager)
+            .body(body.clone())
             .name(context.name()?)
             .force(options.force);
         let request = match &stored {

@@ -35,6 +35,5 @@ pub(crate) fn revision_member(revision: &str) -> [&str; 3] {
 
 /// Returns an object of the storage with the text that its resource reads.
 pub(crate) fn stored_object(object: &Object, own_text: OwnText) -> StoredObject {
-    let text = own_text(&object.text).to_vec();
-    StoredObject::new(text).resource_version(object.modified.to_string())
+    StoredObject::new(own_text(&object.text)).resource_version(object.modified.to_string())
 }

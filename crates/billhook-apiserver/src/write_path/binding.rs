@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use billhook_admission::{StoreError, StoreWrite};
 use billhook_apimachinery::Status;
+use bytes::Bytes;
 
 use crate::resources::Resource;
 use crate::shared::{Change, Shared};
@@ -42,12 +43,12 @@ impl Binding {
             return Err(self.mismatch(found.as_ref()));
         }
         let expected = found.as_ref().map(|found| found.modified);
-        let text = write.object.map(<[u8]>::to_vec);
+        let text = write.object.cloned();
         if text.as_ref().is_some_and(|text| text.len() > MAX_STORED) {
             let message = "etcdserver: request is too large";
             return Err(StoreError::Failed(Status::failure(500, "", message)));
         }
-        let is_stored = found.as_ref().is_some_and(|found| Some(&*found.text) == text.as_deref());
+        let is_stored = found.as_ref().is_some_and(|found| Some(&found.text) == text.as_ref());
         if write.dry_run || is_stored {
             return Ok(revision.unwrap_or_default());
         }
@@ -61,7 +62,7 @@ impl Binding {
         &self,
         key: &str,
         expected: Option<Revision>,
-        text: Option<Vec<u8>>,
+        text: Option<Bytes>,
     ) -> Result<String, StoreError> {
         let write = match (expected, text) {
             (None, Some(text)) => Write::create(text),
