@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use super::context::Context;
-use super::frames::{self, Frames};
+use super::frames::{self, frame};
 use super::list_options::{ListOptions, is_newest};
 use super::read::revision;
 use super::selectors::{Keys, Selectors};
@@ -54,11 +54,11 @@ pub(super) fn watch(context: &Context<'_>) -> Result<Response, Status> {
     context.view.check()?;
     context.check_cache()?;
     let (stream, end) = EventStream::begin(context, options, wanted);
-    let (body, type_) = match media_type {
-        MediaType::Protobuf => (Body::events(Frames(stream), end.into_std()), frames::CONTENT_TYPE),
-        _ => (Body::events(stream, end.into_std()), media_type.name()),
+    let type_ = match media_type {
+        MediaType::Protobuf => frames::CONTENT_TYPE,
+        _ => media_type.name(),
     };
-    let mut response = http::Response::new(body);
+    let mut response = http::Response::new(Body::events(stream, end.into_std()));
     *response.status_mut() = StatusCode::OK;
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(type_));
     Ok(response)
@@ -90,7 +90,7 @@ impl Start {
     }
 }
 
-/// The events of a watch, a line each.
+/// The events of a watch, a line or a frame each.
 struct EventStream(Stream);
 
 enum Stream {
@@ -118,6 +118,7 @@ impl EventStream {
                 selectors,
             },
             api_version: context.version.api_version(),
+            is_framed: context.form.media_type == MediaType::Protobuf,
             view: context.view.clone(),
             has_columns: false,
             state: State::default(),
@@ -150,6 +151,8 @@ impl Lines for EventStream {
 struct Events {
     selection: Selection,
     api_version: String,
+    /// Whether they are sent as frames of protobuf, not as lines of JSON.
+    is_framed: bool,
     view: View,
     /// Whether an event said which columns a table has.
     has_columns: bool,
@@ -265,20 +268,21 @@ impl Events {
     async fn next(mut self: Box<Self>) -> Option<(Bytes, Box<Self>)> {
         loop {
             match self.next_line().await? {
-                Ok(Some(line)) => return Some((line, self)),
+                Ok(Some(told)) => return Some((told.encode(self.is_framed)?, self)),
                 Ok(None) => {}
                 Err(status) => {
                     self.state = State::default();
                     self.end_of_state = None;
                     self.changes = None;
-                    return Some((error_line(&status), self));
+                    let told = Told::from(error_line(&status));
+                    return Some((told.encode(self.is_framed)?, self));
                 }
             }
         }
     }
 
-    /// Waits for the next event. Returns its line if the client sees it; `None` at the end.
-    async fn next_line(&mut self) -> Option<Result<Option<Bytes>, Status>> {
+    /// Waits for the next event. Returns it if the client sees it; `None` at the end.
+    async fn next_line(&mut self) -> Option<Result<Option<Told>, Status>> {
         if let Some(status) = self.failure.take() {
             return Some(Err(status));
         }
@@ -287,7 +291,7 @@ impl Events {
             return Some(self.tell_state(&object).await);
         }
         if let Some(revision) = self.end_of_state.take() {
-            return Some(Ok(Some(self.bookmark(revision, true))));
+            return Some(Ok(Some(self.bookmark(revision, true).into())));
         }
         let changes = self.changes.as_mut()?;
         let wakes = self.progress.as_ref().map_or(self.end, |progress| progress.next.min(self.end));
@@ -303,7 +307,9 @@ impl Events {
                 self.changes = None;
                 return None;
             }
-            None if Instant::now() < self.end => return Some(Ok(self.tell_progress())),
+            None if Instant::now() < self.end => {
+                return Some(Ok(self.tell_progress().map(Told::from)));
+            }
             None => return None,
         };
         if let Some(progress) = &mut self.progress {
@@ -314,18 +320,18 @@ impl Events {
     }
 
     /// Tells of an object that was there at the beginning, if the client sees it.
-    async fn tell_state(&mut self, object: &Object) -> Result<Option<Bytes>, Status> {
+    async fn tell_state(&mut self, object: &Object) -> Result<Option<Told>, Status> {
         let reading = Arc::new(Reading::new(object.clone(), object.modified));
         match self.selection.select(reading).await? {
-            Some(reading) => self.line(Change::Added, &reading).await.map(Some),
+            Some(reading) => self.line(Change::Added, reading).await.map(Some),
             None => Ok(None),
         }
     }
 
     /// Tells of a change, if the client sees it.
-    async fn tell_change(&mut self, event: &Event) -> Result<Option<Bytes>, Status> {
+    async fn tell_change(&mut self, event: &Event) -> Result<Option<Told>, Status> {
         match self.selection.change(event).await? {
-            Some((change, reading)) => self.line(change, &reading).await.map(Some),
+            Some((change, reading)) => self.line(change, reading).await.map(Some),
             None => Ok(None),
         }
     }
@@ -357,18 +363,47 @@ impl Events {
     }
 
     /// Prints an event about an object; if it shows the whole object, for all watches at once.
-    async fn line(&mut self, change: Change, reading: &Reading) -> Result<Bytes, Status> {
+    async fn line(&mut self, change: Change, reading: Arc<Reading>) -> Result<Told, Status> {
         if self.view.shows_objects() {
-            return self.selection.line(change, reading, &self.view).await;
+            let line = self.selection.line(change, &reading, &self.view).await?;
+            return Ok(Told { line, shared: Some((change, reading)) });
         }
-        let object = self.selection.object(reading).await?;
-        Ok(self.print(change.name(), object, false))
+        let object = self.selection.object(&reading).await?;
+        Ok(self.print(change.name(), object, false).into())
     }
 
     /// Prints an event for this watch.
     fn print(&mut self, kind: &str, object: &Value, is_kept: bool) -> Bytes {
         let has_columns = std::mem::replace(&mut self.has_columns, true);
         event_line(kind, &self.view.event(object, !has_columns, is_kept))
+    }
+}
+
+/// An event that is printed.
+struct Told {
+    /// It as a line of JSON.
+    line: Bytes,
+    /// The change and the object that other watches tell of, too.
+    shared: Option<(Change, Arc<Reading>)>,
+}
+
+impl From<Bytes> for Told {
+    fn from(line: Bytes) -> Self {
+        Told { line, shared: None }
+    }
+}
+
+impl Told {
+    /// Returns the event as it is sent; `None` if it cannot be, which ends the watch.
+    fn encode(self, is_framed: bool) -> Option<Bytes> {
+        match self.shared {
+            _ if !is_framed => Some(self.line),
+            Some((change, reading)) => {
+                let framed = &reading.printed(change).frame;
+                framed.get_or_init(|| frame(&self.line)).clone()
+            }
+            None => frame(&self.line),
+        }
     }
 }
 
@@ -446,7 +481,7 @@ impl Selection {
 
     /// Prints the event of an object that is shown as it is, for all watches.
     async fn line(&self, change: Change, reading: &Reading, view: &View) -> Result<Bytes, Status> {
-        let line = reading.line(change);
+        let line = &reading.printed(change).line;
         if let Some(line) = line.get() {
             return Ok(line.clone());
         }
