@@ -28,11 +28,11 @@ pub(crate) enum Configures {
 impl Configures {
     /// Returns what the objects of a resource of the server configure, if anything.
     pub(crate) fn of(group: &str, resource: &str) -> Option<Self> {
-        let is_of_policies = PolicyKind::ALL.iter().any(|kind| kind.resource() == resource);
-        match group {
-            GROUP if WEBHOOKS.contains(&resource) => Some(Configures::Webhooks),
-            GROUP if is_of_policies => Some(Configures::Policies),
-            _ => None,
+        let is_of_policies = || PolicyKind::ALL.iter().any(|kind| kind.resource() == resource);
+        match () {
+            () if group != GROUP => None,
+            () if WEBHOOKS.contains(&resource) => Some(Configures::Webhooks),
+            () => is_of_policies().then_some(Configures::Policies),
         }
     }
 }

@@ -209,7 +209,8 @@ pub(crate) async fn dump(server: &Arc<Shared>) -> Result<String, Status> {
 
 /// An object as YAML, without what only says how it came about.
 async fn document(resource: &Resource, object: &Object) -> Result<String, Status> {
-    let Ok(version) = resource.definition.storage() else { return Ok(String::new()) };
+    let version = resource.definition.storage();
+    let version = version.map_err(|error| Status::internal_error(&error.to_string()))?;
     let mut value = resource.admission.read(version.name(), &resource.stored(object)).await?;
     if let Some(Value::Object(metadata)) = value.get_mut("metadata") {
         for name in ["managedFields", "resourceVersion"] {

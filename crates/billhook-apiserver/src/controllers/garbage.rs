@@ -183,7 +183,9 @@ impl Round<'_> {
         });
         match read {
             Some((uid, owner)) if *uid == reference.uid => *owner,
-            _ => Owner::Gone,
+            Some(_) => Owner::Gone,
+            // Nothing is deleted because of an owner that cannot be read.
+            None => Owner::Solid,
         }
     }
 }

@@ -43,7 +43,9 @@ impl Plugin for PolicyPermissions {
             return Ok(());
         }
         let read = |object: &Value| PolicyDocument::from_value(object).ok();
-        let Some(document) = object.as_deref().and_then(read) else { return Ok(()) };
+        let Some(document) = object.as_deref().and_then(read) else {
+            return Err(Status::internal_error("the policy cannot be read"));
+        };
         let old = old_object.as_deref().and_then(read);
         match self.missing(user, &document, old.as_ref()) {
             Some(error) => Err(document.refusal(&[error])),
