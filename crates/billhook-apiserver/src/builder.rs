@@ -13,15 +13,15 @@ use billhook_admission::{
 use billhook_apimachinery::UserInfo;
 use serde_json::Value;
 
+use crate::background::Background;
 use crate::budget::Budgets;
-use crate::catalog::Lives;
-use crate::definitions;
+use crate::controllers::{CONTROLLERS, create_definition, create_initial_namespaces};
 use crate::edition::EDITIONS;
-use crate::future::at_once;
-use crate::kinds;
+use crate::future::finish;
 use crate::own::own_resources;
+use crate::resources::WatchCaches;
 use crate::server::Server;
-use crate::state::{Clock, Configured, Settings, Shared};
+use crate::shared::{Clock, Configured, Settings, Shared};
 use crate::storage::MemoryStorage;
 use crate::users::{AUTHENTICATED, Authorizer};
 use crate::webhooks::Webhooks;
@@ -332,15 +332,17 @@ impl ServerBuilder {
             settings: Arc::new(settings),
             storage: MemoryStorage::default(),
             catalog: RwLock::new(own_resources(kubernetes)),
-            lives: Lives::default(),
+            watch_caches: WatchCaches::default(),
             configured,
             links: Mutex::default(),
             settling: tokio::sync::Mutex::default(),
+            background: Background::default(),
+            controllers: &CONTROLLERS,
         };
         let shared = Arc::new(shared);
-        at_once(kinds::create_initial(&shared));
+        finish(create_initial_namespaces(&shared));
         for document in documents {
-            at_once(definitions::create(&shared, &document));
+            finish(create_definition(&shared, &document));
         }
         Server::of(shared)
     }

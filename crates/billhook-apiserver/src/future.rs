@@ -1,14 +1,32 @@
-//! Futures of traits.
+//! Futures of traits, and work that is finished on a thread without a runtime.
 
-use std::pin::Pin;
-use std::task::{Context, Waker};
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+use std::task::{Context, Poll, Wake, Waker};
+use std::thread::{self, Thread};
 
 /// A boxed future.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-/// Runs what never waits.
-pub(crate) fn at_once(work: impl Future<Output = ()>) {
-    let mut context = Context::from_waker(Waker::noop());
-    let is_done = std::pin::pin!(work).poll(&mut context).is_ready();
-    debug_assert!(is_done, "nothing is waited for here");
+/// Does work to its end. Where the work waits, so does the thread: nothing is left undone, whoever
+/// calls.
+pub(crate) fn finish<T>(work: impl Future<Output = T>) -> T {
+    struct Unpark(Thread);
+
+    impl Wake for Unpark {
+        fn wake(self: Arc<Self>) {
+            self.0.unpark();
+        }
+    }
+
+    let waker = Waker::from(Arc::new(Unpark(thread::current())));
+    let mut context = Context::from_waker(&waker);
+    // The task of a runtime, in which this may be called, lets nothing of it have a turn meanwhile.
+    let mut work = pin!(tokio::task::unconstrained(work));
+    loop {
+        if let Poll::Ready(output) = work.as_mut().poll(&mut context) {
+            return output;
+        }
+        thread::park();
+    }
 }

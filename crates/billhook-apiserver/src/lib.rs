@@ -5,34 +5,37 @@
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
-mod about;
+mod admission_configuration;
 mod answer;
+mod background;
 mod body;
 mod budget;
 mod builder;
-mod catalog;
-mod configured;
+mod controllers;
 mod definitions;
 mod discovery;
 mod edition;
+mod event_cache;
+mod failures;
 mod future;
-mod garbage;
 mod kinds;
 mod links;
 mod load;
+mod namespaces;
 mod openapi;
 mod own;
 mod protobuf;
-mod readings;
 mod request;
+mod resources;
 mod response;
 mod rest;
 mod reviews;
 mod server;
-mod state;
+mod shared;
 pub mod storage;
 mod table;
 mod users;
+mod version_and_health;
 mod view;
 mod webhooks;
 mod write_path;

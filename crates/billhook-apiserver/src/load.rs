@@ -11,9 +11,9 @@ use billhook_apimachinery::value::{DeepValue, deep_clone};
 use billhook_apimachinery::{Status, split_api_version};
 use serde_json::Value;
 
-use crate::catalog::{NAMESPACES, Resource};
-use crate::kinds::INITIAL;
-use crate::state::Shared;
+use crate::namespaces::{INITIAL, NAMESPACES};
+use crate::resources::Resource;
+use crate::shared::Shared;
 use crate::storage::{Object, Range, Storage as _};
 
 /// A file or a text that cannot be loaded.
@@ -195,8 +195,8 @@ pub(crate) async fn dump(server: &Arc<Shared>) -> Result<String, Status> {
         if !dumped.insert(resource.collection.clone()) {
             continue;
         }
-        let listed = server.storage.list(&resource.collection, Range::default(), None);
-        for object in listed.map(|listing| listing.objects).unwrap_or_default() {
+        let listing = server.storage.list(&resource.collection, Range::default());
+        for object in listing.objects {
             let is_namespace = resource.definition.name() == NAMESPACES;
             if is_namespace && INITIAL.contains(&&*object.key) {
                 continue;
@@ -209,7 +209,8 @@ pub(crate) async fn dump(server: &Arc<Shared>) -> Result<String, Status> {
 
 /// An object as YAML, without what only says how it came about.
 async fn document(resource: &Resource, object: &Object) -> Result<String, Status> {
-    let Ok(version) = resource.definition.storage() else { return Ok(String::new()) };
+    let version = resource.definition.storage();
+    let version = version.map_err(|error| Status::internal_error(&error.to_string()))?;
     let mut value = resource.admission.read(version.name(), &resource.stored(object)).await?;
     if let Some(Value::Object(metadata)) = value.get_mut("metadata") {
         for name in ["managedFields", "resourceVersion"] {

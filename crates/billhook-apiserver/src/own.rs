@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 use billhook::KubernetesVersion;
 
-use crate::catalog::Catalog;
+use crate::resources::Catalog;
 use crate::{definitions, kinds};
 
 /// The resources of the server itself: the same in every server of a version, and read once.

@@ -11,6 +11,7 @@ use serde::Serialize;
 
 use crate::answer::Body;
 use crate::budget::Budget;
+use crate::failures::not_allowed;
 use crate::kinds::record_of;
 use crate::protobuf::{self, PROTOBUF};
 use crate::request::{
@@ -219,21 +220,6 @@ pub(crate) fn timed_out(request: &Request, time: Duration) -> Response {
     let text = HeaderValue::from_static("text/plain; charset=utf-8");
     response.headers_mut().insert(header::CONTENT_TYPE, text);
     response
-}
-
-/// The answer to a method that the server's own kinds do not offer (LC-02).
-pub(crate) fn not_allowed() -> Status {
-    let message = "the server does not allow this method on the requested resource";
-    let mut status = Status::failure(405, "MethodNotAllowed", message);
-    status.details = Some(Box::default());
-    status
-}
-
-/// The answer for a path among those of the server's own kinds that nothing is served at (LC-02).
-pub(crate) fn not_served() -> Status {
-    let mut status = Status::resource_not_found();
-    status.details = Some(Box::default());
-    status
 }
 
 /// The answer for a path that nothing is served at (RE-06).

@@ -13,10 +13,10 @@ use http::Method;
 use http_body_util::BodyExt as _;
 use serde_json::Value;
 
-use crate::about;
 use crate::answer::Body;
+use crate::background::Background;
 use crate::body::read;
-use crate::definitions;
+use crate::controllers::{self, CONTROLLERS};
 use crate::discovery;
 use crate::future::BoxFuture;
 use crate::load::{self, CreateError, LoadError, Loaded, Why};
@@ -25,8 +25,9 @@ use crate::request::Request;
 use crate::response::{Form, Response, complete, timed_out};
 use crate::rest;
 use crate::reviews;
-use crate::state::Shared;
+use crate::shared::Shared;
 use crate::storage::Storage as _;
+use crate::version_and_health;
 
 /// An API server for custom resources, in process. Clones are the same server; when the last one is
 /// dropped, its watches end.
@@ -80,15 +81,17 @@ impl Server {
             settings: Arc::clone(&self.shared.settings),
             storage: self.shared.storage.fork(),
             catalog: RwLock::new(self.shared.catalog()),
-            lives: self.shared.lives.fork(),
+            watch_caches: self.shared.watch_caches.fork(),
             configured: RwLock::new(self.shared.configured()),
             links: Mutex::new(self.shared.links().clone()),
             settling: tokio::sync::Mutex::default(),
+            background: Background::default(),
+            controllers: &CONTROLLERS,
         };
         let shared = Arc::new(shared);
         let settings = &shared.settings;
         if settings.settles_like_a_server || settings.finalizes_in_background {
-            definitions::resume(&shared);
+            controllers::resume(&shared);
         }
         Server { shared }
     }
@@ -199,8 +202,8 @@ impl Server {
         }
         if CustomResourceDefinition::is_definition(object) {
             // What comes next may need it.
-            let group = definitions::group_of(load::metadata(object, "name"));
-            definitions::settle(&self.shared, group).await;
+            let group = controllers::group_of(load::metadata(object, "name"));
+            controllers::settle(&self.shared, group).await;
         }
         Ok(())
     }
@@ -233,7 +236,7 @@ impl Server {
 
     /// Answers a request before its time is over (RE-22).
     async fn answer_in_time(&self, request: &Request) -> Response {
-        let time = match request.time() {
+        let time = match self.shared.background.check().and_then(|()| request.time()) {
             Ok(time) => time,
             Err(status) => return Form::of_failures(request).status(&status),
         };
@@ -252,7 +255,7 @@ impl Server {
             return reviews::serve(&self.shared, request, path);
         }
         let parts = request.parts()?;
-        about::serve(&self.shared, request, &parts)
+        version_and_health::serve(&self.shared, request, &parts)
             .or_else(|| discovery::serve(&self.shared, request, &parts))
             .or_else(|| openapi::serve(&self.shared, request, &parts))
     }

@@ -10,7 +10,7 @@ use billhook_apimachinery::value::deep_clone;
 use serde_json::Value;
 
 use crate::request::{Shape, Transform};
-use crate::state::Clock;
+use crate::shared::Clock;
 use crate::table::Columns;
 
 /// How objects are printed.
@@ -90,9 +90,14 @@ impl View {
         View { form, record }
     }
 
+    /// Whether objects are shown as they are.
+    pub(crate) fn shows_objects(&self) -> bool {
+        matches!(self.form, Form::Object)
+    }
+
     /// Whether an object is shown as its text and nothing else.
     pub(crate) fn shows_text(&self) -> bool {
-        matches!(self.form, Form::Object) && self.record.is_none()
+        self.shows_objects() && self.record.is_none()
     }
 
     /// Whether only lists are shown.

@@ -161,14 +161,13 @@ impl Runner {
     }
 
     fn replacement(&self, stored: &Stored, object: &Value) -> ObjectRequest {
-        ObjectRequest::replace(&self.version, &body(object), &[])
-            .stored(StoredObject::new(stored.bytes.clone()).resource_version(REVISION))
+        ObjectRequest::replace(&self.version, &body(object), &[]).stored(stored.stored.clone())
     }
 }
 
 /// A stored object, and how a client reads it.
 struct Stored {
-    bytes: Vec<u8>,
+    stored: StoredObject,
     object: DeepValue,
 }
 
@@ -210,10 +209,10 @@ fn install(definition: CustomResourceDefinition) -> Admission {
 /// Sends a request; returns what is stored, or the server's answer.
 fn send(admission: &Admission, request: &ObjectRequest) -> Result<Stored, Box<Status>> {
     let accepted = admission.admit_blocking(request).result?;
-    let bytes = accepted.stored.unwrap_or_default();
+    let stored = StoredObject::new(accepted.stored.unwrap_or_default()).resource_version(REVISION);
     let mut object = accepted.returned.unwrap_or_default();
     set_metadata(&mut object, "resourceVersion", Some(REVISION));
-    Ok(Stored { bytes, object })
+    Ok(Stored { stored, object })
 }
 
 /// Compares the outcome of a request with an expected error; returns what is stored if none was

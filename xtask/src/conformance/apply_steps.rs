@@ -7,6 +7,7 @@ use billhook_admission::{
 };
 use billhook_apimachinery::record::text;
 use billhook_apimachinery::value::{DeepValue, deep_clone, with_depth};
+use bytes::Bytes;
 use serde_json::{Map, Value, json};
 
 use super::ops::{Given, Run, object, ok};
@@ -21,7 +22,7 @@ const LEFT_OUT: [&str; 3] = ["uid", "resourceVersion", "creationTimestamp"];
 struct Sequence<'s> {
     admission: Admission,
     version: &'s str,
-    stored: Vec<u8>,
+    stored: Bytes,
     revision: u64,
     answers: Vec<Option<DeepValue>>,
 }
@@ -76,7 +77,8 @@ impl Sequence<'_> {
             }
             _ => ObjectRequest::replace(version, &body, &[]).field_manager(manager),
         };
-        let stored = StoredObject::new(&*self.stored).resource_version(self.revision.to_string());
+        let stored =
+            StoredObject::new(self.stored.clone()).resource_version(self.revision.to_string());
         let request = request.stored(stored).name(NAME).namespace(NAMESPACE);
         if subresource.is_empty() { request } else { request.subresource(Subresource::Status) }
     }

@@ -84,7 +84,8 @@ impl Objects {
         match write.object {
             _ if write.dry_run => {}
             Some(object) => {
-                let object = StoredObject::new(object).resource_version(revision.to_string());
+                let object =
+                    StoredObject::new(object.clone()).resource_version(revision.to_string());
                 objects.insert(key, object);
             }
             None => {

@@ -5,6 +5,7 @@ use billhook::{BodyFormat, CrdVersion, FieldValidation};
 use billhook_apimachinery::UserInfo;
 use billhook_apimachinery::record::TypedRecord;
 use billhook_apimachinery::value::DeepValue;
+use bytes::Bytes;
 use serde_json::{Value, json};
 
 use super::deletion::DeleteOptions;
@@ -82,7 +83,7 @@ pub struct ObjectRequest {
     /// only.
     pub name: String,
     /// The body: the new object in JSON or YAML, or a patch in JSON.
-    pub body: Vec<u8>,
+    pub body: Bytes,
     /// The new object in place of a body, where it is known to decode.
     pub(crate) object: Option<DeepValue>,
     /// The object as it is stored. For an update or a deletion there must be one; a creation fails
@@ -116,7 +117,7 @@ pub struct ObjectRequest {
 impl ObjectRequest {
     /// The creation of an object.
     pub fn create(version: &str, body: &[u8]) -> Self {
-        let (version, body) = (version.to_owned(), body.to_vec());
+        let (version, body) = (version.to_owned(), Bytes::copy_from_slice(body));
         ObjectRequest { operation: Operation::Create, version, body, ..Self::default() }
     }
 
@@ -125,7 +126,7 @@ impl ObjectRequest {
     pub fn update(version: &str, body: &[u8], stored: &[u8]) -> Self {
         ObjectRequest {
             operation: Operation::Update,
-            stored: StoredObject::new(stored),
+            stored: StoredObject::new(Bytes::copy_from_slice(stored)),
             ..Self::create(version, body)
         }
     }
@@ -173,9 +174,23 @@ impl ObjectRequest {
         ObjectRequest {
             operation: Operation::Delete,
             version: version.to_owned(),
-            stored: StoredObject::new(stored),
+            stored: StoredObject::new(Bytes::copy_from_slice(stored)),
             ..Self::default()
         }
+    }
+
+    /// The request with another body, which is shared and not copied.
+    ///
+    /// ```
+    /// use billhook_admission::ObjectRequest;
+    ///
+    /// let request = ObjectRequest::create("v1", &[]).body(r#"{"metadata": {"name": "x"}}"#);
+    /// assert_eq!(request.body.len(), 27);
+    /// ```
+    #[must_use]
+    pub fn body(mut self, body: impl Into<Bytes>) -> Self {
+        self.body = body.into();
+        self
     }
 
     /// The request in a namespace.

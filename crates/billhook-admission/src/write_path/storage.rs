@@ -8,6 +8,7 @@ use billhook_apimachinery::Status;
 use billhook_apimachinery::print::{compact_json, compact_json_with_place, quote};
 use billhook_apimachinery::value::DeepValue;
 use billhook_decode::read_json;
+use bytes::Bytes;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -16,7 +17,7 @@ use crate::object_model::{CustomResources, ObjectModel as _};
 
 /// An object as storage keeps it.
 pub(crate) struct Encoded {
-    pub(crate) text: Vec<u8>,
+    pub(crate) text: Bytes,
     /// Whether the same is stored already (RP-53).
     pub(crate) unchanged: bool,
     /// Whether the text says what the object is, in the version that it was given in.
@@ -35,15 +36,20 @@ pub(crate) async fn encode(
     let is_stored = |text: &[u8]| stored.is_some_and(|stored| is_stored(text, stored));
     let storage = version.definition().storage().ok();
     if let Some(storage) = storage.filter(|storage| storage.name() != version.name()) {
-        let text = compact_json(&*convert(model, &storage, object).await?).into_bytes();
+        let text = kept(compact_json(&*convert(model, &storage, object).await?));
         let unchanged = is_stored(&text);
         return Ok(Encoded { text, unchanged, is_faithful: false, revision_place: None });
     }
     let printed = compact_json_with_place(object, &["metadata", "resourceVersion"]);
-    let text = printed.text.into_bytes();
+    let text = kept(printed.text);
     let unchanged = is_stored(&text);
     let is_faithful = !printed.has_floats;
     Ok(Encoded { text, unchanged, is_faithful, revision_place: printed.place })
+}
+
+/// Returns a text that is stored as it is, without the room that it was printed in.
+fn kept(text: String) -> Bytes {
+    Bytes::from(text.into_boxed_str().into_boxed_bytes())
 }
 
 /// Decodes a stored object as a read in a version returns it.

@@ -3,6 +3,7 @@
 
 use billhook_apimachinery::Status;
 use billhook_decode::read_json;
+use bytes::Bytes;
 
 use crate::futures::BoxFuture;
 use crate::object_model::metadata_text;
@@ -11,8 +12,8 @@ use crate::object_model::metadata_text;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StoredObject {
-    /// Its JSON text; empty if there is none.
-    pub bytes: Vec<u8>,
+    /// Its JSON text; empty if there is none. Clones share it.
+    pub bytes: Bytes,
     /// Its resource version. If this is empty, `metadata.resourceVersion` in the text counts; if
     /// there is none either, every resource version that a client names is right.
     pub resource_version: String,
@@ -20,7 +21,7 @@ pub struct StoredObject {
 
 impl StoredObject {
     /// An object whose resource version is in its text, or unknown.
-    pub fn new(bytes: impl Into<Vec<u8>>) -> Self {
+    pub fn new(bytes: impl Into<Bytes>) -> Self {
         StoredObject { bytes: bytes.into(), resource_version: String::new() }
     }
 
@@ -48,8 +49,8 @@ pub struct StoreWrite<'w> {
     pub name: &'w str,
     /// The object that must be stored for the write to be made: none if the object is new.
     pub expected: Option<&'w StoredObject>,
-    /// The text to store; none if the object is deleted.
-    pub object: Option<&'w [u8]>,
+    /// The text to store, which can be kept as it is; none if the object is deleted.
+    pub object: Option<&'w Bytes>,
     /// Whether the write is only checked, not made.
     pub dry_run: bool,
 }
@@ -95,7 +96,7 @@ pub enum StoreError {
 ///         if !write.dry_run {
 ///             match write.object {
 ///                 Some(object) => {
-///                     let object = StoredObject::new(object).resource_version(revision.to_string());
+///                     let object = StoredObject::new(object.clone()).resource_version(revision.to_string());
 ///                     objects.insert(key, object);
 ///                 }
 ///                 None => {

@@ -5,6 +5,7 @@ use std::time::Duration;
 use billhook::scale;
 use billhook_apimachinery::Status;
 use billhook_apimachinery::value::{DeepValue, deep_clone};
+use bytes::Bytes;
 use serde_json::Value;
 
 use super::body::{Incoming, read_stored};
@@ -20,7 +21,7 @@ use crate::trace::{Action, RequestLog, Step};
 #[non_exhaustive]
 pub struct Accepted {
     /// The text written to storage (RP-53); none if the object is removed.
-    pub stored: Option<Vec<u8>>,
+    pub stored: Option<Bytes>,
     /// Whether nothing is written because the same is stored already (RP-53).
     pub unchanged: bool,
     /// The object that the client gets: of a deletion the one that was removed, or the one that
@@ -156,7 +157,7 @@ impl Write<'_> {
             namespace: metadata_text(subject, "namespace"),
             name: metadata_text(subject, "name"),
             expected: self.before.old.is_some().then_some(self.stored),
-            object: encoded.map(|encoded| &*encoded.text),
+            object: encoded.map(|encoded| &encoded.text),
             dry_run: self.incoming.request.dry_run,
         };
         if let Some(store) = self.store {

@@ -3,16 +3,16 @@
 use billhook::Time;
 use billhook::definition::{Condition, DefinitionStatus};
 
-pub(super) const NAMES_ACCEPTED: &str = "NamesAccepted";
-pub(super) const ESTABLISHED: &str = "Established";
-pub(super) const TERMINATING: &str = "Terminating";
-pub(super) const CONFORMANT: &str = "KubernetesAPIApprovalPolicyConformant";
+pub(crate) const NAMES_ACCEPTED: &str = "NamesAccepted";
+pub(crate) const ESTABLISHED: &str = "Established";
+pub(crate) const TERMINATING: &str = "Terminating";
+pub(crate) const CONFORMANT: &str = "KubernetesAPIApprovalPolicyConformant";
 
 /// A condition of a type: whether it holds, the reason and the message.
-pub(super) type Outcome<'o> = (bool, &'o str, &'o str);
+pub(crate) type Outcome<'o> = (bool, &'o str, &'o str);
 
 /// Sets a condition in its place, or at the end (LC-20).
-pub(super) fn set(
+pub(crate) fn set(
     status: &mut DefinitionStatus,
     type_: &str,
     (holds, reason, message): Outcome<'_>,
@@ -35,12 +35,12 @@ pub(super) fn set(
     message.clone_into(&mut condition.message);
 }
 
-pub(super) fn is_true(status: &DefinitionStatus, type_: &str) -> bool {
+pub(crate) fn is_true(status: &DefinitionStatus, type_: &str) -> bool {
     status.conditions.iter().any(|condition| condition.is_true(type_))
 }
 
 /// The reason of a condition; empty if there is none.
-pub(super) fn reason<'s>(status: &'s DefinitionStatus, type_: &str) -> &'s str {
+pub(crate) fn reason<'s>(status: &'s DefinitionStatus, type_: &str) -> &'s str {
     let mut conditions = status.conditions.iter();
     let condition = conditions.find(|condition| condition.type_ == type_);
     condition.map_or("", |condition| &condition.reason)

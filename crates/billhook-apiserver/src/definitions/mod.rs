@@ -1,10 +1,12 @@
-//! CustomResourceDefinitions: a resource like others, and the life of each (LC rules).
+//! CustomResourceDefinitions as a resource like others: its rules, its conditions, its names (LC rules).
 
-mod conditions;
-mod lifecycle;
+pub(crate) mod conditions;
+mod lost;
 mod naming;
 mod resource;
 mod strategy;
 
-pub(crate) use self::lifecycle::{create, group_of, resume, settle, settle_or_begin};
-pub(crate) use self::resource::resource;
+pub(crate) use self::lost::find_lost;
+pub(crate) use self::naming::{Reserved, accept};
+pub(crate) use self::resource::{DEFINITIONS, resource};
+pub(crate) use self::strategy::{CLEANUP, write_status};

@@ -9,13 +9,13 @@ use super::conditions::{ESTABLISHED, NAMES_ACCEPTED, is_true, set};
 
 /// The accepted names of a group (LC-31).
 #[derive(Debug, Default)]
-pub(super) struct Reserved<'n> {
+pub(crate) struct Reserved<'n> {
     resources: BTreeSet<&'n str>,
     kinds: BTreeSet<&'n str>,
 }
 
 impl<'n> Reserved<'n> {
-    pub(super) fn add(&mut self, names: &'n Names) {
+    pub(crate) fn add(&mut self, names: &'n Names) {
         let short = names.short_names.iter().map(String::as_str);
         self.resources.extend([names.plural.as_str(), &names.singular]);
         self.resources.extend(short);
@@ -24,7 +24,7 @@ impl<'n> Reserved<'n> {
 }
 
 /// Accepts the requested names that are free (LC-32), and says so in the conditions (LC-33).
-pub(super) fn accept(
+pub(crate) fn accept(
     requested: &Names,
     reserved: &Reserved<'_>,
     status: &mut DefinitionStatus,

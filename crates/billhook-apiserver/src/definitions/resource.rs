@@ -8,7 +8,10 @@ use billhook_kinds::Kind;
 use serde_json::{Value, json};
 
 use super::strategy::DefinitionStrategy;
-use crate::catalog::{DEFINITIONS, Resource};
+use crate::resources::Resource;
+
+/// The name of the definition of definitions.
+pub(crate) const DEFINITIONS: &str = "customresourcedefinitions.apiextensions.k8s.io";
 
 /// The resource of definitions in a server of a version.
 pub(crate) fn resource(kubernetes: KubernetesVersion) -> Result<Resource, CrdError> {

@@ -11,7 +11,7 @@ use super::conditions::{TERMINATING, set};
 use crate::edition::EDITIONS;
 
 /// The finalizer that keeps a definition until its objects are gone.
-pub(super) const CLEANUP: &str = "customresourcecleanup.apiextensions.k8s.io";
+pub(crate) const CLEANUP: &str = "customresourcecleanup.apiextensions.k8s.io";
 
 /// The rules of definitions.
 #[derive(Debug)]
@@ -197,7 +197,7 @@ fn write(document: &DefinitionDocument, object: &mut Value) {
 
 /// Writes the status into an object, with what a server shows even if it is empty (LC-03). A list
 /// that was sent stays one.
-pub(super) fn write_status(status: &DefinitionStatus, object: &mut Value) {
+pub(crate) fn write_status(status: &DefinitionStatus, object: &mut Value) {
     let is_list = |name| {
         object.get("status").and_then(|status| status.get(name)).is_some_and(Value::is_array)
     };

@@ -11,10 +11,11 @@ use sha2::{Digest as _, Sha512};
 
 use self::model::Group;
 use crate::answer::Body;
-use crate::catalog::Catalog;
+use crate::failures::{not_allowed, not_served};
 use crate::request::{Accepted, NOT_ACCEPTABLE, Request, aggregated_discovery, negotiate_plain};
-use crate::response::{Form, Response, not_allowed, not_served, plain_not_found};
-use crate::state::Shared;
+use crate::resources::Catalog;
+use crate::response::{Form, Response, plain_not_found};
+use crate::shared::Shared;
 
 /// Answers a request for a document of discovery; `None` if the path is another one.
 pub(crate) fn serve(server: &Shared, request: &Request, parts: &[&str]) -> Option<Response> {

@@ -5,7 +5,7 @@ use billhook_apimachinery::base64;
 use billhook_apimachinery::compare_versions;
 use sha2::{Digest as _, Sha256};
 
-use crate::catalog::{Catalog, Resource as Served};
+use crate::resources::{Catalog, Resource as Served};
 use crate::reviews::{REVIEW_KINDS, REVIEW_VERSION, ReviewKind};
 
 /// The groups of the server itself in the order of their priority; those of definitions follow by
@@ -34,14 +34,9 @@ const OWN_GROUPS: [&str; 21] = [
     "resource.k8s.io",
 ];
 
-const VERBS: [&str; 8] =
-    ["delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"];
-/// Those of a resource whose definition is being deleted.
+/// The verbs of a resource whose definition is being deleted.
 const LAST_VERBS: [&str; 5] = ["delete", "deletecollection", "get", "list", "watch"];
 
-/// Those of the server's own kinds (DT-06).
-const OWN_VERBS: [&str; 8] =
-    ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
 /// Those of what is answered and not stored.
 const REVIEW_VERBS: [&str; 1] = ["create"];
 
@@ -130,10 +125,9 @@ fn entry<T>(all: &mut Vec<T>, fits: impl Fn(&T) -> bool, new: impl FnOnce() -> T
 impl Resource {
     fn of(served: &Served, version: &CrdVersion) -> Self {
         let definition = &served.definition;
-        let verbs: &[&str] = match () {
-            () if served.is_native() => &OWN_VERBS,
-            () if definition.is_terminating() => &LAST_VERBS,
-            () => &VERBS,
+        let verbs = match definition.is_terminating() {
+            true => &LAST_VERBS,
+            false => served.style.verbs,
         };
         let stored_in = definition.versions().find(|other| other.is_storage() && other.is_served());
         Resource {

@@ -6,7 +6,7 @@ use billhook_decode::read_json;
 use bytes::Bytes;
 use serde_json::Value;
 
-use crate::catalog::Resource;
+use crate::resources::Resource;
 use crate::storage::Collection;
 
 /// Fields that have a name in each group: the core group, and `events.k8s.io`.

@@ -1,7 +1,6 @@
 //! The kinds of the server itself beside definitions.
 
 mod events;
-mod namespaces;
 mod policies;
 mod strategy;
 
@@ -13,9 +12,8 @@ use billhook_apimachinery::record::Record;
 use billhook_kinds::Kind;
 
 use self::strategy::KindStrategy;
-use crate::catalog::Resource;
+use crate::resources::Resource;
 
-pub(crate) use self::namespaces::{INITIAL, create_initial, settle_namespace, settle_namespaces};
 pub(crate) use self::policies::check_types;
 
 /// The resources that a server of a version has itself.

@@ -10,8 +10,9 @@ use billhook_cel::schema::SchemaType;
 use billhook_policy::{PolicyDocument, PolicyTypes};
 use serde_json::{Value, json};
 
-use crate::catalog::{Catalog, VALIDATING_POLICIES};
-use crate::state::Shared;
+use crate::admission_configuration::VALIDATING_POLICIES;
+use crate::resources::Catalog;
+use crate::shared::Shared;
 use crate::storage::Storage as _;
 use crate::write_path::admit_own;
 

@@ -16,12 +16,12 @@ use http::{HeaderValue, StatusCode, header};
 use serde_json::{Map, Value, json};
 
 use crate::answer::Body;
-use crate::catalog::Catalog;
 use crate::discovery::entity_tag;
 use crate::edition::EDITIONS;
 use crate::request::Request;
+use crate::resources::Catalog;
 use crate::response::Response;
-use crate::state::Shared;
+use crate::shared::Shared;
 
 /// The parts that all documents share, as a server sends them.
 const COMMON: &str = include_str!("common.json");

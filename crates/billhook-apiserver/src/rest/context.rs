@@ -11,16 +11,14 @@ use billhook_apimachinery::{GroupVersionResource, Status, UserInfo};
 use http::StatusCode;
 use serde_json::Value;
 
-use crate::catalog::{DEFINITIONS, Live, Resource, VALIDATING_POLICIES};
-use crate::definitions::{group_of, settle_or_begin};
-use crate::garbage;
-use crate::kinds::{check_types, settle_namespace, settle_namespaces};
+use crate::definitions::find_lost;
 use crate::request::{Request, ResourcePath};
+use crate::resources::{Resource, WatchCache};
 use crate::response::{Form, Response};
-use crate::state::Shared;
+use crate::shared::{Shared, Written};
 use crate::storage::{Object, Storage};
 use crate::view::View;
-use crate::write_path::{admit, is_terminating};
+use crate::write_path::admit;
 
 /// A request for objects of a resource in a version.
 pub(crate) struct Context<'r> {
@@ -30,7 +28,7 @@ pub(crate) struct Context<'r> {
     pub(crate) user: Cow<'r, UserInfo>,
     pub(crate) path: &'r ResourcePath,
     pub(crate) resource: Arc<Resource>,
-    pub(crate) live: Arc<Live>,
+    pub(crate) cache: Arc<WatchCache>,
     pub(crate) version: CrdVersion,
     pub(crate) form: Form,
     /// The form of failures, which are never shown in another form.
@@ -97,61 +95,20 @@ impl Context<'_> {
     pub(crate) async fn admit(&self, request: ObjectRequest) -> AdmissionOutcome {
         let request = request.namespace(self.namespace()).user(UserInfo::clone(&self.user));
         let outcome = admit(self.server, &self.resource, request).await;
-        if let Some(policy) = self.unchecked_policy(&outcome) {
-            check_types(self.server, policy).await;
-        }
-        if let Some(group) = self.unsettled(&outcome) {
-            settle_or_begin(self.server, group).await;
-        }
-        if let Some(namespace) = self.unsettled_namespace(&outcome) {
-            settle_namespace(self.server, namespace).await;
-        }
-        if self.server.settings.collects_garbage {
-            collect_garbage(self.server).await;
-        }
+        let written = Written {
+            resource: &self.resource,
+            namespace: self.path.namespace.as_deref(),
+            accepted: outcome.result.as_ref().ok(),
+        };
+        self.server.after(&written).await;
         outcome
-    }
-
-    /// The validating policy that was written and is to be checked.
-    fn unchecked_policy<'a>(&'a self, outcome: &'a AdmissionOutcome) -> Option<&'a str> {
-        if self.resource.definition.name() != VALIDATING_POLICIES {
-            return None;
-        }
-        let accepted = outcome.result.as_ref().ok()?;
-        accepted.returned.as_ref()?.pointer("/metadata/name")?.as_str()
-    }
-
-    /// The group whose definitions a write may have left with something to do.
-    fn unsettled<'a>(&'a self, outcome: &'a AdmissionOutcome) -> Option<&'a str> {
-        let definition = &self.resource.definition;
-        let accepted = outcome.result.as_ref().ok()?;
-        if definition.name() != DEFINITIONS {
-            return definition.is_terminating().then(|| definition.group());
-        }
-        let name = accepted.returned.as_ref()?.pointer("/metadata/name")?.as_str()?;
-        Some(group_of(name))
-    }
-
-    /// The namespace that is being deleted and may be empty after a write.
-    fn unsettled_namespace<'a>(&'a self, outcome: &'a AdmissionOutcome) -> Option<&'a str> {
-        let accepted = outcome.result.as_ref().ok()?;
-        if self.is_namespaced() {
-            let namespace = self.path.namespace.as_deref()?;
-            let is_gone = accepted.stored.is_none();
-            return (is_gone && is_terminating(self.server, namespace)).then_some(namespace);
-        }
-        if self.resource.definition.kind() != "Namespace" || !self.resource.is_native() {
-            return None;
-        }
-        let returned = accepted.returned.as_ref()?;
-        returned.pointer("/metadata/deletionTimestamp")?;
-        returned.pointer("/metadata/name")?.as_str()
     }
 
     /// Fails if a server could not list or watch the objects, or not yet.
     pub(crate) fn check_cache(&self) -> Result<(), Status> {
         let takes_time = self.server.settings.settles_like_a_server;
-        self.live.check_cache(&self.resource, &self.server.storage, &self.version, takes_time)
+        let find_lost = || find_lost(&self.resource, &self.server.storage, self.version.name());
+        self.cache.check_filled(&self.resource, &self.version, takes_time, find_lost)
     }
 
     /// Reads a stored object in the version of the request (RP-50).
@@ -168,17 +125,6 @@ impl Context<'_> {
                 Ok(compact_json(&object))
             }
         }
-    }
-}
-
-/// Collects garbage, and goes on with the definitions and namespaces that are being deleted: they may
-/// have waited for it, or be a part of it.
-async fn collect_garbage(server: &Arc<Shared>) {
-    while server.links().is_touched() && garbage::collect(server).await {
-        for group in server.catalog().terminating_groups() {
-            settle_or_begin(server, &group).await;
-        }
-        settle_namespaces(server).await;
     }
 }
 

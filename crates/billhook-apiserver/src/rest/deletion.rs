@@ -49,7 +49,7 @@ fn of_query(query: &Query) -> Result<DeleteOptions, Status> {
     Ok(options)
 }
 
-fn of_body(body: &Body<'_>) -> Result<DeleteOptions, String> {
+fn of_body(body: &Body) -> Result<DeleteOptions, String> {
     let document = if body.format == BodyFormat::Yaml {
         let document = billhook_yaml::read_document(&body.text);
         document.map_err(|error| error.to_string())?.into_value()

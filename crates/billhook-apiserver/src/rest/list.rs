@@ -245,9 +245,10 @@ impl Page {
         range: Range<'_>,
         at: Option<Revision>,
     ) -> Result<Listing, Status> {
-        context.storage().list(&context.resource.collection, range, at).map_err(|error| match error
-        {
-            RevisionError::Future { current } => too_large(at.unwrap_or_default(), current),
+        let (storage, collection) = (context.storage(), &context.resource.collection);
+        let Some(at) = at else { return Ok(storage.list(collection, range)) };
+        storage.list_at(collection, range, at).map_err(|error| match error {
+            RevisionError::Future { current } => too_large(at, current),
             _ if self.is_continued => Status::failure(410, "Expired", EXPIRED_PAGE),
             _ => {
                 let message = "The resourceVersion for the provided list is too old.";

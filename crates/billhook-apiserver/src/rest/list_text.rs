@@ -9,8 +9,8 @@ use bytes::Bytes;
 
 use crate::answer::Parts;
 use crate::budget::SMALL;
-use crate::catalog::{Resource, revision_member};
-use crate::storage::{Object, Snapshot};
+use crate::resources::Resource;
+use crate::storage::{Object, Snapshot, revision_member};
 
 /// How long a text is at least that is sent by itself, without a copy.
 const LONG: usize = 16 << 10;

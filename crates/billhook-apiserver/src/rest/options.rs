@@ -1,15 +1,15 @@
 //! The options of writes and deletions, and what may be wrong with them (RE-20, RE-21).
 
-use std::borrow::Cow;
-
 use billhook::{BodyFormat, FieldValidation};
 use billhook_admission::ObjectRequest;
 use billhook_apimachinery::metadata::validate_manager;
 use billhook_apimachinery::record::Record;
 use billhook_apimachinery::value::DeepValue;
 use billhook_apimachinery::{FieldError, FieldPath, Location, Status};
+use bytes::Bytes;
 use serde_json::Value;
 
+use crate::failures::unsupported_body;
 use crate::protobuf::{self, PROTOBUF};
 use crate::request::{Query, Request};
 
@@ -102,20 +102,17 @@ pub(super) fn dry_run(query: &Query, errors: &mut Vec<FieldError>) -> bool {
 }
 
 /// A body, as JSON or YAML.
-pub(super) struct Body<'r> {
-    pub(super) text: Cow<'r, [u8]>,
+pub(super) struct Body {
+    pub(super) text: Bytes,
     pub(super) format: BodyFormat,
 }
 
-impl<'r> Body<'r> {
+impl Body {
     /// Takes the body of a request: JSON or YAML, or protobuf if it is read as a type of the server
     /// (RE-12, BK-20).
-    pub(super) fn of(
-        request: &'r Request,
-        record: Option<&'static Record>,
-    ) -> Result<Self, Status> {
+    pub(super) fn of(request: &Request, record: Option<&'static Record>) -> Result<Self, Status> {
         let is = |type_| is_of_type(request, type_);
-        let sent = || request.body().map(|body| Cow::from(&**body));
+        let sent = || request.body().cloned();
         let format = BodyFormat::Json;
         match record {
             _ if is("application/json") => Ok(Body { text: sent()?, format }),
@@ -127,7 +124,7 @@ impl<'r> Body<'r> {
             _ => {
                 let types =
                     "application/json, application/yaml, application/vnd.kubernetes.protobuf";
-                Err(unsupported(types))
+                Err(unsupported_body(types))
             }
         }
     }
@@ -152,11 +149,4 @@ const MAX_SHOWN: usize = 30;
 
 fn is_of_type(request: &Request, type_: &str) -> bool {
     request.content_type().trim().eq_ignore_ascii_case(type_)
-}
-
-pub(super) fn unsupported(types: &str) -> Status {
-    let message = format!(
-        "the body of the request was in an unknown format - accepted media types include: {types}"
-    );
-    Status::failure(415, "UnsupportedMediaType", message)
 }

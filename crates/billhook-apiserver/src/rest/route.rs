@@ -9,12 +9,13 @@ use http::HeaderValue;
 
 use super::context::Context;
 use super::{delete, list, read, watch, write};
-use crate::catalog::Served;
+use crate::failures::{not_allowed, not_served, with_details};
 use crate::request::{
     Accepted, NOT_ACCEPTABLE, Request, Verb, names_media_type, negotiate, negotiate_own,
 };
-use crate::response::{Form, Response, not_allowed, not_served, plain_not_found};
-use crate::state::Shared;
+use crate::resources::Served;
+use crate::response::{Form, Response, plain_not_found};
+use crate::shared::Shared;
 use crate::table::Columns;
 use crate::users::user_of;
 use crate::view::View;
@@ -29,7 +30,7 @@ pub(crate) async fn serve(server: &Arc<Shared>, request: &Request) -> Response {
         true => failure_form.status(&not_served()),
         false => plain_not_found(),
     };
-    let Some(Served { resource, live }) = server.find(&path.group, &path.resource) else {
+    let Some(Served { resource, cache }) = server.find(&path.group, &path.resource) else {
         return not_found();
     };
     let is_namespaced = resource.definition.scope() == Scope::Namespaced;
@@ -40,12 +41,14 @@ pub(crate) async fn serve(server: &Arc<Shared>, request: &Request) -> Response {
     let version = resource.definition.version(&path.version).filter(|version| version.is_served());
     let Some(version) = version else { return not_found() };
     if !fits {
-        let is_listed = resource.is_native() && path.namespace.is_none() && path.name.is_none();
+        let is_listed =
+            resource.style.declares_methods && path.namespace.is_none() && path.name.is_none();
         return if is_listed { failure_form.status(&not_allowed()) } else { not_found() };
     }
 
     let accept = request.header("accept");
-    let accepted = if resource.is_native() { negotiate_own(accept) } else { negotiate(accept) };
+    let style = resource.style;
+    let accepted = if style.has_protobuf { negotiate_own(accept) } else { negotiate(accept) };
     let columns = || match path.subresource.as_str() {
         "scale" => Columns::of_scale(),
         _ => match resource.kind {
@@ -63,7 +66,7 @@ pub(crate) async fn serve(server: &Arc<Shared>, request: &Request) -> Response {
         Err(status) => return failure_form.status(&status),
     };
     let context =
-        Context { server, request, user, path, resource, live, version, form, failure_form, view };
+        Context { server, request, user, path, resource, cache, version, form, failure_form, view };
     let warning = deprecation_warning(&context.version);
     let answered = verbs(&context, verb, accepted.as_ref()).await;
     // Writes that came so far warn by themselves, before their other warnings.
@@ -114,6 +117,7 @@ async fn verbs(
 
 /// Refuses what the resource does not have.
 fn check_offered(context: &Context<'_>, verb: Verb) -> Result<(), Status> {
+    let style = context.resource.style;
     let has_subresource = match context.path.subresource.as_str() {
         "" => true,
         "status" => context.version.has_status_subresource(),
@@ -121,46 +125,31 @@ fn check_offered(context: &Context<'_>, verb: Verb) -> Result<(), Status> {
         _ => false,
     };
     if !has_subresource {
-        return Err(match context.resource.is_native() {
-            true => not_served(),
-            false => {
-                let name = context.path.name.as_deref().unwrap_or_default();
-                Status::not_found(&context.resource_name(), name)
-            }
-        });
+        let name = context.path.name.as_deref().unwrap_or_default();
+        return Err((style.missing_subresource)(&context.resource_name(), name));
     }
     let is_main = context.path.subresource.is_empty();
     let is_offered = match verb {
         Verb::Proxy | Verb::Unknown => false,
         // Where paths are declared with their methods, a name belongs to some of them.
-        Verb::Update | Verb::Patch if context.resource.is_native() => context.path.name.is_some(),
-        Verb::Create if context.resource.is_native() => context.path.name.is_none(),
+        Verb::Update | Verb::Patch if style.declares_methods => context.path.name.is_some(),
+        Verb::Create if style.declares_methods => context.path.name.is_none(),
         Verb::Get | Verb::Update | Verb::Patch => true,
         _ => is_main,
     };
     if is_offered {
         return Ok(());
     }
-    if context.resource.is_native() {
-        return Err(not_allowed());
-    }
-    let resource = context.resource_name();
-    let (verb, subject) = (verb.name(), resource.qualified());
-    let message = format!("{verb} is not supported on resources of kind \"{subject}\"");
-    let mut status = Status::failure(405, "MethodNotAllowed", message);
-    status.details = Status::not_found(&resource, "").details;
-    Err(status)
+    Err((style.unsupported_verb)(verb.name(), &context.resource_name()))
 }
 
 /// The failure of a client that takes nothing that there is (RE-11, LC-02).
 fn not_acceptable(context: &Context<'_>) -> Status {
-    let is_known = names_media_type(context.request.header("accept"));
-    if !context.resource.is_native() || is_known {
-        return Status::failure(406, "NotAcceptable", NOT_ACCEPTABLE);
+    match context.resource.style.representations {
+        Some(types) if !names_media_type(context.request.header("accept")) => {
+            let message = format!("406: Not Acceptable\n\nAvailable representations: {types}");
+            with_details(Status::failure(406, "NotAcceptable", message))
+        }
+        _ => Status::failure(406, "NotAcceptable", NOT_ACCEPTABLE),
     }
-    let message = "406: Not Acceptable\n\nAvailable representations: application/json, \
-                   application/yaml, application/vnd.kubernetes.protobuf";
-    let mut status = Status::failure(406, "NotAcceptable", message);
-    status.details = Some(Box::default());
-    status
 }

@@ -1,7 +1,6 @@
 //! Which objects a list or a watch selects (RE-53 to RE-56).
 
 use billhook_apimachinery::label_selector::Selector;
-use billhook_apimachinery::print::quote;
 use billhook_apimachinery::record::text;
 use billhook_apimachinery::{KubernetesVersion, Status};
 use serde_json::Value;
@@ -79,24 +78,21 @@ impl Selectors {
     /// Fails if there is a field that objects cannot be selected by (RE-55).
     pub(super) fn check_fields(&self, context: &Context<'_>) -> Result<(), Status> {
         let selectable = context.version.selectable_fields();
-        let is_native = context.resource.is_native();
-        // Own kinds with fields of their own know these and no others (BK-700).
-        let has_namespace = context.is_namespaced() || is_native && selectable.is_empty();
+        // Kinds with fields of their own know these and no others (BK-700).
+        let unknown_default =
+            context.resource.style.unknown_default_field.filter(|_| selectable.is_empty());
+        let has_namespace = context.is_namespaced() || unknown_default.is_some();
         let is_known = |field: &str| {
             field == NAME
                 || (field == NAMESPACE && has_namespace)
                 || selectable.iter().any(|path| path.trim_start_matches('.') == field)
         };
-        match self.fields.iter().find(|term| !is_known(&term.field)) {
-            Some(term) if is_native && selectable.is_empty() => Err(Status::bad_request(format!(
-                "{} is not a known field selector: only \"metadata.name\", \"metadata.namespace\"",
-                quote(&term.field)
-            ))),
-            Some(term) => {
-                Err(Status::bad_request(format!("field label not supported: {}", term.field)))
-            }
-            None => Ok(()),
-        }
+        let unknown = self.fields.iter().find(|term| !is_known(&term.field));
+        let Some(FieldTerm { field, .. }) = unknown else { return Ok(()) };
+        Err(match unknown_default {
+            Some(unknown) => unknown(field),
+            None => Status::bad_request(format!("field label not supported: {field}")),
+        })
     }
 
     /// The keys that the path and the terms about name and namespace leave. The objects of others
@@ -240,6 +236,8 @@ fn unescape(value: &str) -> Result<String, String> {
 
 #[cfg(test)]
 mod tests {
+    use billhook_apimachinery::print::quote;
+
     use super::*;
 
     #[test]

@@ -7,7 +7,6 @@ use std::task::{Context as TaskContext, Poll, ready};
 use std::time::Duration;
 
 use billhook_apimachinery::Status;
-use billhook_apimachinery::print::compact_json;
 use billhook_apimachinery::value::DeepValue;
 use bytes::Bytes;
 use http::{HeaderValue, StatusCode, header};
@@ -15,18 +14,18 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use super::context::Context;
-use super::frames::{self, Frames};
+use super::frames::{self, frame};
 use super::list_options::{ListOptions, is_newest};
 use super::read::revision;
 use super::selectors::{Keys, Selectors};
 use crate::answer::{Body, Lines};
-use crate::catalog::{Live, Resource};
 use crate::edition::Edition;
+use crate::event_cache::{Change, Place, Reading, event_line};
 use crate::future::BoxFuture;
-use crate::readings::{Change, Place, Reading, event_line};
 use crate::request::{MediaType, Query};
+use crate::resources::{Resource, WatchCache};
 use crate::response::{Response, status_json};
-use crate::state::Shared;
+use crate::shared::Shared;
 use crate::storage::{
     Collection, Event, Object, Range, Revision, RevisionError, Storage as _, Watch,
 };
@@ -55,11 +54,11 @@ pub(super) fn watch(context: &Context<'_>) -> Result<Response, Status> {
     context.view.check()?;
     context.check_cache()?;
     let (stream, end) = EventStream::begin(context, options, wanted);
-    let (body, type_) = match media_type {
-        MediaType::Protobuf => (Body::events(Frames(stream), end.into_std()), frames::CONTENT_TYPE),
-        _ => (Body::events(stream, end.into_std()), media_type.name()),
+    let type_ = match media_type {
+        MediaType::Protobuf => frames::CONTENT_TYPE,
+        _ => media_type.name(),
     };
-    let mut response = http::Response::new(body);
+    let mut response = http::Response::new(Body::events(stream, end.into_std()));
     *response.status_mut() = StatusCode::OK;
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(type_));
     Ok(response)
@@ -91,7 +90,7 @@ impl Start {
     }
 }
 
-/// The events of a watch, a line each.
+/// The events of a watch, a line or a frame each.
 struct EventStream(Stream);
 
 enum Stream {
@@ -113,19 +112,20 @@ impl EventStream {
         let mut events = Events {
             selection: Selection {
                 resource: Arc::clone(&context.resource),
-                live: Arc::clone(&context.live),
+                cache: Arc::clone(&context.cache),
                 version: context.version.name().into(),
                 keys: selectors.keys(context),
                 selectors,
             },
             api_version: context.version.api_version(),
+            is_framed: context.form.media_type == MediaType::Protobuf,
             view: context.view.clone(),
             has_columns: false,
             state: State::default(),
             end_of_state: None,
             failure: None,
             changes: None,
-            retired: context.live.retired.subscribe(),
+            retired: context.cache.retired.subscribe(),
             end,
             progress: None,
         };
@@ -151,6 +151,8 @@ impl Lines for EventStream {
 struct Events {
     selection: Selection,
     api_version: String,
+    /// Whether they are sent as frames of protobuf, not as lines of JSON.
+    is_framed: bool,
     view: View,
     /// Whether an event said which columns a table has.
     has_columns: bool,
@@ -208,7 +210,10 @@ impl State {
         let Some((collection, prefix)) = &self.range else { return Ok(()) };
         let server = self.server.upgrade().ok_or(RevisionError::Closed)?;
         let range = Range::of_prefix(prefix).after(after).limit(PAGE).without_count();
-        let listing = server.storage.list(collection, range, at)?;
+        let listing = match at {
+            Some(at) => server.storage.list_at(collection, range, at)?,
+            None => server.storage.list(collection, range),
+        };
         self.revision = listing.revision;
         let last = listing.objects.last().filter(|_| listing.remaining > 0);
         self.last = last.map(|last| Arc::clone(&last.key));
@@ -263,20 +268,21 @@ impl Events {
     async fn next(mut self: Box<Self>) -> Option<(Bytes, Box<Self>)> {
         loop {
             match self.next_line().await? {
-                Ok(Some(line)) => return Some((line, self)),
+                Ok(Some(told)) => return Some((told.encode(self.is_framed)?, self)),
                 Ok(None) => {}
                 Err(status) => {
                     self.state = State::default();
                     self.end_of_state = None;
                     self.changes = None;
-                    return Some((error_line(&status), self));
+                    let told = Told::from(error_line(&status));
+                    return Some((told.encode(self.is_framed)?, self));
                 }
             }
         }
     }
 
-    /// Waits for the next event. Returns its line if the client sees it; `None` at the end.
-    async fn next_line(&mut self) -> Option<Result<Option<Bytes>, Status>> {
+    /// Waits for the next event. Returns it if the client sees it; `None` at the end.
+    async fn next_line(&mut self) -> Option<Result<Option<Told>, Status>> {
         if let Some(status) = self.failure.take() {
             return Some(Err(status));
         }
@@ -285,7 +291,7 @@ impl Events {
             return Some(self.tell_state(&object).await);
         }
         if let Some(revision) = self.end_of_state.take() {
-            return Some(Ok(Some(self.bookmark(revision, true))));
+            return Some(Ok(Some(self.bookmark(revision, true).into())));
         }
         let changes = self.changes.as_mut()?;
         let wakes = self.progress.as_ref().map_or(self.end, |progress| progress.next.min(self.end));
@@ -301,7 +307,9 @@ impl Events {
                 self.changes = None;
                 return None;
             }
-            None if Instant::now() < self.end => return Some(Ok(self.tell_progress())),
+            None if Instant::now() < self.end => {
+                return Some(Ok(self.tell_progress().map(Told::from)));
+            }
             None => return None,
         };
         if let Some(progress) = &mut self.progress {
@@ -312,18 +320,18 @@ impl Events {
     }
 
     /// Tells of an object that was there at the beginning, if the client sees it.
-    async fn tell_state(&mut self, object: &Object) -> Result<Option<Bytes>, Status> {
+    async fn tell_state(&mut self, object: &Object) -> Result<Option<Told>, Status> {
         let reading = Arc::new(Reading::new(object.clone(), object.modified));
         match self.selection.select(reading).await? {
-            Some(reading) => self.line(Change::Added, &reading).await.map(Some),
+            Some(reading) => self.line(Change::Added, reading).await.map(Some),
             None => Ok(None),
         }
     }
 
     /// Tells of a change, if the client sees it.
-    async fn tell_change(&mut self, event: &Event) -> Result<Option<Bytes>, Status> {
+    async fn tell_change(&mut self, event: &Event) -> Result<Option<Told>, Status> {
         match self.selection.change(event).await? {
-            Some((change, reading)) => self.line(change, &reading).await.map(Some),
+            Some((change, reading)) => self.line(change, reading).await.map(Some),
             None => Ok(None),
         }
     }
@@ -355,18 +363,47 @@ impl Events {
     }
 
     /// Prints an event about an object; if it shows the whole object, for all watches at once.
-    async fn line(&mut self, change: Change, reading: &Reading) -> Result<Bytes, Status> {
-        if self.view.shows_text() {
-            return self.selection.line(change, reading).await;
+    async fn line(&mut self, change: Change, reading: Arc<Reading>) -> Result<Told, Status> {
+        if self.view.shows_objects() {
+            let line = self.selection.line(change, &reading, &self.view).await?;
+            return Ok(Told { line, shared: Some((change, reading)) });
         }
-        let object = self.selection.object(reading).await?;
-        Ok(self.print(change.name(), object, false))
+        let object = self.selection.object(&reading).await?;
+        Ok(self.print(change.name(), object, false).into())
     }
 
     /// Prints an event for this watch.
     fn print(&mut self, kind: &str, object: &Value, is_kept: bool) -> Bytes {
         let has_columns = std::mem::replace(&mut self.has_columns, true);
         event_line(kind, &self.view.event(object, !has_columns, is_kept))
+    }
+}
+
+/// An event that is printed.
+struct Told {
+    /// It as a line of JSON.
+    line: Bytes,
+    /// The change and the object that other watches tell of, too.
+    shared: Option<(Change, Arc<Reading>)>,
+}
+
+impl From<Bytes> for Told {
+    fn from(line: Bytes) -> Self {
+        Told { line, shared: None }
+    }
+}
+
+impl Told {
+    /// Returns the event as it is sent; `None` if it cannot be, which ends the watch.
+    fn encode(self, is_framed: bool) -> Option<Bytes> {
+        match self.shared {
+            _ if !is_framed => Some(self.line),
+            Some((change, reading)) => {
+                let framed = &reading.printed(change).frame;
+                framed.get_or_init(|| frame(&self.line)).clone()
+            }
+            None => frame(&self.line),
+        }
     }
 }
 
@@ -384,7 +421,7 @@ fn later(begin: Instant, duration: Duration) -> Instant {
 /// The objects that a client watches, in its version.
 struct Selection {
     resource: Arc<Resource>,
-    live: Arc<Live>,
+    cache: Arc<WatchCache>,
     version: Arc<str>,
     keys: Keys,
     selectors: Selectors,
@@ -414,14 +451,10 @@ impl Selection {
         })
     }
 
-    /// The object of a change, as all watches share it. The server's own resources, which all
-    /// servers of the process share, are read for each watch.
+    /// The object of a change, as all watches share it.
     fn shared(&self, object: &Object, revision: Revision, is_before: bool) -> Arc<Reading> {
-        if self.resource.is_native() {
-            return Arc::new(Reading::new(object.clone(), revision));
-        }
         let place = Place { revision, is_before, version: Arc::clone(&self.version) };
-        self.live.readings.get(place, object)
+        self.cache.events.get(place, object)
     }
 
     /// Returns an object if it is selected.
@@ -446,16 +479,16 @@ impl Selection {
         reading.object.get_or_init(read).await.as_ref().map_err(Status::clone)
     }
 
-    /// Prints the event of a custom resource that is shown as it is, for all watches.
-    async fn line(&self, change: Change, reading: &Reading) -> Result<Bytes, Status> {
-        let line = reading.line(change);
+    /// Prints the event of an object that is shown as it is, for all watches.
+    async fn line(&self, change: Change, reading: &Reading, view: &View) -> Result<Bytes, Status> {
+        let line = &reading.printed(change).line;
         if let Some(line) = line.get() {
             return Ok(line.clone());
         }
-        let text = self.resource.text(&self.version, &reading.stored, reading.revision);
-        let object = match text {
+        let text = || self.resource.text(&self.version, &reading.stored, reading.revision);
+        let object = match view.shows_text().then(text).flatten() {
             Some(text) => text,
-            None => compact_json(self.object(reading).await?),
+            None => view.event(self.object(reading).await?, false, false),
         };
         Ok(line.get_or_init(|| event_line(change.name(), &object)).clone())
     }

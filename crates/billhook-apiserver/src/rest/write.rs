@@ -5,17 +5,11 @@ use billhook_apimachinery::Status;
 use http::{HeaderValue, StatusCode, header};
 
 use super::context::Context;
-use super::options::{Body, WriteOptions, unsupported};
-use crate::catalog::with_revision;
+use super::options::{Body, WriteOptions};
 use crate::request::Request;
+use crate::resources::{APPLY_PATCH, JSON_PATCH, STRATEGIC_PATCH};
 use crate::response::Response;
-
-/// The types of patches (RE-80).
-const JSON_PATCH: &str = "application/json-patch+json";
-const MERGE_PATCH: &str = "application/merge-patch+json";
-/// Of the server's own kinds only (LC-02).
-const STRATEGIC_PATCH: &str = "application/strategic-merge-patch+json";
-const APPLY_PATCH: &str = "application/apply-patch+yaml";
+use crate::storage::with_revision;
 
 /// `POST` of an object.
 pub(super) async fn create(context: &Context<'_>) -> Result<Response, Status> {
@@ -24,7 +18,8 @@ pub(super) async fn create(context: &Context<'_>) -> Result<Response, Status> {
     }
     let body = Body::of(context.request, context.resource.record)?;
     let options = WriteOptions::read(context.request, "CreateOptions")?;
-    let request = ObjectRequest::create(context.version.name(), &body.text)
+    let request = ObjectRequest::create(context.version.name(), &[])
+        .body(body.text)
         .body_format(body.format)
         .name(context.path.name.as_deref().unwrap_or_default());
     write(context, request, &options, StatusCode::CREATED).await
@@ -35,7 +30,8 @@ pub(super) async fn update(context: &Context<'_>) -> Result<Response, Status> {
     context.request.body()?;
     let options = WriteOptions::read(context.request, "UpdateOptions")?;
     let body = Body::of(context.request, context.resource.record)?;
-    let request = ObjectRequest::replace(context.version.name(), &body.text, &[])
+    let request = ObjectRequest::replace(context.version.name(), &[], &[])
+        .body(body.text)
         .body_format(body.format)
         .name(context.name()?);
     let stored = context.find()?;
@@ -55,10 +51,11 @@ pub(super) async fn patch(context: &Context<'_>) -> Result<Response, Status> {
     let (version, body) = (context.version.name(), context.request.body()?);
     let options = WriteOptions::read(context.request, "PatchOptions")?;
     let request = match patch_type(context.request) {
-        JSON_PATCH => ObjectRequest::json_patch(version, body, &[]),
-        STRATEGIC_PATCH => ObjectRequest::strategic_merge_patch(version, body, &[]),
-        _ => ObjectRequest::merge_patch(version, body, &[]),
+        JSON_PATCH => ObjectRequest::json_patch(version, &[], &[]),
+        STRATEGIC_PATCH => ObjectRequest::strategic_merge_patch(version, &[], &[]),
+        _ => ObjectRequest::merge_patch(version, &[], &[]),
     };
+    let request = request.body(body.clone());
     write(context, on_stored(context, request)?, &options, StatusCode::OK).await
 }
 
@@ -69,7 +66,8 @@ async fn apply(context: &Context<'_>) -> Result<Response, Status> {
     let is_main = context.path.subresource.is_empty();
     loop {
         let stored = context.find()?;
-        let request = ObjectRequest::apply(version, body, &[], &options.field_manager)
+        let request = ObjectRequest::apply(version, &[], &[], &options.field_manager)
+            .body(body.clone())
             .name(context.name()?)
             .force(options.force);
         let request = match &stored {
@@ -150,21 +148,11 @@ pub(super) fn warn(response: &mut Response, warnings: &Warnings) {
 
 /// Patches have types of their own (RE-80).
 pub(super) fn check_patch_type(context: &Context<'_>) -> Result<(), Status> {
-    let is_native = context.resource.is_native();
-    match patch_type(context.request) {
-        JSON_PATCH | MERGE_PATCH | APPLY_PATCH => return Ok(()),
-        STRATEGIC_PATCH if is_native => return Ok(()),
-        _ if is_native => {
-            let mut status =
-                Status::failure(415, "UnsupportedMediaType", "415: Unsupported Media Type");
-            status.details = Some(Box::default());
-            return Err(status);
-        }
-        _ => {}
+    let style = context.resource.style;
+    match style.patch_types.contains(&patch_type(context.request)) {
+        true => Ok(()),
+        false => Err((style.unsupported_patch)(style.patch_types)),
     }
-    Err(unsupported(
-        "application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml",
-    ))
 }
 
 fn patch_type(request: &Request) -> &str {

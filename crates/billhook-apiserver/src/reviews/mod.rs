@@ -20,10 +20,11 @@ use self::documents::{
     AccessReview, AccessStatus, NonResourceRule, ResourceRule, Review, RulesReview, RulesStatus,
     Selector, SelfReview, SelfStatus,
 };
+use crate::failures::not_allowed;
 use crate::protobuf::{self, PROTOBUF};
 use crate::request::{NOT_ACCEPTABLE, Request, ResourcePath, negotiate_plain};
-use crate::response::{Form, Response, not_allowed};
-use crate::state::Shared;
+use crate::response::{Form, Response};
+use crate::shared::Shared;
 use crate::users::user_of;
 
 const AUTHORIZATION: &str = "authorization.k8s.io";

@@ -132,17 +132,18 @@ impl History {
         self.log.range(later).next().map(|(_, logged)| &logged.event)
     }
 
-    /// Lists the objects at a revision that is kept, or the newest ones.
-    pub(super) fn list(
+    /// Lists the newest objects.
+    pub(super) fn list(&self, range: Range<'_>) -> (Vec<Object>, usize) {
+        select(&self.objects, range)
+    }
+
+    /// Lists the objects at a revision that is kept.
+    pub(super) fn list_at(
         &self,
         range: Range<'_>,
-        at: Option<Revision>,
+        at: Revision,
     ) -> Result<(Vec<Object>, usize), RevisionError> {
-        let objects = match at {
-            None => &self.objects,
-            Some(revision) => self.objects_at(revision)?,
-        };
-        Ok(select(objects, range))
+        Ok(select(self.objects_at(at)?, range))
     }
 
     /// Returns the objects at a revision that is kept.

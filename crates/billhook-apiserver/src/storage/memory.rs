@@ -22,9 +22,9 @@ use super::{
 ///
 /// let fork = storage.fork();
 /// fork.write(&foos, "default/a", Write::delete(created))?;
-/// assert_eq!(fork.list(&foos, Range::default(), None)?.objects.len(), 0);
-/// assert_eq!(fork.list(&foos, Range::default(), Some(created))?.objects.len(), 1);
-/// assert_eq!(storage.list(&foos, Range::default(), None)?.objects.len(), 1);
+/// assert_eq!(fork.list(&foos, Range::default()).objects.len(), 0);
+/// assert_eq!(fork.list_at(&foos, Range::default(), created)?.objects.len(), 1);
+/// assert_eq!(storage.list(&foos, Range::default()).objects.len(), 1);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, Default)]
@@ -78,24 +78,30 @@ impl Storage for MemoryStorage {
         self.shared.state().collection(collection)?.get(key).cloned()
     }
 
-    fn list(
+    fn list(&self, collection: &Collection, range: Range<'_>) -> Listing {
+        let state = self.shared.state();
+        let listed = state.collection(collection).map(|history| history.list(range));
+        Listing::new(state.revision, listed.unwrap_or_default())
+    }
+
+    fn list_at(
         &self,
         collection: &Collection,
         range: Range<'_>,
-        at: Option<Revision>,
+        at: Revision,
     ) -> Result<Listing, RevisionError> {
         let state = self.shared.state();
-        if at.is_some_and(|at| at > state.revision) {
+        if at > state.revision {
             return Err(RevisionError::Future { current: state.revision });
         }
-        if at.is_some_and(|at| at < state.compacted) {
+        if at < state.compacted {
             return Err(RevisionError::Compacted { oldest: state.compacted });
         }
         let listed = match state.collection(collection) {
-            Some(history) => history.list(range, at)?,
+            Some(history) => history.list_at(range, at)?,
             None => (Vec::new(), 0),
         };
-        Ok(Listing::new(at.unwrap_or(state.revision), listed))
+        Ok(Listing::new(at, listed))
     }
 
     fn write(

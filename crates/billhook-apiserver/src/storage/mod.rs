@@ -5,6 +5,7 @@ mod history;
 mod memory;
 mod objects;
 mod shared;
+mod text;
 mod watch;
 
 use std::fmt;
@@ -17,6 +18,7 @@ use bytes::Bytes;
 pub use self::history::HistoryLimits;
 pub(crate) use self::history::Snapshot;
 pub use self::memory::MemoryStorage;
+pub(crate) use self::text::{OwnText, Typed, revision_member, stored_object, with_revision};
 use crate::future::BoxFuture;
 
 /// The number of a write. Every write of a storage, whatever it writes to, has the next one; 0
@@ -228,12 +230,16 @@ pub trait Storage: Send + Sync + 'static {
     /// Returns the newest state of an object.
     fn get(&self, collection: &Collection, key: &str) -> Option<Object>;
 
-    /// Lists a collection as it was at a revision, or as it is.
-    fn list(
+    /// Lists the newest state of a collection. It is always there, so that nobody has to decide what
+    /// a failure means for the server's own work.
+    fn list(&self, collection: &Collection, range: Range<'_>) -> Listing;
+
+    /// Lists a collection as it was at a revision.
+    fn list_at(
         &self,
         collection: &Collection,
         range: Range<'_>,
-        at: Option<Revision>,
+        at: Revision,
     ) -> Result<Listing, RevisionError>;
 
     /// Makes a write, if what it expects is stored. Returns its revision.

@@ -2,17 +2,13 @@
 
 use std::sync::Arc;
 
-use billhook::Scope;
-use billhook::webhook::NamespaceLabels;
 use billhook_admission::{Admission, AdmissionOutcome, ObjectRequest, StoreWrite};
 
 use super::binding::Binding;
 use super::cluster::StoredObjects;
-use super::namespaces::NamespaceLifecycle;
-use super::permissions::PolicyPermissions;
-use crate::catalog::{NAMESPACES, Resource};
-use crate::configured::{Configures, NAME_LABEL, namespace_labels};
-use crate::state::Shared;
+use crate::namespaces;
+use crate::resources::Resource;
+use crate::shared::Shared;
 
 /// Takes a client's request through policies, webhooks and the write path to storage.
 pub(crate) async fn admit(
@@ -21,21 +17,10 @@ pub(crate) async fn admit(
     request: ObjectRequest,
 ) -> AdmissionOutcome {
     let of_namespaces = Arc::clone(server);
-    let labels = move |name: &str| {
-        let found = namespace_labels(&of_namespaces.storage, name);
-        let assumed = || NamespaceLabels::from([(NAME_LABEL.to_owned(), name.to_owned())]);
-        Ok(found.or_else(|| (!of_namespaces.settings.has_namespaces).then(assumed)))
-    };
+    let labels = move |name: &str| Ok(namespaces::labels(&of_namespaces, name));
     let cluster = StoredObjects(Arc::clone(server));
-    let mut chain = server.chain_of(resource).namespaces(labels).policy_cluster(cluster);
-    let is_of_namespaces = resource.definition.name() == NAMESPACES;
-    let is_in_namespace = resource.definition.scope() == Scope::Namespaced;
-    if is_of_namespaces || is_in_namespace && server.settings.has_namespaces {
-        chain = chain.plugin(NamespaceLifecycle { server: Arc::clone(server), is_of_namespaces });
-    }
-    if resource.configures == Some(Configures::Policies) {
-        chain = chain.plugin(PolicyPermissions(Arc::clone(server)));
-    }
+    let chain = server.chain_of(resource).namespaces(labels).policy_cluster(cluster);
+    let chain = server.guard(resource, chain);
     admission(server, resource).chain(chain).admit(&request).await
 }
 

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use billhook_admission::{StoreError, StoreWrite};
 use billhook_apimachinery::Status;
+use bytes::Bytes;
 
-use crate::catalog::{DEFINITIONS, OwnText, Resource, stored_object};
-use crate::configured::Configures;
-use crate::state::Shared;
-use crate::storage::{Collection, Object, Revision, Storage as _, Write};
+use crate::resources::Resource;
+use crate::shared::{Change, Shared};
+use crate::storage::{Collection, Object, OwnText, Revision, Storage as _, Write, stored_object};
 
 /// How many bytes a stored object has at most: as in etcd (RE-140).
 const MAX_STORED: usize = 3 << 19;
@@ -25,20 +25,13 @@ pub(crate) fn object_key(namespace: &str, name: &str) -> String {
 pub(super) struct Binding {
     server: Arc<Shared>,
     collection: Collection,
-    /// Whether what is written decides about what is served.
-    is_of_definitions: bool,
-    /// The part of the server that takes over what is written.
-    configures: Option<Configures>,
     own_text: OwnText,
 }
 
 impl Binding {
     pub(super) fn new(server: &Arc<Shared>, resource: &Resource) -> Self {
-        let is_of_definitions = resource.definition.name() == DEFINITIONS;
-        let collection = resource.collection.clone();
-        let Resource { configures, own_text, .. } = *resource;
-        let server = Arc::clone(server);
-        Binding { server, collection, is_of_definitions, configures, own_text }
+        let (server, collection) = (Arc::clone(server), resource.collection.clone());
+        Binding { server, collection, own_text: resource.own_text }
     }
 
     pub(super) fn write(&self, write: &StoreWrite<'_>) -> Result<String, StoreError> {
@@ -50,17 +43,18 @@ impl Binding {
             return Err(self.mismatch(found.as_ref()));
         }
         let expected = found.as_ref().map(|found| found.modified);
-        let text = write.object.map(<[u8]>::to_vec);
+        let text = write.object.cloned();
         if text.as_ref().is_some_and(|text| text.len() > MAX_STORED) {
             let message = "etcdserver: request is too large";
             return Err(StoreError::Failed(Status::failure(500, "", message)));
         }
-        let is_stored = found.as_ref().is_some_and(|found| Some(&*found.text) == text.as_deref());
+        let is_stored = found.as_ref().is_some_and(|found| Some(&found.text) == text.as_ref());
         if write.dry_run || is_stored {
             return Ok(revision.unwrap_or_default());
         }
         let written = self.commit(&key, expected, text)?;
-        self.server.link(&self.collection, &key, found.as_ref());
+        let change = Change { collection: &self.collection, key: &key, before: found.as_ref() };
+        self.server.take_over(&change);
         Ok(written)
     }
 
@@ -68,7 +62,7 @@ impl Binding {
         &self,
         key: &str,
         expected: Option<Revision>,
-        text: Option<Vec<u8>>,
+        text: Option<Bytes>,
     ) -> Result<String, StoreError> {
         let write = match (expected, text) {
             (None, Some(text)) => Write::create(text),
@@ -78,12 +72,6 @@ impl Binding {
         };
         let written = self.server.storage.write(&self.collection, key, write);
         let revision = written.map_err(|mismatch| self.mismatch(mismatch.found.as_ref()))?;
-        if self.is_of_definitions {
-            self.server.define(&self.collection, key);
-        }
-        if let Some(part) = self.configures {
-            self.server.configure(part);
-        }
         Ok(revision.to_string())
     }
 

@@ -9,13 +9,12 @@ use billhook_apimachinery::label_selector::Selector;
 use billhook_apimachinery::split_api_version;
 use billhook_apimachinery::value::DeepValue;
 use billhook_policy::{ParamKind, PolicyCluster};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::binding::object_key;
-use super::namespaces::find_namespace;
-use crate::catalog::Resource;
-use crate::configured::NAME_LABEL;
-use crate::state::Shared;
+use crate::namespaces;
+use crate::resources::Resource;
+use crate::shared::Shared;
 use crate::storage::{Object, Range, Storage as _};
 
 /// The objects that a server stores.
@@ -49,25 +48,20 @@ impl PolicyCluster for StoredObjects {
         let found = self.of_kind(kind, |resource, version| {
             let prefix = object_key(namespace, "");
             let range = Range::of_prefix(&prefix);
-            let listed = self.0.storage.list(&resource.collection, range, None);
-            let objects = listed.map(|listing| listing.objects).unwrap_or_default();
-            let objects = objects.iter().filter_map(|object| read(resource, version, object));
+            let listing = self.0.storage.list(&resource.collection, range);
+            let objects =
+                listing.objects.iter().filter_map(|object| read(resource, version, object));
             objects.filter(|object| is_selected(selector, object)).collect()
         });
         found.unwrap_or_default()
     }
 
     fn namespace(&self, name: &str) -> Option<DeepValue> {
-        let found = self.object(&ParamKind::new("v1", "Namespace"), "", name);
-        let assumed = || {
-            let labels = json!({ NAME_LABEL: name });
-            DeepValue::from(json!({"metadata": {"name": name, "labels": labels}}))
-        };
-        found.or_else(|| (!self.0.settings.has_namespaces).then(assumed))
+        namespaces::object(&self.0, name)
     }
 
     fn has_namespace(&self, name: &str) -> bool {
-        !self.0.settings.has_namespaces || find_namespace(&self.0, name).is_some()
+        namespaces::exists(&self.0, name)
     }
 }
 

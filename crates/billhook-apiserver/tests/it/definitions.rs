@@ -205,3 +205,16 @@ async fn what_a_definition_does_not_have_is_removed() {
     let written = call(&server, Method::PUT, &status, &[], &found.to_string()).await;
     assert_eq!((written.code, &written.json()["status"]["conditions"]), (200, &json!([])));
 }
+
+/// In a task of a runtime, too, which lets others have their turn after some steps.
+#[tokio::test]
+async fn a_server_is_built_with_many_definitions() {
+    let builder = (0..200).try_fold(Server::builder(), |builder, number| {
+        builder.definition(&definition(&format!("foo{number}s"), &format!("Foo{number}")))
+    });
+    let server = builder.unwrap().build();
+    for number in 0..200 {
+        let path = format!("/apis/example.com/v1/foo{number}s");
+        assert_eq!(get(&server, &path).await.code, 200, "{number}");
+    }
+}

@@ -1,7 +1,10 @@
 //! Rules of the life of definitions (19) that no worked example shows, by their numbers.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use billhook::Time;
 use billhook_apiserver::Server;
 use http::Method;
 use serde_json::{Value, json};
@@ -536,4 +539,27 @@ async fn definitions_have_their_own_order() {
         ),
         "{created}",
     );
+}
+
+/// Work in the background that breaks off is not lost: nobody has to wait for what never comes.
+#[tokio::test(start_paused = true)]
+async fn broken_background_work_is_told() {
+    let is_broken = Arc::new(AtomicBool::new(false));
+    let breaks = Arc::clone(&is_broken);
+    let clock = move || {
+        assert!(!breaks.load(Ordering::Relaxed), "the clock is broken");
+        Time::default()
+    };
+    let server = Server::builder().settle_like_a_server().clock(clock).build();
+    assert_eq!(create(&server, &definition("foos", "Foo", &["v1"])).await.code, 201);
+    let copy = server.fork();
+    is_broken.store(true, Ordering::Relaxed);
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    for server in [&server, &copy] {
+        let answer = get(server, "/readyz").await;
+        assert_eq!(answer.code, 500);
+        let message = "Internal error occurred: the server's background work failed: the clock is \
+                       broken";
+        assert_eq!(answer.message(), message);
+    }
 }

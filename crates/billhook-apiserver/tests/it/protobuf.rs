@@ -325,3 +325,24 @@ async fn what_is_not_protobuf_is_refused() {
     let deep = definition_of(&[message(2, &[message(7, &version)])]);
     assert!(refused(deep).await.starts_with(&format!("{unrecognized}unexpected EOF")));
 }
+
+/// BK-20: an event is printed once for all watches of a form.
+#[tokio::test]
+async fn watches_share_their_frames() {
+    const MAPS: &str = "/api/v1/namespaces/default/configmaps";
+    let server = Server::builder().build();
+    let path = format!("{MAPS}?watch=true");
+    let mut watches = Vec::new();
+    for _ in 0..2 {
+        watches.push(begin(&server, Method::GET, &path, Vec::new()).await.into_body());
+    }
+    let map = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}});
+    assert_eq!(call(&server, Method::POST, MAPS, &[], &map.to_string()).await.code, 201);
+    let mut frames = Vec::new();
+    for watch in &mut watches {
+        frames.push(watch.frame().await.unwrap().unwrap().into_data().unwrap());
+    }
+    assert_eq!(frames[0].as_ptr(), frames[1].as_ptr());
+    let (type_, object) = event(&mut frames[0].to_vec()).unwrap();
+    assert_eq!((type_.as_str(), object.starts_with(b"k8s\0")), ("ADDED", true));
+}

@@ -118,7 +118,7 @@ fn agrees_with_model(storage: &impl Storage, operations: &[Operation]) -> Model 
                 let (collection, prefix) = (&collections[*collection], PREFIXES[*prefix]);
                 let at = (model.newest() as f64 * share) as Revision;
                 let range = Range::of_prefix(prefix).after(KEYS[*after]).limit(*limit);
-                let listing = storage.list(collection, range, Some(at)).unwrap();
+                let listing = storage.list_at(collection, range, at).unwrap();
                 let expected: Vec<_> = model
                     .at(collection, prefix, at)
                     .into_iter()
@@ -128,7 +128,7 @@ fn agrees_with_model(storage: &impl Storage, operations: &[Operation]) -> Model 
                 assert_eq!(found, expected[..expected.len().min(*limit)]);
                 assert_eq!(listing.remaining, expected.len().saturating_sub(*limit));
                 assert_eq!(listing.revision, at);
-                let uncounted = storage.list(collection, range.without_count(), Some(at)).unwrap();
+                let uncounted = storage.list_at(collection, range.without_count(), at).unwrap();
                 assert_eq!(uncounted.objects, listing.objects);
                 assert_eq!(uncounted.remaining, listing.remaining.min(1));
             }
@@ -163,8 +163,12 @@ fn replay(contents: &mut Contents, event: &Event) {
 fn list_and_watch_agree(storage: &impl Storage, model: &Model) {
     for collection in &collections() {
         for prefix in PREFIXES {
+            let newest = storage.list(collection, Range::of_prefix(prefix));
+            let at_newest =
+                storage.list_at(collection, Range::of_prefix(prefix), model.newest()).unwrap();
+            assert_eq!(newest, at_newest);
             for revision in 0..=model.newest() {
-                let listing = storage.list(collection, Range::of_prefix(prefix), Some(revision));
+                let listing = storage.list_at(collection, Range::of_prefix(prefix), revision);
                 let mut state: Contents = listing.unwrap().objects.iter().map(contents).collect();
                 let mut watch = storage.watch(collection, prefix, revision).unwrap();
                 let mut seen = revision;
@@ -200,7 +204,7 @@ proptest! {
         let storage = MemoryStorage::default();
         agrees_with_model(&storage, &before);
         let state = |storage: &MemoryStorage| collections().map(|collection| {
-            storage.list(&collection, Range::default(), None).unwrap().objects
+            storage.list(&collection, Range::default()).objects
         });
         let forked = storage.fork();
         let at_fork = state(&storage);
@@ -221,7 +225,7 @@ proptest! {
         storage.compact(oldest);
         for collection in &collections() {
             for revision in 0..=model.newest() {
-                let listing = storage.list(collection, Range::default(), Some(revision));
+                let listing = storage.list_at(collection, Range::default(), revision);
                 if revision < oldest {
                     prop_assert_eq!(listing.unwrap_err(), RevisionError::Compacted { oldest });
                     prop_assert!(storage.watch(collection, "", revision).is_err());
@@ -309,7 +313,7 @@ async fn writers_are_ordered_by_revision() {
         assert_eq!(before, known.map(|(key, value)| (key.clone(), value.clone())));
         replay(&mut state, event);
     }
-    let listed = storage.list(&foos, Range::default(), None).unwrap().objects;
+    let listed = storage.list(&foos, Range::default()).objects;
     assert_eq!(listed.iter().map(contents).collect::<Contents>(), state);
 }
 
@@ -330,7 +334,7 @@ fn a_watch_behind_the_history_is_told() {
     }
     assert_eq!(watch.try_next(), Err(RevisionError::Compacted { oldest: 5 }));
     assert_eq!(
-        storage.list(&foos, Range::default(), Some(4)).unwrap_err(),
+        storage.list_at(&foos, Range::default(), 4).unwrap_err(),
         RevisionError::Compacted { oldest: 5 },
     );
     // The limit is that of each collection.
@@ -375,7 +379,7 @@ fn a_revision_of_the_future_can_be_watched_but_not_read() {
     let storage = MemoryStorage::default();
     let [foos, _] = collections();
     let mut watch = storage.watch(&foos, "", 2).unwrap();
-    let future = storage.list(&foos, Range::default(), Some(2)).unwrap_err();
+    let future = storage.list_at(&foos, Range::default(), 2).unwrap_err();
     assert_eq!(future, RevisionError::Future { current: 0 });
     for key in ["a", "b"] {
         storage.write(&foos, key, Write::create("{}")).unwrap();

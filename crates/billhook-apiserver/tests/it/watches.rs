@@ -354,14 +354,17 @@ async fn watches_of_own_kinds_are_those_of_one_server() {
     for (_, server) in &servers {
         watches.push(Watch::open(server, &format!("{MAPS}?watch=1")).await);
     }
+    let mut also = Watch::open(&servers[0].1, &format!("{MAPS}?watch=1")).await;
     for (name, server) in &servers {
         let map = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}});
         send(server, Method::POST, MAPS, &map).await;
     }
-    for ((name, _), watch) in servers.iter().zip(&mut watches) {
-        let event: Value = serde_json::from_slice(&watch.line()).unwrap();
+    let lines: Vec<_> = watches.iter_mut().map(Watch::line).collect();
+    for ((name, _), line) in servers.iter().zip(&lines) {
+        let event: Value = serde_json::from_slice(line).unwrap();
         assert_eq!(text(&event, "/object/metadata/name"), *name);
     }
+    assert_eq!(also.line().as_ptr(), lines[0].as_ptr(), "it is printed once");
 }
 
 #[derive(Clone, Debug)]

@@ -32,7 +32,7 @@ fn a_taken_name_is_generated_again() {
     };
     let is_free = |write: StoreWrite<'_>| match write.name {
         "x-free" => Ok("12".to_owned()),
-        _ => Err(StoreError::Mismatch(Some(StoredObject::new(b"{}")))),
+        _ => Err(StoreError::Mismatch(Some(StoredObject::new("{}")))),
     };
     let caller = InProcess::new(allow);
     let admission_of =

@@ -13,9 +13,9 @@ use billhook_apimachinery::record::to_value;
 use billhook_apimachinery::split_api_version;
 use serde_json::{Value, json};
 
-use crate::catalog::Catalog;
 use crate::links::{Linked, Owner, Place, has_finalizer, metadata};
-use crate::state::Shared;
+use crate::resources::Catalog;
+use crate::shared::{Change, Controller, Shared, Work, Written};
 use crate::storage::{Revision, Storage as _};
 use crate::write_path::{admit_own, object_key};
 
@@ -23,15 +23,48 @@ use crate::write_path::{admit_own, object_key};
 /// changed for good.
 const MAX_ROUNDS: usize = 10_000;
 
+/// Collects garbage where the server was asked to.
+#[derive(Debug)]
+pub(super) struct Garbage;
+
+impl Controller for Garbage {
+    fn watches(&self, _: &str, _: &str) -> bool {
+        true
+    }
+
+    fn take_over(&self, server: &Shared, change: &Change<'_>) {
+        if !server.settings.collects_garbage {
+            return;
+        }
+        let mut links = server.links();
+        // What is stored by now counts, in whatever order writes come here.
+        let stored = server.storage.get(change.collection, change.key);
+        links.update((change.collection.clone(), change.key.into()), change.before, stored);
+    }
+
+    fn after<'w>(&self, server: &'w Arc<Shared>, _: &Written<'w>) -> Option<Work<'w>> {
+        let is_touched = server.settings.collects_garbage && server.links().is_touched();
+        is_touched.then(|| -> Work<'w> { Box::pin(collect_and_go_on(server)) })
+    }
+}
+
+/// Collects garbage, and goes on with what is being deleted: it may have waited for garbage, or be a
+/// part of it.
+async fn collect_and_go_on(server: &Arc<Shared>) {
+    while server.links().is_touched() && collect(server).await {
+        server.go_on().await;
+    }
+}
+
 /// Collects until nothing is left to collect. What writes have touched is looked at. Returns whether
 /// there was anything.
-pub(crate) async fn collect(server: &Arc<Shared>) -> bool {
+async fn collect(server: &Arc<Shared>) -> bool {
     let _turn = server.settling.lock().await;
     collect_in_turn(server).await
 }
 
 /// [`collect`] for the one that does the server's own work already.
-pub(crate) async fn collect_in_turn(server: &Arc<Shared>) -> bool {
+pub(super) async fn collect_in_turn(server: &Arc<Shared>) -> bool {
     let mut is_changed = false;
     for _ in 0..MAX_ROUNDS {
         let touched = server.links().take_touched();
@@ -61,14 +94,14 @@ impl Round<'_> {
             let Some(resource) = self.catalog.of_collection(&place.0) else { continue };
             let Ok(version) = resource.definition.storage() else { continue };
             let Some(step) = self.step(&linked) else { continue };
-            let body = billhook::to_json(&step.patch).into_bytes();
             let request = match step.policy {
                 Some(policy) => {
                     let mut options = DeleteOptions::default();
                     options.propagation_policy = Some(policy.to_owned());
                     ObjectRequest::delete(version.name(), &[]).delete_options(options)
                 }
-                None => ObjectRequest::merge_patch(version.name(), &body, &[])
+                None => ObjectRequest::merge_patch(version.name(), &[], &[])
+                    .body(billhook::to_json(&step.patch))
                     .name(&linked.metadata.name)
                     .field_manager("kube-controller-manager"),
             };
@@ -150,7 +183,9 @@ impl Round<'_> {
         });
         match read {
             Some((uid, owner)) if *uid == reference.uid => *owner,
-            _ => Owner::Gone,
+            Some(_) => Owner::Gone,
+            // Nothing is deleted because of an owner that cannot be read.
+            None => Owner::Solid,
         }
     }
 }

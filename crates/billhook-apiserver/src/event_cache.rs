@@ -18,7 +18,7 @@ const OVERHEAD: usize = 512;
 
 /// The newest readings of a resource.
 #[derive(Debug, Default)]
-pub(crate) struct Readings(Mutex<Kept>);
+pub(crate) struct EventCache(Mutex<Kept>);
 
 #[derive(Debug, Default)]
 struct Kept {
@@ -35,7 +35,7 @@ pub(crate) struct Place {
     pub(crate) version: Arc<str>,
 }
 
-impl Readings {
+impl EventCache {
     /// Returns the reading of a place, a new one if there is none.
     pub(crate) fn get(&self, place: Place, object: &Object) -> Arc<Reading> {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -63,9 +63,18 @@ pub(crate) struct Reading {
     /// The revision that it is shown at.
     pub(crate) revision: Revision,
     pub(crate) object: OnceCell<Result<DeepValue, Status>>,
-    added: OnceLock<Bytes>,
-    modified: OnceLock<Bytes>,
-    deleted: OnceLock<Bytes>,
+    added: Printed,
+    modified: Printed,
+    deleted: Printed,
+}
+
+/// An event that shows a whole object, as all watches send it that have the same form.
+#[derive(Debug, Default)]
+pub(crate) struct Printed {
+    /// A line of JSON.
+    pub(crate) line: OnceLock<Bytes>,
+    /// A frame of protobuf; `None` if the object has no message.
+    pub(crate) frame: OnceLock<Option<Bytes>>,
 }
 
 /// The type of an event about a change.
@@ -88,7 +97,7 @@ impl Change {
 
 impl Reading {
     pub(crate) fn new(stored: Object, revision: Revision) -> Self {
-        let [added, modified, deleted] = [const { OnceLock::new() }; 3];
+        let (added, modified, deleted) = Default::default();
         Reading { stored, revision, object: OnceCell::new(), added, modified, deleted }
     }
 
@@ -97,7 +106,7 @@ impl Reading {
     }
 
     /// The event that is printed about it.
-    pub(crate) fn line(&self, change: Change) -> &OnceLock<Bytes> {
+    pub(crate) fn printed(&self, change: Change) -> &Printed {
         match change {
             Change::Added => &self.added,
             Change::Modified => &self.modified,

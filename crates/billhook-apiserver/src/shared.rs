@@ -4,16 +4,18 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use billhook::Time;
-use billhook_admission::{Chain, ServerFields, now};
+use billhook_admission::{Accepted, Chain, ServerFields, now};
 use billhook_apimachinery::{KubernetesVersion, UserInfo};
 use billhook_policy::PolicySet;
 
+use crate::admission_configuration::{Configures, policies, webhook_configurations};
+use crate::background::Background;
 use crate::budget::Budgets;
-use crate::catalog::{Catalog, Lives, Resource, Served};
-use crate::configured::{Configures, policies, webhook_configurations};
 use crate::edition::Edition;
+use crate::future::BoxFuture;
 use crate::links::Links;
-use crate::storage::{Collection, MemoryStorage, Object, Storage as _};
+use crate::resources::{Catalog, Resource, Served, WatchCaches};
+use crate::storage::{Collection, MemoryStorage, Object};
 use crate::users::Authorizer;
 
 /// Everything that requests share.
@@ -21,13 +23,69 @@ pub(crate) struct Shared {
     pub(crate) settings: Arc<Settings>,
     pub(crate) storage: MemoryStorage,
     pub(crate) catalog: RwLock<Catalog>,
-    pub(crate) lives: Lives,
+    pub(crate) watch_caches: WatchCaches,
     /// The chain of clients' writes.
     pub(crate) configured: RwLock<Configured>,
     /// The links that the garbage collector knows, if there is one.
     pub(crate) links: Mutex<Links>,
     /// Held by the one that does the server's own work.
     pub(crate) settling: tokio::sync::Mutex<()>,
+    pub(crate) background: Background,
+    /// The parts of the server that act upon writes, in their order.
+    pub(crate) controllers: &'static [&'static dyn Controller],
+}
+
+/// A part of the server that does something about writes.
+pub(crate) trait Controller: fmt::Debug + Send + Sync {
+    /// Whether it is concerned with the writes of a resource.
+    fn watches(&self, group: &str, plural: &str) -> bool;
+
+    /// Adds to the chain of a client's write what may refuse it.
+    fn guard(&self, _server: &Arc<Shared>, _resource: &Resource, chain: Chain) -> Chain {
+        chain
+    }
+
+    /// Takes over a change as soon as it is stored, whoever made it.
+    fn take_over(&self, _server: &Shared, _change: &Change<'_>) {}
+
+    /// Returns what is to be done about a client's write before it is answered, if anything.
+    fn after<'w>(&self, _server: &'w Arc<Shared>, _written: &Written<'w>) -> Option<Work<'w>> {
+        None
+    }
+
+    /// Returns how to go on with what waits until objects are gone, when some are, if anything does.
+    fn go_on<'w>(&self, _server: &'w Arc<Shared>) -> Option<Work<'w>> {
+        None
+    }
+}
+
+/// The work of a controller.
+pub(crate) type Work<'w> = BoxFuture<'w, ()>;
+
+/// A change that is stored.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Change<'c> {
+    pub(crate) collection: &'c Collection,
+    pub(crate) key: &'c str,
+    /// The object before it; `None` if it was created.
+    pub(crate) before: Option<&'c Object>,
+}
+
+/// A client's write, and its outcome.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Written<'w> {
+    pub(crate) resource: &'w Resource,
+    /// The namespace in the path, if there is one.
+    pub(crate) namespace: Option<&'w str>,
+    /// `None` if it was refused.
+    pub(crate) accepted: Option<&'w Accepted>,
+}
+
+impl<'w> Written<'w> {
+    /// The name of the object, if the write was accepted.
+    pub(crate) fn name(&self) -> Option<&'w str> {
+        self.accepted?.returned.as_ref()?.pointer("/metadata/name")?.as_str()
+    }
 }
 
 /// The settings of a server, which do not change while it runs and which its forks share.
@@ -69,6 +127,12 @@ impl Configured {
     }
 }
 
+fn is_policy(resource: &Resource) -> bool {
+    let definition = &resource.definition;
+    let configures = Configures::of(definition.group(), &definition.names().plural);
+    configures == Some(Configures::Policies)
+}
+
 /// Tells the time of day; the system does if nobody else.
 #[derive(Clone, Default)]
 pub(crate) struct Clock(pub(crate) Option<Arc<dyn Fn() -> Time + Send + Sync>>);
@@ -97,32 +161,41 @@ impl Shared {
         self.links.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes over an object that was written, for the garbage collector.
-    pub(crate) fn link(&self, collection: &Collection, key: &str, before: Option<&Object>) {
-        if !self.settings.collects_garbage {
-            return;
-        }
-        let mut links = self.links();
-        // What is stored by now counts, in whatever order writes come here.
-        let stored = self.storage.get(collection, key);
-        links.update((collection.clone(), key.into()), before, stored);
+    /// The controllers of a resource.
+    fn controllers(&self, group: &str, plural: &str) -> impl Iterator<Item = &dyn Controller> {
+        let all = self.controllers.iter().copied();
+        all.filter(move |controller| controller.watches(group, plural))
     }
 
-    /// Takes over a definition that was written.
-    pub(crate) fn define(&self, collection: &Collection, name: &str) {
-        let mut catalog = self.catalog.write().unwrap_or_else(PoisonError::into_inner);
-        // What is stored by now counts, in whatever order writes come here.
-        let stored = self.storage.get(collection, name);
-        if !catalog.define(name, stored.as_ref(), &self.settings.chain) {
-            self.lives.retire(name);
+    /// Adds to the chain of a client's write to a resource all that may refuse it.
+    pub(crate) fn guard(self: &Arc<Self>, resource: &Resource, chain: Chain) -> Chain {
+        let definition = &resource.definition;
+        self.controllers(definition.group(), &definition.names().plural)
+            .fold(chain, |chain, controller| controller.guard(self, resource, chain))
+    }
+
+    /// Hands a change to those that take it over.
+    pub(crate) fn take_over(&self, change: &Change<'_>) {
+        let (group, plural) = change.collection.parts();
+        self.controllers(group, plural).for_each(|controller| controller.take_over(self, change));
+    }
+
+    /// Does what is to be done about a client's write before it is answered.
+    pub(crate) async fn after(self: &Arc<Self>, written: &Written<'_>) {
+        let definition = &written.resource.definition;
+        for controller in self.controllers(definition.group(), &definition.names().plural) {
+            if let Some(work) = controller.after(self, written) {
+                work.await;
+            }
         }
-        if stored.is_none() {
-            let (plural, group) = name.split_once('.').unwrap_or_default();
-            self.storage.forget(&Collection::new(group, plural));
-        }
-        drop(catalog);
-        if self.settings.collects_garbage {
-            self.links().touch_all();
+    }
+
+    /// Goes on with what waits until objects are gone.
+    pub(crate) async fn go_on(self: &Arc<Self>) {
+        for controller in self.controllers {
+            if let Some(work) = controller.go_on(self) {
+                work.await;
+            }
         }
     }
 
@@ -131,8 +204,8 @@ impl Shared {
         let catalog = self.catalog.read().unwrap_or_else(PoisonError::into_inner);
         let resource = catalog.find(group, plural)?;
         // While the catalog cannot change, they are those of this resource.
-        let live = self.lives.of(&resource);
-        Some(Served { resource, live })
+        let cache = self.watch_caches.of(&resource);
+        Some(Served { resource, cache })
     }
 
     pub(crate) fn configured(&self) -> Configured {
@@ -144,7 +217,7 @@ impl Shared {
         let configured = self.configured();
         // No policy is asked about policies (PO-21), so that a thousand of them are written without
         // a thousand compilations each.
-        if !configured.is_outdated || resource.configures == Some(Configures::Policies) {
+        if !configured.is_outdated || is_policy(resource) {
             return Chain::clone(&configured.chain);
         }
         let mut configured = self.configured.write().unwrap_or_else(PoisonError::into_inner);

@@ -5,11 +5,9 @@ use std::sync::Arc;
 use billhook::webhook::{AdmissionAttributes, Operation};
 use billhook_admission::{Plugin, PluginRequest, Stage};
 use billhook_apimachinery::{GroupVersionResource, Status, StatusCause};
-use billhook_decode::read_json;
 
-use crate::catalog::NAMESPACES;
-use crate::state::Shared;
-use crate::storage::{Object, Storage as _};
+use crate::namespaces::{find, is_being_deleted};
+use crate::shared::Shared;
 
 /// Refuses new objects in namespaces that do not exist or are being deleted, before policies and
 /// webhooks are asked; of namespaces themselves, the deletion of those that no server is without.
@@ -44,7 +42,7 @@ impl Plugin for NamespaceLifecycle {
 
 fn check_creation(server: &Shared, attributes: &AdmissionAttributes) -> Result<(), Status> {
     let namespace = &attributes.namespace;
-    let Some(found) = find_namespace(server, namespace) else {
+    let Some(found) = find(server, namespace) else {
         let namespaces = GroupVersionResource::new("", "v1", "namespaces");
         return Err(Status::not_found(&namespaces, namespace));
     };
@@ -71,25 +69,4 @@ fn check_deletion(attributes: &AdmissionAttributes) -> Result<(), Status> {
         }
         _ => Ok(()),
     }
-}
-
-/// Whether a namespace is being deleted.
-pub(crate) fn is_terminating(server: &Shared, namespace: &str) -> bool {
-    find_namespace(server, namespace).is_some_and(|found| is_being_deleted(&found))
-}
-
-pub(super) fn find_namespace(server: &Shared, namespace: &str) -> Option<Object> {
-    let namespaces = server.catalog().native(NAMESPACES)?;
-    server.storage.get(&namespaces.collection, namespace)
-}
-
-fn is_being_deleted(namespace: &Object) -> bool {
-    // Hardly any namespace is; the text alone tells.
-    let is_told =
-        str::from_utf8(&namespace.text).is_ok_and(|text| text.contains("deletionTimestamp"));
-    if !is_told {
-        return false;
-    }
-    let object = read_json(&namespace.text);
-    object.is_ok_and(|object| object.value().pointer("/metadata/deletionTimestamp").is_some())
 }

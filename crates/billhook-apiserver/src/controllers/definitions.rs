@@ -2,7 +2,7 @@
 //! before the request that gave rise to it is answered, unless the server was asked to take its time.
 
 use std::collections::BTreeSet;
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, PoisonError, Weak};
 use std::time::Duration;
 
 use billhook::Time;
@@ -12,27 +12,86 @@ use billhook_apimachinery::record::TypedRecord as _;
 use billhook_definition::approval::{Conformance, annotation, conformance};
 use billhook_definition::ca_bundle;
 use serde_json::Value;
+use tokio::runtime::Handle;
 
-use super::conditions::{
+use super::garbage::collect_in_turn;
+use crate::definitions::conditions::{
     CONFORMANT, ESTABLISHED, NAMES_ACCEPTED, TERMINATING, is_true, reason, set,
 };
-use super::naming::{Reserved, accept};
-use super::strategy::{CLEANUP, write_status};
-use crate::catalog::{DEFINITIONS, Defined, Served};
-use crate::future::at_once;
-use crate::garbage::collect_in_turn;
-use crate::state::Shared;
-use crate::storage::{Range, Storage as _};
+use crate::definitions::{CLEANUP, DEFINITIONS, Reserved, accept, find_lost, write_status};
+use crate::future::finish;
+use crate::resources::{Served, StoredDefinition};
+use crate::shared::{Change, Controller, Shared, Work, Written};
+use crate::storage::{Collection, Range, Storage as _};
 use crate::write_path::admit_own;
+
+/// Serves what definitions say, and takes each through its life.
+#[derive(Debug)]
+pub(super) struct Definitions;
+
+impl Controller for Definitions {
+    fn watches(&self, _: &str, _: &str) -> bool {
+        true
+    }
+
+    fn take_over(&self, server: &Shared, change: &Change<'_>) {
+        let (group, plural) = change.collection.parts();
+        if DEFINITIONS.split_once('.') == Some((plural, group)) {
+            define(server, change.collection, change.key);
+        }
+    }
+
+    fn after<'w>(&self, server: &'w Arc<Shared>, written: &Written<'w>) -> Option<Work<'w>> {
+        let group = unsettled(written)?;
+        Some(Box::pin(settle_or_begin(server, group)))
+    }
+
+    fn go_on<'w>(&self, server: &'w Arc<Shared>) -> Option<Work<'w>> {
+        Some(Box::pin(async {
+            for group in server.catalog().terminating_groups() {
+                settle_or_begin(server, &group).await;
+            }
+        }))
+    }
+}
+
+/// Takes over a definition that was written.
+fn define(server: &Shared, collection: &Collection, name: &str) {
+    let mut catalog = server.catalog.write().unwrap_or_else(PoisonError::into_inner);
+    // What is stored by now counts, in whatever order writes come here.
+    let stored = server.storage.get(collection, name);
+    if !catalog.define(name, stored.as_ref(), &server.settings.chain) {
+        server.watch_caches.retire(name);
+    }
+    if stored.is_none() {
+        let (plural, group) = name.split_once('.').unwrap_or_default();
+        server.storage.forget(&Collection::new(group, plural));
+    }
+    drop(catalog);
+    if server.settings.collects_garbage {
+        server.links().touch_all();
+    }
+}
+
+/// The group whose definitions a write may have left with something to do.
+fn unsettled<'w>(written: &Written<'w>) -> Option<&'w str> {
+    let definition = &written.resource.definition;
+    written.accepted?;
+    if definition.name() != DEFINITIONS {
+        return definition.is_terminating().then(|| definition.group());
+    }
+    written.name().map(group_of)
+}
 
 /// The manager of the fields that a server writes itself.
 const MANAGER: &str = "apiext";
 
 /// Creates a definition, as a client of the server.
 pub(crate) async fn create(server: &Arc<Shared>, document: &Value) {
-    let body = billhook::to_json(document).into_bytes();
     if let Some(resource) = server.catalog().native(DEFINITIONS) {
-        let request = ObjectRequest::create("v1", &body).field_manager(MANAGER);
+        let request = ObjectRequest::create("v1", &[])
+            .body(billhook::to_json(document))
+            .field_manager(MANAGER);
         admit_own(server, &resource, request).await;
     }
     let name = document.pointer("/metadata/name").and_then(Value::as_str).unwrap_or_default();
@@ -53,18 +112,23 @@ const STEP_TIME: Duration = Duration::from_millis(20);
 const FINALIZING_TIME: Duration = Duration::from_millis(100);
 
 /// Does all there is to do for the definitions of a group, or sees to it that it is done soon.
-pub(crate) async fn settle_or_begin(server: &Arc<Shared>, group: &str) {
+async fn settle_or_begin(server: &Arc<Shared>, group: &str) {
     let (weak, owned) = (Arc::downgrade(server), group.to_owned());
     if server.settings.settles_like_a_server {
-        tokio::spawn(settle_in_time(weak, owned));
+        spawn(server, settle_in_time(weak, owned));
         return;
     }
     settle_by(server, group, pace_of_requests(server)).await;
     if server.settings.finalizes_in_background
         && server.catalog().terminating_groups().contains(group)
     {
-        tokio::spawn(finalize_in_time(weak, owned));
+        spawn(server, finalize_in_time(weak, owned));
     }
+}
+
+/// Does work in the background of the runtime in which requests are made.
+fn spawn(server: &Shared, work: impl Future<Output = ()> + Send + 'static) {
+    server.background.spawn(&Handle::current(), work);
 }
 
 /// The pace of what is done before a request is answered.
@@ -83,9 +147,12 @@ async fn finalize_in_time(server: Weak<Shared>, group: String) {
 pub(crate) fn resume(server: &Arc<Shared>) {
     let groups: BTreeSet<String> = server.catalog().groups().map(str::to_owned).collect();
     for group in groups {
-        match tokio::runtime::Handle::try_current() {
-            Ok(runtime) => drop(runtime.spawn(settle_in_time(Arc::downgrade(server), group))),
-            Err(_) => at_once(settle(server, &group)),
+        match Handle::try_current() {
+            Ok(runtime) => {
+                let work = settle_in_time(Arc::downgrade(server), group);
+                server.background.spawn(&runtime, work);
+            }
+            Err(_) => finish(settle(server, &group)),
         }
     }
 }
@@ -159,7 +226,7 @@ async fn step(server: &Arc<Shared>, group: &str, pace: Pace) -> bool {
 fn next(
     document: &DefinitionDocument,
     before: &DefinitionStatus,
-    all: &[Arc<Defined>],
+    all: &[Arc<StoredDefinition>],
     now: Time,
 ) -> Option<DefinitionStatus> {
     let accepted = |status: &mut DefinitionStatus| accept_names(document, status, all, now);
@@ -178,7 +245,7 @@ fn next(
 fn accept_names(
     document: &DefinitionDocument,
     status: &mut DefinitionStatus,
-    all: &[Arc<Defined>],
+    all: &[Arc<StoredDefinition>],
     now: Time,
 ) {
     let requested = &document.spec.names;
@@ -226,7 +293,7 @@ fn is_terminating(document: &DefinitionDocument) -> bool {
 }
 
 /// Deletes the objects of a definition; when there are none left, lets it go (LC-53).
-async fn clean_up(server: &Arc<Shared>, defined: &Defined, now: Time) -> bool {
+async fn clean_up(server: &Arc<Shared>, defined: &StoredDefinition, now: Time) -> bool {
     let mut status = defined.document.status.clone();
     if reason(&status, TERMINATING) == "InstanceDeletionPending" {
         let outcome =
@@ -260,15 +327,16 @@ async fn clean_up(server: &Arc<Shared>, defined: &Defined, now: Time) -> bool {
 
 /// Deletes the objects of a definition (LC-54). Returns whether none is left, or why they cannot be
 /// deleted.
-async fn delete_objects(server: &Arc<Shared>, defined: &Defined) -> Result<bool, String> {
+async fn delete_objects(server: &Arc<Shared>, defined: &StoredDefinition) -> Result<bool, String> {
     let Some(resource) = &defined.served else { return Ok(true) };
-    let Ok(storage) = resource.definition.storage() else { return Ok(true) };
-    let objects = server.storage.list(&resource.collection, Range::default(), None);
-    let objects = objects.map(|listing| listing.objects).unwrap_or_default();
+    let storage = resource.definition.storage().map_err(|error| error.to_string())?;
+    let objects = server.storage.list(&resource.collection, Range::default()).objects;
     let names = resource.definition.names();
-    if let Some(Served { resource, live }) = server.find(resource.definition.group(), &names.plural)
+    if let Some(Served { resource, cache }) =
+        server.find(resource.definition.group(), &names.plural)
     {
-        let listed = live.check_cache(&resource, &server.storage, &storage, false);
+        let find_lost = || find_lost(&resource, &server.storage, storage.name());
+        let listed = cache.check_filled(&resource, &storage, false, find_lost);
         listed.map_err(|status| format!("could not list instances: {status}"))?;
     }
     let mut is_empty = true;
@@ -294,7 +362,7 @@ enum Cleanup {
 /// Writes the status of a definition, as a client of the server; without its objects, it may go.
 async fn save(
     server: &Arc<Shared>,
-    defined: &Defined,
+    defined: &StoredDefinition,
     status: &DefinitionStatus,
     cleanup: Cleanup,
 ) -> bool {

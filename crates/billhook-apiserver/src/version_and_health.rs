@@ -6,12 +6,12 @@ use http::{HeaderValue, StatusCode, header};
 use serde_json::json;
 
 use crate::answer::Body;
-use crate::catalog::Catalog;
 use crate::discovery;
 use crate::edition::EDITIONS;
 use crate::request::Request;
+use crate::resources::Catalog;
 use crate::response::{Form, Response, plain_not_found};
-use crate::state::Shared;
+use crate::shared::Shared;
 
 const PATHS: [&str; 12] = [
     "/api",

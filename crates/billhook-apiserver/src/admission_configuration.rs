@@ -1,20 +1,19 @@
-//! The configuration of admission by stored objects: webhooks and policies, and the namespaces that
-//! they select.
+//! The configuration of admission by stored objects: webhooks and policies.
 
 use billhook::KubernetesVersion;
-use billhook::webhook::{NamespaceLabels, WebhookConfiguration};
+use billhook::webhook::WebhookConfiguration;
 use billhook_apimachinery::value::DeepValue;
 use billhook_decode::read_json;
 use billhook_policy::{PolicyDocument, PolicyKind};
-use serde_json::Value;
 
 use crate::storage::{Collection, Object, Range, Storage};
 
-/// The label that a namespace has of itself.
-pub(crate) const NAME_LABEL: &str = "kubernetes.io/metadata.name";
-
 /// The API group of webhook configurations and policies.
 const GROUP: &str = "admissionregistration.k8s.io";
+
+/// The name of the definition of validating policies.
+pub(crate) const VALIDATING_POLICIES: &str =
+    "validatingadmissionpolicies.admissionregistration.k8s.io";
 
 /// The resources of webhook configurations.
 const WEBHOOKS: [&str; 2] = ["mutatingwebhookconfigurations", "validatingwebhookconfigurations"];
@@ -29,11 +28,11 @@ pub(crate) enum Configures {
 impl Configures {
     /// Returns what the objects of a resource of the server configure, if anything.
     pub(crate) fn of(group: &str, resource: &str) -> Option<Self> {
-        let is_of_policies = PolicyKind::ALL.iter().any(|kind| kind.resource() == resource);
-        match group {
-            GROUP if WEBHOOKS.contains(&resource) => Some(Configures::Webhooks),
-            GROUP if is_of_policies => Some(Configures::Policies),
-            _ => None,
+        let is_of_policies = || PolicyKind::ALL.iter().any(|kind| kind.resource() == resource);
+        match () {
+            () if group != GROUP => None,
+            () if WEBHOOKS.contains(&resource) => Some(Configures::Webhooks),
+            () => is_of_policies().then_some(Configures::Policies),
         }
     }
 }
@@ -69,19 +68,9 @@ fn documents<const N: usize>(
     storage: &impl Storage,
     resources: [&'static str; N],
 ) -> impl Iterator<Item = DeepValue> {
-    let list =
-        |resource| storage.list(&Collection::new(GROUP, resource), Range::default(), None).ok();
-    let listed = resources.into_iter().filter_map(list);
+    let list = |resource| storage.list(&Collection::new(GROUP, resource), Range::default());
+    let listed = resources.into_iter().map(list);
     listed.flat_map(|listing| listing.objects).filter_map(|object| read(&object))
-}
-
-/// The labels of a namespace, if it exists.
-pub(crate) fn namespace_labels(storage: &impl Storage, name: &str) -> Option<NamespaceLabels> {
-    let namespace = read(&storage.get(&Collection::new("", "namespaces"), name)?)?;
-    let labels = namespace.pointer("/metadata/labels").and_then(Value::as_object);
-    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-    let labels = labels.into_iter().flatten().map(|(name, value)| (name.clone(), text(value)));
-    Some(labels.collect())
 }
 
 fn read(object: &Object) -> Option<DeepValue> {

@@ -14,8 +14,8 @@ use billhook_apimachinery::split_api_version;
 use billhook_policy::{ParamKind, ParamRef, PolicyDocument, PolicyKind};
 use serde_json::Value;
 
-use crate::configured::policy;
-use crate::state::Shared;
+use crate::admission_configuration::policy;
+use crate::shared::Shared;
 
 /// Those who may do everything are not asked.
 const MASTERS: &str = "system:masters";
@@ -43,7 +43,9 @@ impl Plugin for PolicyPermissions {
             return Ok(());
         }
         let read = |object: &Value| PolicyDocument::from_value(object).ok();
-        let Some(document) = object.as_deref().and_then(read) else { return Ok(()) };
+        let Some(document) = object.as_deref().and_then(read) else {
+            return Err(Status::internal_error("the policy cannot be read"));
+        };
         let old = old_object.as_deref().and_then(read);
         match self.missing(user, &document, old.as_ref()) {
             Some(error) => Err(document.refusal(&[error])),

@@ -1,0 +1,24 @@
+//! The controllers: all that the server does about writes beside storing them. Each is registered in
+//! [`CONTROLLERS`] and says which kinds it watches; verbs and the write path know no kind by name.
+
+mod configuration;
+mod definitions;
+mod garbage;
+mod namespace_lifecycle;
+mod namespaces;
+mod permissions;
+mod policies;
+
+use crate::shared::Controller;
+
+pub(crate) use self::definitions::{create as create_definition, group_of, resume, settle};
+pub(crate) use self::namespaces::create_initial as create_initial_namespaces;
+
+/// All controllers, in the order in which they act upon a write.
+pub(crate) static CONTROLLERS: [&dyn Controller; 5] = [
+    &policies::Policies,
+    &definitions::Definitions,
+    &namespaces::Namespaces,
+    &configuration::Configuration,
+    &garbage::Garbage,
+];

@@ -1,0 +1,123 @@
+//! Namespaces: the first ones, what may be in them, and the end of one with all that is in it.
+
+use std::sync::Arc;
+
+use billhook::Scope;
+use billhook_admission::{Chain, ObjectRequest, Subresource};
+use serde_json::{Value, json};
+
+use super::namespace_lifecycle::NamespaceLifecycle;
+use crate::namespaces::{INITIAL, NAMESPACES, is_terminating};
+use crate::resources::Resource;
+use crate::shared::{Controller, Shared, Work, Written};
+use crate::storage::{Range, Storage as _};
+use crate::write_path::admit_own;
+
+/// Ends namespaces, and keeps objects out of those that do not exist.
+#[derive(Debug)]
+pub(super) struct Namespaces;
+
+impl Controller for Namespaces {
+    fn watches(&self, _: &str, _: &str) -> bool {
+        true
+    }
+
+    fn guard(&self, server: &Arc<Shared>, resource: &Resource, chain: Chain) -> Chain {
+        let is_of_namespaces = resource.definition.name() == NAMESPACES;
+        let is_in_namespace = resource.definition.scope() == Scope::Namespaced;
+        if is_of_namespaces || is_in_namespace && server.settings.has_namespaces {
+            let server = Arc::clone(server);
+            return chain.plugin(NamespaceLifecycle { server, is_of_namespaces });
+        }
+        chain
+    }
+
+    fn after<'w>(&self, server: &'w Arc<Shared>, written: &Written<'w>) -> Option<Work<'w>> {
+        let namespace = unsettled(server, written)?;
+        Some(Box::pin(settle_namespace(server, namespace)))
+    }
+
+    fn go_on<'w>(&self, server: &'w Arc<Shared>) -> Option<Work<'w>> {
+        Some(Box::pin(settle_namespaces(server)))
+    }
+}
+
+/// The namespace that is being deleted and may be empty after a write.
+fn unsettled<'w>(server: &Shared, written: &Written<'w>) -> Option<&'w str> {
+    let (definition, accepted) = (&written.resource.definition, written.accepted?);
+    if definition.scope() == Scope::Namespaced {
+        let namespace = written.namespace?;
+        let is_gone = accepted.stored.is_none();
+        return (is_gone && is_terminating(server, namespace)).then_some(namespace);
+    }
+    if definition.name() != NAMESPACES {
+        return None;
+    }
+    accepted.returned.as_ref()?.pointer("/metadata/deletionTimestamp")?;
+    written.name()
+}
+
+/// Creates the namespaces that every server has.
+pub(crate) async fn create_initial(server: &Arc<Shared>) {
+    let Some(resource) = server.catalog().native(NAMESPACES) else { return };
+    for name in INITIAL {
+        let object = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}});
+        let request = ObjectRequest::create("v1", &[])
+            .body(billhook::to_json(&object))
+            .field_manager("kube-apiserver");
+        admit_own(server, &resource, request).await;
+    }
+}
+
+/// Deletes all that is in a namespace which is being deleted, and the namespace when it is empty.
+async fn settle_namespace(server: &Arc<Shared>, namespace: &str) {
+    let _turn = server.settling.lock().await;
+    if !is_terminating(server, namespace) {
+        return;
+    }
+    let mut is_empty = true;
+    let catalog = server.catalog();
+    let namespaced = |scope| scope == Scope::Namespaced;
+    for resource in catalog.resources().filter(|each| namespaced(each.definition.scope())) {
+        let prefix = format!("{namespace}/");
+        let listing = server.storage.list(&resource.collection, Range::of_prefix(&prefix));
+        for object in listing.objects {
+            let Ok(version) = resource.definition.storage() else {
+                is_empty = false;
+                break;
+            };
+            let request = ObjectRequest::delete(version.name(), &[])
+                .stored(resource.stored(&object))
+                .namespace(namespace);
+            let outcome = admit_own(server, resource, request).await;
+            is_empty &= outcome.result.is_ok_and(|accepted| accepted.stored.is_none());
+        }
+    }
+    if is_empty {
+        finalize(server, namespace).await;
+    }
+}
+
+/// [`settle_namespace`] for all namespaces.
+async fn settle_namespaces(server: &Arc<Shared>) {
+    let Some(resource) = server.catalog().native(NAMESPACES) else { return };
+    for namespace in server.storage.list(&resource.collection, Range::default()).objects {
+        settle_namespace(server, &namespace.key).await;
+    }
+}
+
+/// Takes away what keeps an empty namespace.
+async fn finalize(server: &Arc<Shared>, namespace: &str) {
+    let Some(resource) = server.catalog().native(NAMESPACES) else { return };
+    let Some(stored) = server.storage.get(&resource.collection, namespace) else { return };
+    let stored = resource.stored(&stored);
+    let Ok(mut object) = resource.admission.read("v1", &stored).await else { return };
+    if let Some(Value::Object(spec)) = object.get_mut("spec") {
+        spec.remove("finalizers");
+    }
+    let request = ObjectRequest::replace_object("v1", object, stored)
+        .name(namespace)
+        .subresource(Subresource::Of("finalize"))
+        .field_manager("kube-controller-manager");
+    admit_own(server, &resource, request).await;
+}

@@ -1,0 +1,26 @@
+//! Objects of versions that their definition has no more (LC-43).
+
+use crate::resources::Resource;
+use crate::storage::{Object, Range, Storage, Typed};
+
+/// Returns why an object of a resource cannot be read whose version is gone, if there is one.
+pub(crate) fn find_lost(
+    resource: &Resource,
+    storage: &impl Storage,
+    version: &str,
+) -> Option<String> {
+    let definition = &resource.definition;
+    if !resource.is_changed || definition.is_converted_by_webhook() {
+        return None;
+    }
+    let versions: Vec<String> =
+        definition.versions().map(|version| version.api_version()).collect();
+    let is_lost = |object: &&Object| {
+        serde_json::from_slice::<Typed<'_>>(&object.text)
+            .is_ok_and(|typed| !versions.iter().any(|known| *known == typed.api_version))
+    };
+    let listing = storage.list(&resource.collection, Range::default());
+    let lost = listing.objects.iter().find(is_lost)?;
+    let failure = resource.admission.read_blocking(version, &resource.stored(lost)).err()?;
+    Some(failure.message)
+}

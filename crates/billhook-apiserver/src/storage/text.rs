@@ -1,0 +1,39 @@
+//! The texts of stored objects: their revisions, and the resources that read them.
+
+use std::borrow::Cow;
+
+use billhook_admission::StoredObject;
+use bytes::Bytes;
+use serde::Deserialize;
+
+use super::Object;
+
+/// Returns the text of a stored object as an object of a resource.
+pub(crate) type OwnText = fn(&Bytes) -> Bytes;
+
+/// The version of a stored object.
+#[derive(Deserialize)]
+pub(crate) struct Typed<'t> {
+    #[serde(rename = "apiVersion", borrow)]
+    pub(crate) api_version: Cow<'t, str>,
+}
+
+/// Returns the text of an object with its revision, which belongs before a member of its metadata.
+pub(crate) fn with_revision(stored: &[u8], place: usize, revision: &str) -> Option<String> {
+    let (before, after) = std::str::from_utf8(stored).ok()?.split_at_checked(place)?;
+    let mut text = String::with_capacity(stored.len() + revision.len() + 32);
+    text.push_str(before);
+    text.extend(revision_member(revision));
+    text.push_str(after);
+    Some(text)
+}
+
+/// The parts of the member that shows a revision, with the comma after it.
+pub(crate) fn revision_member(revision: &str) -> [&str; 3] {
+    [r#""resourceVersion":""#, revision, r#"","#]
+}
+
+/// Returns an object of the storage with the text that its resource reads.
+pub(crate) fn stored_object(object: &Object, own_text: OwnText) -> StoredObject {
+    StoredObject::new(own_text(&object.text)).resource_version(object.modified.to_string())
+}
