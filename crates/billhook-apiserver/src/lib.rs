@@ -24,6 +24,7 @@ mod load;
 mod namespaces;
 mod openapi;
 mod own;
+mod plugins;
 mod protobuf;
 mod request;
 mod resources;

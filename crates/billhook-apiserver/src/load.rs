@@ -141,12 +141,9 @@ pub(crate) fn path(server: &Shared, object: &Value) -> Result<String, Why> {
     let (api_version, kind) = (text(object, "apiVersion"), text(object, "kind"));
     let (group, version) = split_api_version(api_version);
     let catalog = server.catalog();
-    let mut resources = catalog.resources();
-    let found = resources.find(|resource| {
-        let definition = &resource.definition;
-        definition.group() == group
-            && definition.kind() == kind
-            && definition.version(version).is_some_and(|version| version.is_served())
+    let found = catalog.of_kind(group, kind).filter(|resource| {
+        let version = resource.definition.version(version);
+        version.is_some_and(|version| version.is_served())
     });
     let Some(Resource { definition, .. }) = found else {
         let (api_version, kind) = (api_version.to_owned(), kind.to_owned());
@@ -191,12 +188,14 @@ impl Loaded {
 pub(crate) async fn dump(server: &Arc<Shared>) -> Result<String, Status> {
     let mut documents = Vec::new();
     let mut dumped = BTreeSet::new();
-    for resource in server.catalog().resources() {
-        if !dumped.insert(resource.collection.clone()) {
+    for listed in server.catalog().resources() {
+        let collection = listed.collection();
+        if !dumped.insert(collection.clone()) {
             continue;
         }
-        let listing = server.storage.list(&resource.collection, Range::default());
+        let listing = server.storage.list(&collection, Range::default());
         for object in listing.objects {
+            let resource = listed.resource().ok_or_else(|| not_compiled(listed.kind()))?;
             let is_namespace = resource.definition.name() == NAMESPACES;
             if is_namespace && INITIAL.contains(&&*object.key) {
                 continue;
@@ -205,6 +204,10 @@ pub(crate) async fn dump(server: &Arc<Shared>) -> Result<String, Status> {
         }
     }
     Ok(documents.join("---\n"))
+}
+
+fn not_compiled(kind: &str) -> Status {
+    Status::internal_error(&format!("the kind {kind} cannot be served"))
 }
 
 /// An object as YAML, without what only says how it came about.

@@ -14,8 +14,11 @@ pub(crate) fn own_resources(kubernetes: KubernetesVersion) -> Catalog {
     let mut read = READ.lock().unwrap_or_else(PoisonError::into_inner);
     let catalog = read.entry(kubernetes).or_insert_with(|| {
         let mut catalog = Catalog::new(kubernetes);
-        let resources = kinds::resources(kubernetes).chain(definitions::resource(kubernetes));
-        resources.for_each(|resource| catalog.add(resource));
+        for kind in kinds::served(kubernetes) {
+            let is_of_definitions = kind.kind == "CustomResourceDefinition";
+            catalog
+                .add(kind, if is_of_definitions { definitions::compile } else { kinds::compile });
+        }
         catalog
     });
     catalog.clone()

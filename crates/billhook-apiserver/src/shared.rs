@@ -3,9 +3,10 @@
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
-use billhook::Time;
+use billhook::{DeepValue, Time};
 use billhook_admission::{Accepted, Chain, ServerFields, now};
 use billhook_apimachinery::{KubernetesVersion, UserInfo};
+use billhook_decode::{Document, read_json};
 use billhook_policy::PolicySet;
 
 use crate::admission_configuration::{Configures, policies, webhook_configurations};
@@ -15,7 +16,7 @@ use crate::edition::Edition;
 use crate::future::BoxFuture;
 use crate::links::Links;
 use crate::resources::{Catalog, Resource, Served, WatchCaches};
-use crate::storage::{Collection, MemoryStorage, Object};
+use crate::storage::{Collection, MemoryStorage, Object, Range, Storage as _};
 use crate::users::Authorizer;
 
 /// Everything that requests share.
@@ -103,6 +104,8 @@ pub(crate) struct Settings {
     pub(crate) chain: Chain,
     /// Whether namespaces must exist (RE-141).
     pub(crate) has_namespaces: bool,
+    /// The names of the admission plugins that are switched off.
+    pub(crate) disabled_plugins: Vec<String>,
     /// Whether definitions take the time that they take elsewhere.
     pub(crate) settles_like_a_server: bool,
     /// Whether deleted definitions go after the answer to the deletion.
@@ -153,6 +156,21 @@ impl Clock {
 }
 
 impl Shared {
+    /// Returns an object of a built-in kind, by its key: the name, after the namespace and a slash
+    /// if it has one.
+    pub(crate) fn read_object(&self, group: &str, resource: &str, key: &str) -> Option<DeepValue> {
+        let stored = self.storage.get(&Collection::new(group, resource), key)?;
+        read_json(&stored.text).ok().map(Document::into_value)
+    }
+
+    /// Returns the objects of a built-in kind whose keys begin so.
+    pub(crate) fn read_objects(&self, group: &str, resource: &str, prefix: &str) -> Vec<DeepValue> {
+        let collection = Collection::new(group, resource);
+        let found = self.storage.list(&collection, Range::of_prefix(prefix)).objects;
+        let objects = found.iter().filter_map(|object| read_json(&object.text).ok());
+        objects.map(Document::into_value).collect()
+    }
+
     pub(crate) fn catalog(&self) -> Catalog {
         self.catalog.read().unwrap_or_else(PoisonError::into_inner).clone()
     }

@@ -102,7 +102,8 @@ fn kind<'d>(
         list(&resource["categories"]),
         flag("namespaced"),
         list(&resource["verbs"]),
-        text("storageVersion"),
+        // What comes after a blank is a note.
+        text("storageVersion").split(' ').next().unwrap_or_default(),
         version_of(resource["since"].as_str().unwrap_or("1.32")),
         name_rule(text("name")),
         flag("allowCreateOnUpdate"),

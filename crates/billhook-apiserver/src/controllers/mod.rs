@@ -9,16 +9,18 @@ mod namespaces;
 mod permissions;
 mod policies;
 
+use crate::plugins::Plugins;
 use crate::shared::Controller;
 
 pub(crate) use self::definitions::{create as create_definition, group_of, resume, settle};
 pub(crate) use self::namespaces::create_initial as create_initial_namespaces;
 
 /// All controllers, in the order in which they act upon a write.
-pub(crate) static CONTROLLERS: [&dyn Controller; 5] = [
+pub(crate) static CONTROLLERS: [&dyn Controller; 6] = [
     &policies::Policies,
     &definitions::Definitions,
     &namespaces::Namespaces,
+    &Plugins,
     &configuration::Configuration,
     &garbage::Garbage,
 ];

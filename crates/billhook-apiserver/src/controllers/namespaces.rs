@@ -77,12 +77,13 @@ async fn settle_namespace(server: &Arc<Shared>, namespace: &str) {
     }
     let mut is_empty = true;
     let catalog = server.catalog();
-    let namespaced = |scope| scope == Scope::Namespaced;
-    for resource in catalog.resources().filter(|each| namespaced(each.definition.scope())) {
+    for listed in catalog.resources().filter(|listed| listed.is_namespaced()) {
         let prefix = format!("{namespace}/");
-        let listing = server.storage.list(&resource.collection, Range::of_prefix(&prefix));
+        let listing = server.storage.list(&listed.collection(), Range::of_prefix(&prefix));
         for object in listing.objects {
-            let Ok(version) = resource.definition.storage() else {
+            let resource = listed.resource();
+            let version = resource.and_then(|resource| resource.definition.storage().ok());
+            let (Some(resource), Some(version)) = (resource, version) else {
                 is_empty = false;
                 break;
             };

@@ -8,5 +8,5 @@ mod strategy;
 
 pub(crate) use self::lost::find_lost;
 pub(crate) use self::naming::{Reserved, accept};
-pub(crate) use self::resource::{DEFINITIONS, resource};
+pub(crate) use self::resource::{DEFINITIONS, compile};
 pub(crate) use self::strategy::{CLEANUP, write_status};

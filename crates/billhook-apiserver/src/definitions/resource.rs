@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use billhook::{CrdError, KubernetesVersion};
+use billhook::KubernetesVersion;
 use billhook_admission::{Chain, Unreachable};
 use billhook_kinds::Kind;
 use serde_json::{Value, json};
@@ -13,15 +13,10 @@ use crate::resources::Resource;
 /// The name of the definition of definitions.
 pub(crate) const DEFINITIONS: &str = "customresourcedefinitions.apiextensions.k8s.io";
 
-/// The resource of definitions in a server of a version.
-pub(crate) fn resource(kubernetes: KubernetesVersion) -> Result<Resource, CrdError> {
-    let resource = Resource::new(&document(), kubernetes, Chain::new(Unreachable))?;
-    let kind = Kind::named("apiextensions.k8s.io/v1", "CustomResourceDefinition");
-    let strategy = Arc::new(DefinitionStrategy { kubernetes });
-    Ok(match kind {
-        Some(kind) => resource.native(strategy, kind),
-        None => resource,
-    })
+/// Compiles the resource of definitions for a server of a version.
+pub(crate) fn compile(kind: &'static Kind, kubernetes: KubernetesVersion) -> Option<Resource> {
+    let resource = Resource::new(&document(), kubernetes, Chain::new(Unreachable)).ok()?;
+    Some(resource.native(Arc::new(DefinitionStrategy { kubernetes }), kind))
 }
 
 /// Its definition. The types of fields are those of the record; the schema says who owns what.

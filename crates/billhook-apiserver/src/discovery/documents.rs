@@ -3,7 +3,7 @@
 use billhook_apimachinery::print::escape_html;
 use serde::Serialize;
 
-use super::model::{Group, GroupVersion, Resource, SUBRESOURCE_VERBS};
+use super::model::{Group, GroupVersion, Resource};
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -114,8 +114,6 @@ struct Kind<'g> {
     kind: &'g str,
 }
 
-const SCALE: Kind<'static> = Kind { group: "autoscaling", version: "v1", kind: "Scale" };
-
 /// Prints the list of groups (DT-02).
 pub(super) fn groups(groups: &[Group]) -> String {
     let groups = groups.iter().filter(|group| !group.name.is_empty()).map(GroupDocument::of);
@@ -130,12 +128,13 @@ pub(super) fn group(group: &Group) -> String {
 
 /// Prints the resources of a version (DT-04, DT-07).
 pub(super) fn resources(group: &Group, version: &GroupVersion) -> String {
-    let resources = version.resources.iter().flat_map(ResourceDocument::all).collect();
+    let resources = version.resources.iter();
+    let resources = resources.flat_map(|it| ResourceDocument::all(&group.name, &version.name, it));
     json(&ResourceList {
         kind: "APIResourceList",
         api_version: Some("v1").filter(|_| !group.name.is_empty()),
         group_version: group_version(&group.name, &version.name),
-        resources,
+        resources: resources.collect(),
     })
 }
 
@@ -172,7 +171,7 @@ impl<'g> GroupDocument<'g> {
 
 impl<'g> ResourceDocument<'g> {
     /// The entries of a resource and its subresources.
-    fn all(resource: &'g Resource) -> impl Iterator<Item = Self> {
+    fn all(group: &str, version: &str, resource: &'g Resource) -> impl Iterator<Item = Self> {
         let Resource { names, is_namespaced: namespaced, .. } = resource;
         let main = ResourceDocument {
             name: names.plural.clone(),
@@ -185,19 +184,22 @@ impl<'g> ResourceDocument<'g> {
             storage_version_hash: resource.storage_version_hash.as_deref(),
             ..ResourceDocument::default()
         };
-        let subresource = |name: &str, kind: Kind<'g>| ResourceDocument {
-            name: format!("{}/{name}", names.plural),
-            namespaced: *namespaced,
-            group: kind.group,
-            version: kind.version,
-            kind: kind.kind,
-            verbs: &SUBRESOURCE_VERBS,
-            ..ResourceDocument::default()
-        };
-        let own = Kind { group: "", version: "", kind: &names.kind };
-        let status = resource.has_status.then(|| subresource("status", own));
-        let scale = resource.has_scale.then(|| subresource("scale", SCALE));
-        [Some(main), status, scale].into_iter().flatten()
+        let subresources = resource.subresources.iter().map(|subresource| {
+            let [kind_group, kind_version, kind] =
+                subresource.kind.unwrap_or(["", "", names.kind.as_str()]);
+            // Those of the document are left out.
+            let is_other = [kind_group, kind_version] != [group, version];
+            ResourceDocument {
+                name: format!("{}/{}", names.plural, subresource.name),
+                namespaced: *namespaced,
+                group: if is_other { kind_group } else { "" },
+                version: if is_other { kind_version } else { "" },
+                kind,
+                verbs: subresource.verbs,
+                ..ResourceDocument::default()
+            }
+        });
+        std::iter::once(main).chain(subresources.collect::<Vec<_>>())
     }
 }
 
@@ -218,13 +220,15 @@ impl<'g> AggregatedResource<'g> {
     fn of(group: &'g str, version: &'g str, resource: &'g Resource) -> Self {
         let names = &resource.names;
         let own = || Kind { group, version, kind: &names.kind };
-        let subresource = |subresource, response_kind| AggregatedSubresource {
-            subresource,
-            response_kind,
-            verbs: &SUBRESOURCE_VERBS,
-        };
-        let status = resource.has_status.then(|| subresource("status", own()));
-        let scale = resource.has_scale.then(|| subresource("scale", SCALE));
+        let subresources = resource.subresources.iter().map(|subresource| AggregatedSubresource {
+            subresource: subresource.name,
+            response_kind: subresource.kind.map_or_else(own, |[group, version, kind]| Kind {
+                group,
+                version,
+                kind,
+            }),
+            verbs: subresource.verbs,
+        });
         AggregatedResource {
             resource: &names.plural,
             response_kind: own(),
@@ -233,7 +237,7 @@ impl<'g> AggregatedResource<'g> {
             verbs: resource.verbs,
             short_names: &names.short_names,
             categories: &names.categories,
-            subresources: [status, scale].into_iter().flatten().collect(),
+            subresources: subresources.collect(),
         }
     }
 }

@@ -3,6 +3,7 @@
 use billhook::{CrdVersion, Names, Scope};
 use billhook_apimachinery::base64;
 use billhook_apimachinery::compare_versions;
+use billhook_kinds::Kind;
 use sha2::{Digest as _, Sha256};
 
 use crate::resources::{Catalog, Resource as Served};
@@ -41,7 +42,13 @@ const LAST_VERBS: [&str; 5] = ["delete", "deletecollection", "get", "list", "wat
 const REVIEW_VERBS: [&str; 1] = ["create"];
 
 /// The verbs of `status` and `scale`.
-pub(super) const SUBRESOURCE_VERBS: [&str; 3] = ["get", "patch", "update"];
+const SUBRESOURCE_VERBS: &[&str] = &["get", "patch", "update"];
+const STATUS: Subresource = Subresource { name: "status", verbs: SUBRESOURCE_VERBS, kind: None };
+const SCALE: Subresource = Subresource {
+    name: "scale",
+    verbs: SUBRESOURCE_VERBS,
+    kind: Some(["autoscaling", "v1", "Scale"]),
+};
 
 /// A group, with its versions in the order of preference (DT-05).
 #[derive(Debug)]
@@ -62,18 +69,32 @@ pub(super) struct GroupVersion {
 pub(super) struct Resource {
     pub(super) names: Names,
     pub(super) is_namespaced: bool,
-    pub(super) has_status: bool,
-    pub(super) has_scale: bool,
+    pub(super) subresources: Vec<Subresource>,
     pub(super) verbs: &'static [&'static str],
     /// Tells versions apart in which objects are stored; `None` if that one is not served (DT-04).
     pub(super) storage_version_hash: Option<String>,
+}
+
+/// A subresource.
+#[derive(Debug)]
+pub(super) struct Subresource {
+    pub(super) name: &'static str,
+    pub(super) verbs: &'static [&'static str],
+    /// The group, the version and the name of the kind of its bodies; `None` for the objects
+    /// themselves.
+    pub(super) kind: Option<[&'static str; 3]>,
 }
 
 impl Group {
     /// The groups of a catalog, in the order of discovery.
     pub(super) fn all(catalog: &Catalog) -> Vec<Self> {
         let mut groups = Vec::new();
-        for served in catalog.resources() {
+        for listed in catalog.resources() {
+            if let Some(kind) = listed.built_in() {
+                Self::add(&mut groups, kind.group, kind.version, Resource::of_kind(kind));
+                continue;
+            }
+            let Some(served) = listed.resource() else { continue };
             let definition = &served.definition;
             for version in definition.versions().filter(CrdVersion::is_served) {
                 let resource = Resource::of(served, &version);
@@ -133,11 +154,43 @@ impl Resource {
         Resource {
             names: definition.names().clone(),
             is_namespaced: definition.scope() == Scope::Namespaced,
-            has_status: version.has_status_subresource(),
-            has_scale: version.has_scale_subresource(),
+            subresources: [
+                version.has_status_subresource().then_some(STATUS),
+                version.has_scale_subresource().then_some(SCALE),
+            ]
+            .into_iter()
+            .flatten()
+            .collect(),
             verbs,
             storage_version_hash: stored_in.map(|stored_in| {
-                storage_version_hash(definition.group(), stored_in.name(), definition.kind())
+                hash(&format!("{}/{}", stored_in.api_version(), definition.kind()))
+            }),
+        }
+    }
+
+    fn of_kind(kind: &'static Kind) -> Self {
+        let mut names = Names::default();
+        let all = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect();
+        kind.plural.clone_into(&mut names.plural);
+        kind.singular.clone_into(&mut names.singular);
+        kind.kind.clone_into(&mut names.kind);
+        names.short_names = all(kind.short_names);
+        names.categories = all(kind.categories);
+        let subresources = kind.subresources.iter().map(|subresource| {
+            let body = [subresource.body.group, subresource.body.version, subresource.body.kind];
+            let is_own = body == [kind.group, kind.version, kind.kind];
+            let (name, verbs) = (subresource.name, subresource.verbs);
+            Subresource { name, verbs, kind: Some(body).filter(|_| !is_own) }
+        });
+        Resource {
+            names,
+            is_namespaced: kind.is_namespaced,
+            subresources: subresources.collect(),
+            verbs: kind.verbs,
+            storage_version_hash: Some(match kind.storage_version {
+                // The core group has a slash before its version.
+                "v1" => hash(&format!("/v1/{}", kind.kind)),
+                stored_in => hash(&format!("{stored_in}/{}", kind.kind)),
             }),
         }
     }
@@ -150,21 +203,11 @@ impl Resource {
         Resource {
             names,
             is_namespaced: review.is_namespaced,
-            has_status: false,
-            has_scale: false,
+            subresources: Vec::new(),
             verbs: &REVIEW_VERBS,
             storage_version_hash: None,
         }
     }
-}
-
-fn storage_version_hash(group: &str, version: &str, kind: &str) -> String {
-    hash(&match (group, kind) {
-        // A server still names what it stored these kinds as at first.
-        ("apiextensions.k8s.io", _) => format!("{group}/v1beta1/{kind}"),
-        ("events.k8s.io", "Event") => format!("/v1/{kind}"),
-        _ => format!("{group}/{version}/{kind}"),
-    })
 }
 
 fn hash(text: &str) -> String {
@@ -174,14 +217,20 @@ fn hash(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::storage_version_hash as hash;
+    use super::*;
 
-    /// DT-04, DT-06 (measured).
+    /// DT-04, DT-06, BK-17 (measured).
     #[test]
     fn storage_versions_have_a_hash() {
-        assert_eq!(hash("example.com", "v1", "Foo"), "4XyhoHMtUhg=");
-        let definitions = hash("apiextensions.k8s.io", "v1", "CustomResourceDefinition");
-        assert_eq!(definitions, "jfWCUB31mvA=");
-        assert_eq!(hash("", "v1", "Namespace"), "Q3oi5N2YM8M=");
+        assert_eq!(hash("example.com/v1/Foo"), "4XyhoHMtUhg=");
+        for (api_version, kind, expected) in [
+            ("apiextensions.k8s.io/v1", "CustomResourceDefinition", "jfWCUB31mvA="),
+            ("v1", "Namespace", "Q3oi5N2YM8M="),
+            ("events.k8s.io/v1", "Event", "r2yiGXH7wu8="),
+            ("autoscaling/v2", "HorizontalPodAutoscaler", "qwQve8ut294="),
+        ] {
+            let resource = Resource::of_kind(Kind::named(api_version, kind).unwrap());
+            assert_eq!(resource.storage_version_hash.as_deref(), Some(expected), "{kind}");
+        }
     }
 }

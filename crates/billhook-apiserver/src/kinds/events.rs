@@ -7,7 +7,6 @@ use bytes::Bytes;
 use serde_json::Value;
 
 use crate::resources::Resource;
-use crate::storage::Collection;
 
 /// Fields that have a name in each group: the core group, and `events.k8s.io`.
 const FIELDS: [(&str, &str); 7] = [
@@ -24,10 +23,7 @@ const FIELDS: [(&str, &str); 7] = [
 pub(super) fn share(resource: &mut Resource) {
     match resource.definition.name() {
         "events." => resource.own_text = in_core,
-        "events.events.k8s.io" => {
-            resource.collection = Collection::new("", "events");
-            resource.own_text = in_events;
-        }
+        "events.events.k8s.io" => resource.own_text = in_events,
         _ => {}
     }
 }

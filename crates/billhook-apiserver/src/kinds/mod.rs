@@ -16,20 +16,29 @@ use crate::resources::Resource;
 
 pub(crate) use self::policies::check_types;
 
-/// The resources that a server of a version has itself.
-pub(crate) fn resources(kubernetes: KubernetesVersion) -> impl Iterator<Item = Resource> {
-    let served = Kind::all().iter().filter(move |kind| {
-        kind.is_stored() && kind.since <= kubernetes && kind.kind != "CustomResourceDefinition"
-    });
-    served.filter_map(move |kind| {
-        let record = kind.record()?;
-        let definition = kind.definition(kubernetes)?;
-        let resource = Resource::new(&definition, kubernetes, Chain::new(Unreachable)).ok()?;
-        let strategy = Arc::new(KindStrategy::new(kind, record, kubernetes));
-        let mut resource = resource.native(strategy, kind);
-        events::share(&mut resource);
-        Some(resource)
-    })
+/// The kinds whose objects a server of a version stores, in the version that it stores them in.
+pub(crate) fn served(kubernetes: KubernetesVersion) -> impl Iterator<Item = &'static Kind> {
+    let is_of_other = |kind: &Kind| {
+        let mut all = Kind::all().iter().filter(|other| other.version != kind.version);
+        all.any(|other| {
+            [other.group, other.plural] == [kind.group, kind.plural]
+                && other.api_version() == kind.storage_version
+        })
+    };
+    let is_served =
+        move |kind: &&Kind| kind.is_stored() && kind.since <= kubernetes && !is_of_other(kind);
+    Kind::all().iter().filter(is_served)
+}
+
+/// Compiles the resource of a kind for a server of a version.
+pub(crate) fn compile(kind: &'static Kind, kubernetes: KubernetesVersion) -> Option<Resource> {
+    let record = kind.record()?;
+    let definition = kind.definition(kubernetes)?;
+    let resource = Resource::new(&definition, kubernetes, Chain::new(Unreachable)).ok()?;
+    let strategy = Arc::new(KindStrategy::new(kind, record, kubernetes));
+    let mut resource = resource.native(strategy, kind);
+    events::share(&mut resource);
+    Some(resource)
 }
 
 /// Returns the fields of the objects of a kind.
@@ -41,11 +50,13 @@ pub(crate) fn record_of(api_version: &str, kind: &str) -> Option<&'static Record
 mod tests {
     use super::*;
 
-    /// A kind that cannot be read would not be served, and no error would say so.
+    /// A kind that cannot be compiled would not be served, and no error would say so.
     #[test]
     fn all_kinds_are_served() {
-        let stored = Kind::all().iter().filter(|kind| kind.is_stored()).count();
-        // Definitions are a resource of their own.
-        assert_eq!(resources(KubernetesVersion::default()).count(), stored - 1);
+        for version in KubernetesVersion::ALL {
+            for kind in served(version).filter(|kind| kind.kind != "CustomResourceDefinition") {
+                assert!(compile(kind, version).is_some(), "{} in {version}", kind.kind);
+            }
+        }
     }
 }

@@ -19,7 +19,7 @@ use crate::answer::Body;
 use crate::discovery::entity_tag;
 use crate::edition::EDITIONS;
 use crate::request::Request;
-use crate::resources::Catalog;
+use crate::resources::{Catalog, Listed};
 use crate::response::Response;
 use crate::shared::Shared;
 
@@ -106,7 +106,8 @@ fn root(version: &CrdVersion) -> String {
 
 /// The versions that are served, by group, version and plural.
 fn versions(catalog: &Catalog) -> Vec<CrdVersion> {
-    let versions = catalog.resources().flat_map(|resource| resource.definition.versions());
+    let resources = catalog.resources().filter_map(Listed::resource);
+    let versions = resources.flat_map(|resource| resource.definition.versions());
     let mut versions: Vec<CrdVersion> = versions.filter(CrdVersion::is_served).collect();
     let key =
         |version: &CrdVersion| (version.api_version(), version.definition().names().plural.clone());

@@ -1,21 +1,100 @@
 //! The catalog: all resources, found by the parts of URLs and of objects that name them.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
-use billhook::KubernetesVersion;
+use billhook::{KubernetesVersion, Scope};
 use billhook_admission::Chain;
+use billhook_kinds::Kind;
 
 use super::definition::StoredDefinition;
-use super::resource::Resource;
+use super::resource::{Resource, collection_of};
 use crate::storage::{Collection, Object};
 
 /// All resources, by the names of their definitions. A clone costs nothing.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Catalog {
     pub(crate) kubernetes: KubernetesVersion,
-    native: Arc<BTreeMap<String, Arc<Resource>>>,
+    native: Arc<BTreeMap<String, BuiltIn>>,
     definitions: Arc<BTreeMap<String, Arc<StoredDefinition>>>,
+}
+
+/// A resource of the server itself, which is compiled when it is first used.
+#[derive(Debug)]
+struct BuiltIn {
+    kind: &'static Kind,
+    kubernetes: KubernetesVersion,
+    compile: Compile,
+    compiled: OnceLock<Option<Arc<Resource>>>,
+}
+
+/// Compiles the resource of a kind for a server of a version.
+pub(crate) type Compile = fn(&'static Kind, KubernetesVersion) -> Option<Resource>;
+
+impl BuiltIn {
+    fn resource(&self) -> Option<&Arc<Resource>> {
+        let compile = || (self.compile)(self.kind, self.kubernetes).map(Arc::new);
+        self.compiled.get_or_init(compile).as_ref()
+    }
+}
+
+/// A resource as the catalog lists it: what can be said of it without compiling it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Listed<'c>(Source<'c>);
+
+#[derive(Clone, Copy, Debug)]
+enum Source<'c> {
+    BuiltIn(&'c BuiltIn),
+    Defined(&'c Arc<Resource>),
+}
+
+impl<'c> Listed<'c> {
+    /// The group of its kind.
+    pub(crate) fn group(self) -> &'c str {
+        match self.0 {
+            Source::BuiltIn(it) => it.kind.group,
+            Source::Defined(resource) => resource.definition.group(),
+        }
+    }
+
+    /// The name of its kind.
+    pub(crate) fn kind(self) -> &'c str {
+        match self.0 {
+            Source::BuiltIn(it) => it.kind.kind,
+            Source::Defined(resource) => resource.definition.kind(),
+        }
+    }
+
+    /// The kind, if it is one of the server itself.
+    pub(crate) fn built_in(self) -> Option<&'static Kind> {
+        match self.0 {
+            Source::BuiltIn(it) => Some(it.kind),
+            Source::Defined(_) => None,
+        }
+    }
+
+    pub(crate) fn is_namespaced(self) -> bool {
+        match self.0 {
+            Source::BuiltIn(it) => it.kind.is_namespaced,
+            Source::Defined(resource) => resource.definition.scope() == Scope::Namespaced,
+        }
+    }
+
+    /// Where its objects are.
+    pub(crate) fn collection(self) -> Collection {
+        match self.0 {
+            Source::BuiltIn(it) => collection_of(it.kind),
+            Source::Defined(resource) => resource.collection.clone(),
+        }
+    }
+
+    /// The resource itself.
+    pub(crate) fn resource(self) -> Option<&'c Arc<Resource>> {
+        match self.0 {
+            Source::BuiltIn(it) => it.resource(),
+            Source::Defined(resource) => Some(resource),
+        }
+    }
 }
 
 impl Catalog {
@@ -27,22 +106,23 @@ impl Catalog {
     /// Finds the resource that a part of URLs names (RE-05, LC-36).
     pub(crate) fn find(&self, group: &str, plural: &str) -> Option<Arc<Resource>> {
         let name = [plural, ".", group].concat();
-        let native = self.native.get(&name);
+        let native = self.native.get(&name).and_then(BuiltIn::resource);
         native.or_else(|| self.definitions.get(&name)?.served.as_ref()).cloned()
     }
 
     /// All resources that discovery shows, by the names of their definitions (LC-62).
-    pub(crate) fn resources(&self) -> impl Iterator<Item = &Resource> {
+    pub(crate) fn resources(&self) -> impl Iterator<Item = Listed<'_>> {
         let defined = self.definitions.values().filter(|defined| defined.is_established());
         let defined = defined.filter_map(|defined| defined.served.as_ref());
-        self.native.values().chain(defined).map(|resource| &**resource)
+        let native = self.native.values().map(Source::BuiltIn);
+        native.chain(defined.map(Source::Defined)).map(Listed)
     }
 
     /// Finds the resource that has the objects of a kind.
     pub(crate) fn of_kind(&self, group: &str, kind: &str) -> Option<&Resource> {
-        self.resources().find(|resource| {
-            resource.definition.group() == group && resource.definition.kind() == kind
-        })
+        let mut resources = self.resources();
+        let found = resources.find(|listed| listed.group() == group && listed.kind() == kind)?;
+        found.resource().map(|resource| &**resource)
     }
 
     /// Finds the resource whose objects are in a collection.
@@ -53,15 +133,13 @@ impl Catalog {
 
     /// Returns a resource of the server itself, by the name of its definition.
     pub(crate) fn native(&self, name: &str) -> Option<Arc<Resource>> {
-        self.native.get(name).cloned()
+        self.native.get(name).and_then(BuiltIn::resource).cloned()
     }
 
     /// Whether the server itself has resources in a group, or in a version of it.
     pub(crate) fn is_own(&self, group: &str, version: Option<&str>) -> bool {
-        self.native.values().any(|resource| {
-            let definition = &resource.definition;
-            definition.group() == group
-                && version.is_none_or(|version| definition.version(version).is_some())
+        self.native.values().any(|BuiltIn { kind, .. }| {
+            kind.group == group && version.is_none_or(|version| kind.version == version)
         })
     }
 
@@ -86,9 +164,13 @@ impl Catalog {
     }
 
     /// Adds a resource of the server itself.
-    pub(crate) fn add(&mut self, resource: Resource) {
-        let name = resource.definition.name().to_owned();
-        Arc::make_mut(&mut self.native).insert(name, Arc::new(resource));
+    pub(crate) fn add(&mut self, kind: &'static Kind, compile: Compile) {
+        let (name, kubernetes) = (format!("{}.{}", kind.plural, kind.group), self.kubernetes);
+        let added = BuiltIn { kind, kubernetes, compile, compiled: OnceLock::new() };
+        // Before it has resources, nobody has the catalog.
+        if let Some(native) = Arc::get_mut(&mut self.native) {
+            native.insert(name, added);
+        }
     }
 
     /// Takes over a definition as it is stored now; `None` if it is gone. Returns whether the same is

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use billhook::{CrdError, CrdOptions, CustomResourceDefinition, KubernetesVersion};
 use billhook_admission::{Admission, Chain, StoredObject, Strategy};
-use billhook_apimachinery::GroupVersionResource;
 use billhook_apimachinery::record::Record;
+use billhook_apimachinery::{GroupVersionResource, split_api_version};
 use billhook_kinds::Kind;
 use bytes::Bytes;
 use serde_json::Value;
@@ -84,6 +84,7 @@ impl Resource {
         self.record = Some(strategy.record());
         self.admission = self.admission.strategy(strategy).registry("/registry");
         self.style = &ApiStyle::TYPED;
+        self.collection = collection_of(kind);
         self.kind = Some(kind);
         self
     }
@@ -133,4 +134,9 @@ impl Resource {
         let plural = &self.definition.names().plural;
         GroupVersionResource::new(self.definition.group(), version, plural)
     }
+}
+
+/// Returns the collection of a kind's objects: that of the group that they are stored in.
+pub(super) fn collection_of(kind: &Kind) -> Collection {
+    Collection::new(split_api_version(kind.storage_version).0, kind.plural)
 }

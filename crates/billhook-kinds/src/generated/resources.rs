@@ -2089,7 +2089,7 @@ pub(crate) static KINDS: &[Kind] = &[
         categories: &["api-extensions"],
         is_namespaced: false,
         verbs: &["create","delete","deletecollection","get","list","patch","update","watch"],
-        storage_version: "apiextensions.k8s.io/v1beta1 (only for the hash)",
+        storage_version: "apiextensions.k8s.io/v1beta1",
         since: KubernetesVersion::V1_32,
         name_rule: NameRule::Subdomain,
         creates_on_update: false,

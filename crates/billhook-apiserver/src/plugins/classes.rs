@@ -1,0 +1,106 @@
+//! Default classes of storage, ingresses and pods (BK-482, BK-564).
+
+use billhook::DeepValue;
+use billhook_admission::PluginRequest;
+use billhook_apimachinery::Status;
+use billhook_apimachinery::record::text;
+use serde_json::Value;
+
+use super::forbidden;
+use crate::shared::Shared;
+
+const DEFAULT_STORAGE_CLASS: [&str; 2] = [
+    "storageclass.kubernetes.io/is-default-class",
+    "storageclass.beta.kubernetes.io/is-default-class",
+];
+const DEFAULT_INGRESS_CLASS: [&str; 1] = ["ingressclass.kubernetes.io/is-default-class"];
+
+/// Gives a claim without a class the default one.
+pub(super) fn set_storage_class(
+    server: &Shared,
+    request: &mut PluginRequest<'_>,
+) -> Result<(), Status> {
+    let class = default_of(server, "storageclasses", &DEFAULT_STORAGE_CLASS);
+    set_class(request, "storageClassName", "volume.beta.kubernetes.io/storage-class", class);
+    Ok(())
+}
+
+/// Gives an ingress without a class the default one.
+pub(super) fn set_ingress_class(
+    server: &Shared,
+    request: &mut PluginRequest<'_>,
+) -> Result<(), Status> {
+    let class = default_of(server, "ingressclasses", &DEFAULT_INGRESS_CLASS);
+    set_class(request, "ingressClassName", "kubernetes.io/ingress.class", class);
+    Ok(())
+}
+
+fn set_class(
+    request: &mut PluginRequest<'_>,
+    field: &str,
+    annotation: &str,
+    class: Option<DeepValue>,
+) {
+    let Some(name) = class.and_then(|class| class.pointer("/metadata/name").cloned()) else {
+        return;
+    };
+    let has_class = request.object().is_none_or(|object| {
+        let annotations = object.pointer("/metadata/annotations");
+        object.get("spec").is_some_and(|spec| spec.get(field).is_some())
+            || annotations.is_some_and(|all| all.get(annotation).is_some())
+    });
+    if !has_class
+        && let Some(Value::Object(spec)) =
+            request.object_mut().and_then(|object| object.get_mut("spec"))
+    {
+        spec.insert(field.to_owned(), name);
+    }
+}
+
+/// The class that an annotation makes the default: of several the newest, then by name.
+fn default_of(server: &Shared, resource: &str, annotations: &[&str]) -> Option<DeepValue> {
+    let group = match resource {
+        "storageclasses" => "storage.k8s.io",
+        _ => "networking.k8s.io",
+    };
+    let is_default = |class: &DeepValue| {
+        let all = class.pointer("/metadata/annotations").unwrap_or(&Value::Null);
+        annotations.iter().any(|annotation| text(all, annotation) == "true")
+    };
+    let mut classes: Vec<_> =
+        server.read_objects(group, resource, "").into_iter().filter(is_default).collect();
+    let metadata = |class: &DeepValue, name: &str| {
+        class.get("metadata").map_or("", |metadata| text(metadata, name)).to_owned()
+    };
+    classes.sort_by(|a, b| {
+        let created = |class| metadata(class, "creationTimestamp");
+        created(b).cmp(&created(a)).then_with(|| metadata(a, "name").cmp(&metadata(b, "name")))
+    });
+    classes.into_iter().next()
+}
+
+/// There is one default priority class at most.
+pub(super) fn check_priority_class(
+    server: &Shared,
+    request: &mut PluginRequest<'_>,
+) -> Result<(), Status> {
+    let Some(class) = request.object() else { return Ok(()) };
+    let is_default = |class: &Value| class.get("globalDefault") == Some(&Value::Bool(true));
+    if !is_default(class) {
+        return Ok(());
+    }
+    let name = |class: &Value| class.get("metadata").map_or("", |all| text(all, "name")).to_owned();
+    let own = name(class);
+    let classes = server.read_objects("scheduling.k8s.io", "priorityclasses", "");
+    let other = classes.iter().find(|other| is_default(other) && name(other) != own);
+    match other {
+        Some(other) => {
+            let why = format!(
+                "PriorityClass {} is already marked as default. Only one default can exist",
+                name(other)
+            );
+            Err(forbidden(request.attributes(), &why))
+        }
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,158 @@
+//! The admission plugins that are on by default and change or refuse objects of built-in kinds
+//! (BK-560).
+
+mod classes;
+mod objects;
+mod pods;
+
+use std::sync::Arc;
+
+use billhook::webhook::{AdmissionAttributes, Operation};
+use billhook_admission::{Chain, Plugin, PluginRequest, Stage};
+use billhook_apimachinery::Status;
+
+use crate::resources::Resource;
+use crate::shared::{Controller, Shared};
+
+/// Changes or refuses the object of a request.
+type Act = fn(&Shared, &mut PluginRequest<'_>) -> Result<(), Status>;
+
+/// A plugin for objects of one resource.
+struct KindPlugin {
+    name: &'static str,
+    group: &'static str,
+    resource: &'static str,
+    operations: &'static [Operation],
+    mutate: Option<Act>,
+    validate: Option<Act>,
+}
+
+const CREATE: &[Operation] = &[Operation::Create];
+const WRITE: &[Operation] = &[Operation::Create, Operation::Update];
+
+const fn plugin(name: &'static str, group: &'static str, resource: &'static str) -> KindPlugin {
+    let (mutate, validate) = (None, None);
+    KindPlugin { name, group, resource, operations: CREATE, mutate, validate }
+}
+
+/// The plugins in the order in which they are run.
+static PLUGINS: [KindPlugin; 11] = [
+    KindPlugin { mutate: Some(objects::add_taint), ..plugin("TaintNodesByCondition", "", "nodes") },
+    KindPlugin {
+        operations: WRITE,
+        mutate: Some(pods::set_priority),
+        ..plugin("Priority", "", "pods")
+    },
+    KindPlugin {
+        operations: WRITE,
+        validate: Some(classes::check_priority_class),
+        ..plugin("Priority", "scheduling.k8s.io", "priorityclasses")
+    },
+    KindPlugin {
+        operations: WRITE,
+        mutate: Some(pods::add_tolerations),
+        ..plugin("DefaultTolerationSeconds", "", "pods")
+    },
+    KindPlugin {
+        mutate: Some(classes::set_storage_class),
+        ..plugin("DefaultStorageClass", "", "persistentvolumeclaims")
+    },
+    KindPlugin {
+        mutate: Some(objects::protect_claim),
+        ..plugin("StorageObjectInUseProtection", "", "persistentvolumeclaims")
+    },
+    KindPlugin {
+        mutate: Some(objects::protect_volume),
+        ..plugin("StorageObjectInUseProtection", "", "persistentvolumes")
+    },
+    KindPlugin {
+        mutate: Some(objects::protect_attributes_class),
+        ..plugin("StorageObjectInUseProtection", "storage.k8s.io", "volumeattributesclasses")
+    },
+    KindPlugin {
+        operations: &[Operation::Update],
+        validate: Some(objects::check_growth),
+        ..plugin("PersistentVolumeClaimResize", "", "persistentvolumeclaims")
+    },
+    KindPlugin {
+        mutate: Some(pods::apply_runtime_class),
+        validate: Some(pods::check_runtime_class),
+        ..plugin("RuntimeClass", "", "pods")
+    },
+    KindPlugin {
+        mutate: Some(classes::set_ingress_class),
+        ..plugin("DefaultIngressClass", "networking.k8s.io", "ingresses")
+    },
+];
+
+/// Adds the plugins for the objects of a resource to the chain of a client's write, in the order in
+/// which they are run.
+#[derive(Debug)]
+pub(crate) struct Plugins;
+
+impl Controller for Plugins {
+    fn watches(&self, group: &str, plural: &str) -> bool {
+        PLUGINS.iter().any(|plugin| plugin.is_for(group, plural))
+    }
+
+    fn guard(&self, server: &Arc<Shared>, resource: &Resource, chain: Chain) -> Chain {
+        let (group, plural) = (resource.definition.group(), &resource.definition.names().plural);
+        let disabled = &server.settings.disabled_plugins;
+        let plugins = PLUGINS.iter().filter(|plugin| {
+            plugin.is_for(group, plural) && !disabled.iter().any(|name| name == plugin.name)
+        });
+        plugins
+            .fold(chain, |chain, plugin| chain.plugin(Bound { plugin, server: Arc::clone(server) }))
+    }
+}
+
+impl KindPlugin {
+    fn is_for(&self, group: &str, resource: &str) -> bool {
+        self.group == group && self.resource == resource
+    }
+}
+
+/// A plugin in a server.
+struct Bound {
+    plugin: &'static KindPlugin,
+    server: Arc<Shared>,
+}
+
+impl Plugin for Bound {
+    fn name(&self) -> &str {
+        self.plugin.name
+    }
+
+    fn has_stage(&self, stage: Stage) -> bool {
+        match stage {
+            Stage::Mutating => self.plugin.mutate.is_some(),
+            _ => self.plugin.validate.is_some(),
+        }
+    }
+
+    fn handles(&self, operation: Operation) -> bool {
+        self.plugin.operations.contains(&operation)
+    }
+
+    fn mutate(&self, request: &mut PluginRequest<'_>) -> Result<(), Status> {
+        self.act(self.plugin.mutate, request)
+    }
+
+    fn validate(&self, request: &mut PluginRequest<'_>) -> Result<(), Status> {
+        self.act(self.plugin.validate, request)
+    }
+}
+
+impl Bound {
+    fn act(&self, act: Option<Act>, request: &mut PluginRequest<'_>) -> Result<(), Status> {
+        match act {
+            Some(act) if request.attributes().subresource.is_empty() => act(&self.server, request),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// The refusal of a request.
+fn forbidden(attributes: &AdmissionAttributes, why: &str) -> Status {
+    Status::forbidden(&attributes.resource, &attributes.name, why)
+}
