@@ -15,7 +15,7 @@ use serde_json::Value;
 
 use crate::background::Background;
 use crate::budget::Budgets;
-use crate::controllers::{CONTROLLERS, create_definition, create_initial_namespaces};
+use crate::controllers::{CONTROLLERS, create_definition, create_initial};
 use crate::edition::EDITIONS;
 use crate::future::finish;
 use crate::own::own_resources;
@@ -47,6 +47,7 @@ pub struct ServerBuilder {
     finalizes_in_background: bool,
     collects_garbage: bool,
     disabled_plugins: Vec<String>,
+    bootstraps: bool,
 }
 
 impl fmt::Debug for ServerBuilder {
@@ -72,6 +73,7 @@ impl Default for ServerBuilder {
             finalizes_in_background: false,
             collects_garbage: false,
             disabled_plugins: Vec::new(),
+            bootstraps: false,
         }
     }
 }
@@ -298,6 +300,14 @@ impl ServerBuilder {
         self
     }
 
+    /// Creates the objects that a cluster begins with beside its namespaces, such as the priority
+    /// classes of the system (BK-680).
+    #[must_use]
+    pub fn bootstrap(mut self) -> Self {
+        self.bootstraps = true;
+        self
+    }
+
     /// Switches an admission plugin off, by the name that kube-apiserver has for it: those of
     /// built-in kinds are on by default (BK-560). A name that is not known switches nothing off.
     #[must_use]
@@ -321,6 +331,7 @@ impl ServerBuilder {
             finalizes_in_background,
             collects_garbage,
             disabled_plugins,
+            bootstraps,
         } = self;
         let chain = Chain::new(webhooks).kubernetes(kubernetes);
         let chain = chain.authorizer(Arc::new(authorizer.clone()));
@@ -338,6 +349,7 @@ impl ServerBuilder {
             finalizes_in_background,
             collects_garbage,
             disabled_plugins,
+            bootstraps,
             budgets: Budgets::default(),
         };
         let shared = Shared {
@@ -352,7 +364,7 @@ impl ServerBuilder {
             controllers: &CONTROLLERS,
         };
         let shared = Arc::new(shared);
-        finish(create_initial_namespaces(&shared));
+        finish(create_initial(&shared));
         for document in documents {
             finish(create_definition(&shared, &document));
         }

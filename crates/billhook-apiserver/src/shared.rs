@@ -104,6 +104,8 @@ pub(crate) struct Settings {
     pub(crate) chain: Chain,
     /// Whether namespaces must exist (RE-141).
     pub(crate) has_namespaces: bool,
+    /// Whether there are the objects that a cluster begins with, beside namespaces.
+    pub(crate) bootstraps: bool,
     /// The names of the admission plugins that are switched off.
     pub(crate) disabled_plugins: Vec<String>,
     /// Whether definitions take the time that they take elsewhere.

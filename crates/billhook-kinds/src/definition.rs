@@ -28,6 +28,7 @@ impl Kind {
         if let Some(metadata) = schema.pointer_mut("/properties/metadata") {
             *metadata = json!({"type": "object"});
         }
+        let deprecation = self.deprecation.filter(|deprecation| deprecation.since <= kubernetes);
         Some(json!({
             "apiVersion": "apiextensions.k8s.io/v1",
             "kind": "CustomResourceDefinition",
@@ -44,6 +45,8 @@ impl Kind {
                     "name": self.version, "served": true, "storage": true,
                     "schema": {"openAPIV3Schema": schema},
                     "subresources": subresources, "selectableFields": selectable,
+                    "deprecated": deprecation.is_some(),
+                    "deprecationWarning": deprecation.map(|deprecation| deprecation.warning),
                 }],
             },
         }))

@@ -64,7 +64,19 @@ pub struct Kind {
     pub subresources: &'static [Subresource],
     /// The columns of tables; none if tables show the name and the time of creation.
     pub columns: &'static [ColumnHeading],
+    /// The warning that comes with each answer, if the kind is deprecated (BK-16).
+    pub deprecation: Option<Deprecation>,
     pub(crate) record: Option<Table>,
+}
+
+/// The deprecation of a kind.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Deprecation {
+    /// The first version that warns.
+    pub since: KubernetesVersion,
+    /// The warning.
+    pub warning: &'static str,
 }
 
 /// A part of an object that has a URL of its own.

@@ -28,4 +28,4 @@ mod storage;
 mod values;
 
 pub use behavior::{Behavior, Findings, WriteContext};
-pub use kind::{BodyKind, ColumnHeading, Generation, Kind, NameRule, Subresource};
+pub use kind::{BodyKind, ColumnHeading, Deprecation, Generation, Kind, NameRule, Subresource};

@@ -14,7 +14,7 @@ const HEADING: &str = "\
 use billhook_apimachinery::KubernetesVersion;
 
 use crate::kind::{CREATED, NAME};
-use crate::{BodyKind, ColumnHeading, Generation, Kind, NameRule, Subresource};
+use crate::{BodyKind, ColumnHeading, Deprecation, Generation, Kind, NameRule, Subresource};
 
 /// All resources, as discovery lists them.
 pub(crate) static KINDS: &[Kind] = &[
@@ -93,6 +93,7 @@ fn kind<'d>(
         field_selectors: &{},
         subresources: &[{}],
         columns: &[{}],
+        deprecation: {},
         record: {record},
     }},
 ",
@@ -114,11 +115,23 @@ fn kind<'d>(
         list(&resource["fieldSelectors"]),
         subresources?.concat(),
         columns.collect::<String>(),
+        deprecation(text("deprecatedWarning")),
     ))
 }
 
 fn list(values: &Value) -> String {
     if values.is_array() { values.to_string() } else { "[]".to_owned() }
+}
+
+/// The first version with a warning is in its text, unless it is older than all that are known.
+fn deprecation(warning: &str) -> String {
+    if warning.is_empty() {
+        return "None".to_owned();
+    }
+    let since = warning.split("deprecated in v").nth(1).and_then(|rest| rest.split('+').next());
+    let minor = since.and_then(|since| since.strip_prefix("1.")?.parse::<u32>().ok());
+    let since = version_of(&format!("1.{}", minor.unwrap_or_default().max(32)));
+    format!("Some(Deprecation {{ since: {since}, warning: {warning:?} }})")
 }
 
 fn name_rule(text: &str) -> &'static str {

@@ -118,8 +118,11 @@ fn mark(metadata: &mut Map<String, Value>, now: &str) {
     let since = metadata.get("deletionTimestamp").and_then(Value::as_str);
     let is_over = since.is_some_and(|since| since <= now);
     if since.is_none() {
+        // Objects without one get none (BK-11).
         let generation = metadata.get("generation").and_then(Value::as_i64).unwrap_or(0);
-        metadata.insert("generation".to_owned(), generation.saturating_add(1).into());
+        if generation > 0 {
+            metadata.insert("generation".to_owned(), generation.saturating_add(1).into());
+        }
     }
     if !is_over {
         metadata.insert("deletionTimestamp".to_owned(), now.into());

@@ -128,8 +128,11 @@ fn complete_item(item: &mut Value, type_: Type, kubernetes: KubernetesVersion) {
             Type::Bytes => Value::from(""),
             type_ => empty(type_, kubernetes),
         };
-    } else {
-        complete_value(item, type_, kubernetes);
+    } else if !complete_value(item, type_, kubernetes)
+        && matches!(type_.unnamed(), Type::Time | Type::MicroTime)
+    {
+        // The zero time is printed as none.
+        *item = Value::Null;
     }
 }
 

@@ -4,6 +4,7 @@
 mod configuration;
 mod definitions;
 mod garbage;
+mod initial;
 mod namespace_lifecycle;
 mod namespaces;
 mod permissions;
@@ -13,7 +14,7 @@ use crate::plugins::Plugins;
 use crate::shared::Controller;
 
 pub(crate) use self::definitions::{create as create_definition, group_of, resume, settle};
-pub(crate) use self::namespaces::create_initial as create_initial_namespaces;
+pub(crate) use self::initial::create as create_initial;
 
 /// All controllers, in the order in which they act upon a write.
 pub(crate) static CONTROLLERS: [&dyn Controller; 6] = [

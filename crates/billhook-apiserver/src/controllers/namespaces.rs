@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use billhook::Scope;
 use billhook_admission::{Chain, ObjectRequest, Subresource};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::namespace_lifecycle::NamespaceLifecycle;
-use crate::namespaces::{INITIAL, NAMESPACES, is_terminating};
+use crate::namespaces::{NAMESPACES, is_terminating};
 use crate::resources::Resource;
 use crate::shared::{Controller, Shared, Work, Written};
 use crate::storage::{Range, Storage as _};
@@ -55,18 +55,6 @@ fn unsettled<'w>(server: &Shared, written: &Written<'w>) -> Option<&'w str> {
     }
     accepted.returned.as_ref()?.pointer("/metadata/deletionTimestamp")?;
     written.name()
-}
-
-/// Creates the namespaces that every server has.
-pub(crate) async fn create_initial(server: &Arc<Shared>) {
-    let Some(resource) = server.catalog().native(NAMESPACES) else { return };
-    for name in INITIAL {
-        let object = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}});
-        let request = ObjectRequest::create("v1", &[])
-            .body(billhook::to_json(&object))
-            .field_manager("kube-apiserver");
-        admit_own(server, &resource, request).await;
-    }
 }
 
 /// Deletes all that is in a namespace which is being deleted, and the namespace when it is empty.

@@ -208,7 +208,17 @@ fn value(type_: Type, part: &Part<'_>, depth: usize) -> Option<Value> {
             }
             items.into_inner()
         }
-        Type::List(_) | Type::Map(_) => return None,
+        // A list in a map is a message of its items.
+        Type::List(item) => {
+            let parts = parts(part.bytes()?)?;
+            let items = parts.iter().filter(|(number, _)| *number == 1);
+            Value::Array(
+                items
+                    .map(|(_, item_part)| value(*item, item_part, depth))
+                    .collect::<Option<_>>()?,
+            )
+        }
+        Type::Map(_) => return None,
     })
 }
 

@@ -213,8 +213,13 @@ impl Backwards {
                     _ => message.value(1, Type::Record(table), value),
                 });
             }
-            // No message has lists or maps in them.
-            Type::List(_) | Type::Map(_) => {}
+            // A list in a map is a message of its items.
+            Type::List(item) => self.message(number, |message| {
+                let items = value.as_array().into_iter().flatten().rev();
+                items.for_each(|value| message.value(1, *item, value));
+            }),
+            // No list and no map has maps in it.
+            Type::Map(_) => {}
         }
     }
 

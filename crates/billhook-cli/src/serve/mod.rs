@@ -146,9 +146,10 @@ async fn server(command: &Serve) -> Result<(Server, usize), Failure> {
     let kubernetes = command.server.kubernetes(&command.server.config(&inputs)?);
     let mut builder =
         Server::builder().kubernetes(kubernetes).user(user).webhooks(HttpsCaller::default());
-    if command.any_namespace {
-        builder = builder.any_namespace();
-    }
+    builder = match command.any_namespace {
+        true => builder.any_namespace(),
+        false => builder.bootstrap(),
+    };
     if command.collect_garbage {
         builder = builder.collect_garbage();
     }

@@ -3,7 +3,7 @@
 use billhook_apimachinery::KubernetesVersion;
 
 use crate::kind::{CREATED, NAME};
-use crate::{BodyKind, ColumnHeading, Generation, Kind, NameRule, Subresource};
+use crate::{BodyKind, ColumnHeading, Deprecation, Generation, Kind, NameRule, Subresource};
 
 /// All resources, as discovery lists them.
 pub(crate) static KINDS: &[Kind] = &[
@@ -28,6 +28,7 @@ pub(crate) static KINDS: &[Kind] = &[
         field_selectors: &[],
         subresources: &[],
         columns: &[],
+        deprecation: None,
         record: Some(|| &super::core_v1::BINDING),
     },
     Kind {
@@ -55,6 +56,7 @@ pub(crate) static KINDS: &[Kind] = &[
             ColumnHeading { name: "Status", type_: "string", format: "", description: "", priority: 0 },
             ColumnHeading { name: "Message", type_: "string", format: "", description: "", priority: 0 },
             ColumnHeading { name: "Error", type_: "string", format: "", description: "", priority: 0 },],
+        deprecation: Some(Deprecation { since: KubernetesVersion::V1_32, warning: "v1 ComponentStatus is deprecated in v1.19+" }),
         record: Some(|| &super::core_v1::COMPONENT_STATUS),
     },
     Kind {
@@ -81,6 +83,7 @@ pub(crate) static KINDS: &[Kind] = &[
             ColumnHeading { name: "Name", type_: "string", format: "name", description: NAME, priority: 0 },
             ColumnHeading { name: "Data", type_: "string", format: "", description: "Data contains the configuration data. Each key must consist of alphanumeric characters, '-', '_' or '.'. Values with non-UTF-8 byte sequences must use the BinaryData field. The keys stored in Data must not overlap with the keys in the BinaryData field, this is enforced during validation process.", priority: 0 },
             ColumnHeading { name: "Age", type_: "string", format: "", description: CREATED, priority: 0 },],
+        deprecation: None,
         record: Some(|| &super::core_v1::CONFIG_MAP),
     },
     Kind {
@@ -107,6 +110,7 @@ pub(crate) static KINDS: &[Kind] = &[
             ColumnHeading { name: "Name", type_: "string", format: "name", description: NAME, priority: 0 },
             ColumnHeading { name: "Endpoints", type_: "string", format: "", description: "The set of all endpoints is the union of all subsets. Addresses are placed into subsets according to the IPs they share. A single address with multiple ports, some of which are ready and some of which are not (because they come from different containers) will result in the address being displayed in different subsets for the different ports. No address will appear in both Addresses and NotReadyAddresses in the same subset. Sets of addresses and ports that comprise a service.", priority: 0 },
             ColumnHeading { name: "Age", type_: "string", format: "", description: CREATED, priority: 0 },],
+        deprecation: Some(Deprecation { since: KubernetesVersion::V1_33, warning: "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice" }),
         record: Some(|| &super::core_v1::ENDPOINTS),
     },
     Kind {
@@ -140,6 +144,7 @@ pub(crate) static KINDS: &[Kind] = &[
             ColumnHeading { name: "First Seen", type_: "string", format: "", description: "The time at which the event was first recorded. (Time of server receipt is in TypeMeta.)", priority: 1 },
             ColumnHeading { name: "Count", type_: "string", format: "", description: "The number of times this event has occurred.", priority: 1 },
             ColumnHeading { name: "Name", type_: "string", format: "name", description: NAME, priority: 1 },],
+        deprecation: None,
         record: Some(|| &super::core_v1::EVENT),
     },
     Kind {
@@ -165,6 +170,7 @@ pub(crate) static KINDS: &[Kind] = &[
         columns: &[
             ColumnHeading { name: "Name", type_: "string", format: "name", description: NAME, priority: 0 },
             ColumnHeading { name: "Created At", type_: "date", format: "", description: CREATED, priority: 0 },],
+        deprecation: None,
         record: Some(|| &super::core_v1::LIMIT_RANGE),
     },
     Kind {
@@ -201,6 +207,7 @@ pub(crate) static KINDS: &[Kind] = &[
             ColumnHeading { name: "Name", type_: "string", format: "name", description: NAME, priority: 0 },
             ColumnHeading { name: "Status", type_: "string", format: "", description: "The status of the namespace", priority: 0 },
             ColumnHeading { name: "Age", type_: "string", format: "", description: CREATED, priority: 0 },],
+        deprecation: None,
         record: Some(|| &super::core_v1::NAMESPACE),
     },
     Kind {
@@ -244,6 +251,7 @@ pub(crate) static KINDS: &[Kind] = &[
             ColumnHeading { name: "OS-Image", type_: "string", format: "", description: "OS Image reported by the node from /etc/os-release (e.g. Debian GNU/Linux 7 (wheezy)).", priority: 1 },
             ColumnHeading { name: "Kernel-Version", type_: "string", format: "", description: "Kernel Version reported by the node from 'uname -r' (e.g. 3.16.0-0.bpo.4-amd64).", priority: 1 },
             ColumnHeading { name: "Container-Runtime", type_: "string", format: "", description: "ContainerRuntime Version reported by the node through runtime remote API (e.g. containerd://1.4.2).", priority: 1 },],
+        deprecation: None,
         record: Some(|| &super::core_v1::NODE),
     },
     Kind {
@@ -281,6 +289,7 @@ pub(crate) static KINDS: &[Kind] = &[
             ColumnHeading { name: "VolumeAttributesClass", type_: "string", format: "", description: "VolumeAttributesClass of the pvc", priority: 0 },
             ColumnHeading { name: "Age", type_: "string", format: "", description: CREATED, priority: 0 },
             ColumnHeading { name: "VolumeMode", type_: "string", format: "", description: "volumeMode defines what type of volume is required by the claim. Value of Filesystem is implied when not included in claim spec.", priority: 1 },],
+        deprecation: None,
         record: Some(|| &super::core_v1::PERSISTENT_VOLUME_CLAIM),
     },
     Kind {
@@ -320,6 +329,7 @@ pub(crate) static KINDS: &[Kind] = &[
             ColumnHeading { name: "Reason", type_: "string", format: "", description: "reason is a brief CamelCase string that describes any failure and is meant for machine parsing and tidy display in the CLI.", priority: 0 },
             ColumnHeading { name: "Age", type_: "string", format: "", description: CREATED, priority: 0 },
             ColumnHeading { name: "VolumeMode", type_: "string", format: "", description: "volumeMode defines if a volume is intended to be used with a formatted filesystem or to remain in raw block state. Value of Filesystem is implied when not included in spec.", priority: 1 },],
+        deprecation: None,
         record: Some(|| &super::core_v1::PERSISTENT_VOLUME),
     },
     Kind {
@@ -402,6 +412,7 @@ pub(crate) static KINDS: &[Kind] = &[
             ColumnHeading { name: "Node", type_: "string", format: "", description: "NodeName indicates in which node this pod is scheduled. If empty, this pod is a candidate for scheduling by the scheduler defined in schedulerName. Once this field is set, the kubelet for this node becomes responsible for the lifecycle of this pod. This field should not be used to express a desire for the pod to be scheduled on a specific node. https://kubernetes.io/docs/concepts/scheduling-eviction/assign-pod-node/#nodename", priority: 1 },
             ColumnHeading { name: "Nominated Node", type_: "string", format: "", description: "nominatedNodeName is set only when this pod preempts other pods on the node, but it cannot be scheduled right away as preemption victims receive their graceful termination periods. This field does not guarantee that the pod will be scheduled on this node. Scheduler may decide to place the pod elsewhere if other nodes become available sooner. Scheduler may also decide to give the resources on this node to a higher priority pod that is created after preemption. As a result, this field may be different than PodSpec.nodeName when the pod is scheduled.", priority: 1 },
             ColumnHeading { name: "Readiness Gates", type_: "string", format: "", description: "If specified, all readiness gates will be evaluated for pod readiness. A pod is ready when all its containers are ready AND all conditions specified in the readiness gates have status equal to \"True\" More info: https://git.k8s.io/enhancements/keps/sig-network/580-pod-readiness-gates", priority: 1 },],
+        deprecation: None,
         record: Some(|| &super::core_v1::POD),
     },
     Kind {
@@ -429,6 +440,7 @@ pub(crate) static KINDS: &[Kind] = &[
             ColumnHeading { name: "Containers", type_: "string", format: "", description: "Names of each container in the template.", priority: 0 },
             ColumnHeading { name: "Images", type_: "string", format: "", description: "Images referenced by each container in the template.", priority: 0 },
             ColumnHeading { name: "Pod Labels", type_: "string", format: "", description: "The labels for the pod template.", priority: 0 },],
+        deprecation: None,
         record: Some(|| &super::core_v1::POD_TEMPLATE),
     },
     Kind {
@@ -470,6 +482,7 @@ pub(crate) static KINDS: &[Kind] = &[
             ColumnHeading { name: "Containers", type_: "string", format: "", description: "Names of each container in the template.", priority: 1 },
             ColumnHeading { name: "Images", type_: "string", format: "", description: "Images referenced by each container in the template.", priority: 1 },
             ColumnHeading { name: "Selector", type_: "string", format: "", description: "Selector is a label query over pods that should match the Replicas count. If Selector is empty, it is defaulted to the labels present on the Pod template. Label keys and values that must match in order to be controlled by this replication controller, if empty defaulted to labels on Pod template. More info: https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/#label-selectors", priority: 1 },],
+        deprecation: None,
         record: Some(|| &super::core_v1::REPLICATION_CONTROLLER),
     },
     Kind {
@@ -502,6 +515,7 @@ pub(crate) static KINDS: &[Kind] = &[
             ColumnHeading { name: "Request", type_: "string", format: "", description: "Request represents a minimum amount of cpu/memory that a container may consume.", priority: 0 },
             ColumnHeading { name: "Limit", type_: "string", format: "", description: "Limits control the maximum amount of cpu/memory that a container may use independent of contention on the node.", priority: 0 },
             ColumnHeading { name: "Age", type_: "string", format: "", description: CREATED, priority: 0 },],
+        deprecation: None,
         record: Some(|| &super::core_v1::RESOURCE_QUOTA),
     },
     Kind {
@@ -529,6 +543,7 @@ pub(crate) static KINDS: &[Kind] = &[
             ColumnHeading { name: "Type", type_: "string", format: "", description: "Used to facilitate programmatic handling of secret data. More info: https://kubernetes.io/docs/concepts/configuration/secret/#secret-types", priority: 0 },
             ColumnHeading { name: "Data", type_: "string", format: "", description: "Data contains the secret data. Each key must consist of alphanumeric characters, '-', '_' or '.'. The serialized form of the secret data is a base64 encoded string, representing the arbitrary (possibly non-string) data value here. Described in https://tools.ietf.org/html/rfc4648#section-4", priority: 0 },
             ColumnHeading { name: "Age", type_: "string", format: "", description: CREATED, priority: 0 },],
+        deprecation: None,
         record: Some(|| &super::core_v1::SECRET),
     },
     Kind {
@@ -559,6 +574,7 @@ pub(crate) static KINDS: &[Kind] = &[
         columns: &[
             ColumnHeading { name: "Name", type_: "string", format: "name", description: NAME, priority: 0 },
             ColumnHeading { name: "Age", type_: "string", format: "", description: CREATED, priority: 0 },],
+        deprecation: None,
         record: Some(|| &super::core_v1::SERVICE_ACCOUNT),
     },
     Kind {
@@ -599,6 +615,7 @@ pub(crate) static KINDS: &[Kind] = &[
             ColumnHeading { name: "Port(s)", type_: "string", format: "", description: "The list of ports that are exposed by this service. More info: https://kubernetes.io/docs/concepts/services-networking/service/#virtual-ips-and-service-proxies", priority: 0 },
             ColumnHeading { name: "Age", type_: "string", format: "", description: CREATED, priority: 0 },
             ColumnHeading { name: "Selector", type_: "string", format: "", description: "Route service traffic to pods with label keys and values matching this selector. If empty or not present, the service is assumed to have an external process managing its endpoints, which Kubernetes will not modify. Only applies to types ClusterIP, NodePort, and LoadBalancer. Ignored if type is ExternalName. More info: https://kubernetes.io/docs/concepts/services-networking/service/", priority: 1 },],
+        deprecation: None,
         record: Some(|| &super::core_v1::SERVICE),
     },
     Kind {
@@ -626,6 +643,7 @@ pub(crate) static KINDS: &[Kind] = &[
             ColumnHeading { name: "Controller", type_: "string", format: "", description: "Controller of the object", priority: 0 },
             ColumnHeading { name: "Revision", type_: "string", format: "", description: "Revision indicates the revision of the state represented by Data.", priority: 0 },
             ColumnHeading { name: "Age", type_: "string", format: "", description: CREATED, priority: 0 },],
+        deprecation: None,
         record: Some(|| &super::apps_v1::CONTROLLER_REVISION),
     },
     Kind {
@@ -665,6 +683,7 @@ pub(crate) static KINDS: &[Kind] = &[
             ColumnHeading { name: "Containers", type_: "string", format: "", description: "Names of each container in the template.", priority: 1 },
             ColumnHeading { name: "Images", type_: "string", format: "", description: "Images referenced by each container in the template.", priority: 1 },
             ColumnHeading { name: "Selector", type_: "string", format: "", description: "A label query over pods that are managed by the daemon set. Must match in order to be controlled. It must match the pod template's labels. More info: https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/#label-selectors", priority: 1 },],
+        deprecation: None,
         record: Some(|| &super::apps_v1::DAEMON_SET),
     },
     Kind {
@@ -706,6 +725,7 @@ pub(crate) static KINDS: &[Kind] = &[
             ColumnHeading { name: "Containers", type_: "string", format: "", description: "Names of each container in the template.", priority: 1 },
             ColumnHeading { name: "Images", type_: "string", format: "", description: "Images referenced by each container in the template.", priority: 1 },
             ColumnHeading { name: "Selector", type_: "string", format: "", description: "Label selector for pods. Existing ReplicaSets whose pods are selected by this will be the ones affected by this deployment. It must match the pod template's labels.", priority: 1 },],
+        deprecation: None,
         record: Some(|| &super::apps_v1::DEPLOYMENT),
     },
     Kind {
@@ -747,6 +767,7 @@ pub(crate) static KINDS: &[Kind] = &[
             ColumnHeading { name: "Containers", type_: "string", format: "", description: "Names of each container in the template.", priority: 1 },
             ColumnHeading { name: "Images", type_: "string", format: "", description: "Images referenced by each container in the template.", priority: 1 },
             ColumnHeading { name: "Selector", type_: "string", format: "", description: "Selector is a label query over pods that should match the replica count. Label keys and values that must match in order to be controlled by this replica set. It must match the pod template's labels. More info: https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/#label-selectors", priority: 1 },],
+        deprecation: None,
         record: Some(|| &super::apps_v1::REPLICA_SET),
     },
     Kind {
@@ -785,6 +806,7 @@ pub(crate) static KINDS: &[Kind] = &[
             ColumnHeading { name: "Age", type_: "string", format: "", description: CREATED, priority: 0 },
             ColumnHeading { name: "Containers", type_: "string", format: "", description: "Names of each container in the template.", priority: 1 },
             ColumnHeading { name: "Images", type_: "string", format: "", description: "Images referenced by each container in the template.", priority: 1 },],
+        deprecation: None,
         record: Some(|| &super::apps_v1::STATEFUL_SET),
     },
     Kind {
@@ -823,6 +845,7 @@ pub(crate) static KINDS: &[Kind] = &[
             ColumnHeading { name: "Containers", type_: "string", format: "", description: "Names of each container in the template.", priority: 1 },
             ColumnHeading { name: "Images", type_: "string", format: "", description: "Images referenced by each container in the template.", priority: 1 },
             ColumnHeading { name: "Selector", type_: "string", format: "", description: "A label query over pods that should match the pod count. Normally, the system sets this field for you. More info: https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/#label-selectors", priority: 1 },],
+        deprecation: None,
         record: Some(|| &super::batch_v1::CRON_JOB),
     },
     Kind {
@@ -859,6 +882,7 @@ pub(crate) static KINDS: &[Kind] = &[
             ColumnHeading { name: "Containers", type_: "string", format: "", description: "Names of each container in the template.", priority: 1 },
             ColumnHeading { name: "Images", type_: "string", format: "", description: "Images referenced by each container in the template.", priority: 1 },
             ColumnHeading { name: "Selector", type_: "string", format: "", description: "A label query over pods that should match the pod count. Normally, the system sets this field for you. More info: https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/#label-selectors", priority: 1 },],
+        deprecation: None,
         record: Some(|| &super::batch_v1::JOB),
     },
     Kind {
@@ -886,6 +910,7 @@ pub(crate) static KINDS: &[Kind] = &[
             ColumnHeading { name: "Controller", type_: "string", format: "", description: "Controller that is responsible for handling this class", priority: 0 },
             ColumnHeading { name: "Parameters", type_: "string", format: "", description: "A reference to a resource with additional parameters", priority: 0 },
             ColumnHeading { name: "Age", type_: "string", format: "", description: CREATED, priority: 0 },],
+        deprecation: None,
         record: Some(|| &super::networking_v1::INGRESS_CLASS),
     },
     Kind {
@@ -920,6 +945,7 @@ pub(crate) static KINDS: &[Kind] = &[
             ColumnHeading { name: "Address", type_: "string", format: "", description: "Address is a list containing ingress points for the load-balancer", priority: 0 },
             ColumnHeading { name: "Ports", type_: "string", format: "", description: "Ports of TLS configurations that open", priority: 0 },
             ColumnHeading { name: "Age", type_: "string", format: "", description: CREATED, priority: 0 },],
+        deprecation: None,
         record: Some(|| &super::networking_v1::INGRESS),
     },
     Kind {
@@ -945,6 +971,7 @@ pub(crate) static KINDS: &[Kind] = &[
         columns: &[
             ColumnHeading { name: "Name", type_: "string", format: "name", description: NAME, priority: 0 },
             ColumnHeading { name: "ParentRef", type_: "string", format: "", description: "ParentRef references the resource that an IPAddress is attached to. An IPAddress must reference a parent object.", priority: 0 },],
+        deprecation: None,
         record: Some(|| &super::networking_v1::IP_ADDRESS),
     },
     Kind {
@@ -971,6 +998,7 @@ pub(crate) static KINDS: &[Kind] = &[
             ColumnHeading { name: "Name", type_: "string", format: "name", description: NAME, priority: 0 },
             ColumnHeading { name: "Pod-Selector", type_: "string", format: "", description: "podSelector selects the pods to which this NetworkPolicy object applies. The array of rules is applied to any pods selected by this field. An empty selector matches all pods in the policy's namespace. Multiple network policies can select the same set of pods. In this case, the ingress rules for each are combined additively. This field is optional. If it is not specified, it defaults to an empty selector.", priority: 0 },
             ColumnHeading { name: "Age", type_: "string", format: "", description: CREATED, priority: 0 },],
+        deprecation: None,
         record: Some(|| &super::networking_v1::NETWORK_POLICY),
     },
     Kind {
@@ -1002,6 +1030,7 @@ pub(crate) static KINDS: &[Kind] = &[
             ColumnHeading { name: "Name", type_: "string", format: "name", description: NAME, priority: 0 },
             ColumnHeading { name: "CIDRs", type_: "string", format: "", description: "", priority: 0 },
             ColumnHeading { name: "Age", type_: "string", format: "", description: CREATED, priority: 0 },],
+        deprecation: None,
         record: Some(|| &super::networking_v1::SERVICE_CIDR),
     },
     Kind {
@@ -1035,6 +1064,7 @@ pub(crate) static KINDS: &[Kind] = &[
             ColumnHeading { name: "Max Unavailable", type_: "string", format: "", description: "The maximum number of pods that may be unavailable.", priority: 0 },
             ColumnHeading { name: "Allowed Disruptions", type_: "integer", format: "", description: "Calculated number of pods that may be disrupted at this time.", priority: 0 },
             ColumnHeading { name: "Age", type_: "string", format: "", description: CREATED, priority: 0 },],
+        deprecation: None,
         record: Some(|| &super::policy_v1::POD_DISRUPTION_BUDGET),
     },
     Kind {
@@ -1064,6 +1094,7 @@ pub(crate) static KINDS: &[Kind] = &[
             ColumnHeading { name: "Users", type_: "string", format: "", description: "Users in the clusterRoleBinding", priority: 1 },
             ColumnHeading { name: "Groups", type_: "string", format: "", description: "Groups in the clusterRoleBinding", priority: 1 },
             ColumnHeading { name: "ServiceAccounts", type_: "string", format: "", description: "ServiceAccounts in the clusterRoleBinding", priority: 1 },],
+        deprecation: None,
         record: Some(|| &super::rbac_v1::CLUSTER_ROLE_BINDING),
     },
     Kind {
@@ -1089,6 +1120,7 @@ pub(crate) static KINDS: &[Kind] = &[
         columns: &[
             ColumnHeading { name: "Name", type_: "string", format: "name", description: NAME, priority: 0 },
             ColumnHeading { name: "Created At", type_: "date", format: "", description: CREATED, priority: 0 },],
+        deprecation: None,
         record: Some(|| &super::rbac_v1::CLUSTER_ROLE),
     },
     Kind {
@@ -1118,6 +1150,7 @@ pub(crate) static KINDS: &[Kind] = &[
             ColumnHeading { name: "Users", type_: "string", format: "", description: "Users in the roleBinding", priority: 1 },
             ColumnHeading { name: "Groups", type_: "string", format: "", description: "Groups in the roleBinding", priority: 1 },
             ColumnHeading { name: "ServiceAccounts", type_: "string", format: "", description: "ServiceAccounts in the roleBinding", priority: 1 },],
+        deprecation: None,
         record: Some(|| &super::rbac_v1::ROLE_BINDING),
     },
     Kind {
@@ -1143,6 +1176,7 @@ pub(crate) static KINDS: &[Kind] = &[
         columns: &[
             ColumnHeading { name: "Name", type_: "string", format: "name", description: NAME, priority: 0 },
             ColumnHeading { name: "Created At", type_: "date", format: "", description: CREATED, priority: 0 },],
+        deprecation: None,
         record: Some(|| &super::rbac_v1::ROLE),
     },
     Kind {
@@ -1174,6 +1208,7 @@ pub(crate) static KINDS: &[Kind] = &[
             ColumnHeading { name: "RequiresRepublish", type_: "boolean", format: "", description: "requiresRepublish indicates the CSI driver wants `NodePublishVolume` being periodically called to reflect any possible change in the mounted volume. This field defaults to false.\n\nNote: After a successful initial NodePublishVolume call, subsequent calls to NodePublishVolume should only update the contents of the volume. New mount points will not be seen by a running container.", priority: 0 },
             ColumnHeading { name: "Modes", type_: "string", format: "", description: "volumeLifecycleModes defines what kind of volumes this CSI volume driver supports. The default if the list is empty is \"Persistent\", which is the usage defined by the CSI specification and implemented in Kubernetes via the usual PV/PVC mechanism.\n\nThe other mode is \"Ephemeral\". In this mode, volumes are defined inline inside the pod spec with CSIVolumeSource and their lifecycle is tied to the lifecycle of that pod. A driver has to be aware of this because it is only going to get a NodePublishVolume call for such a volume.\n\nFor more information about implementing this mode, see https://kubernetes-csi.github.io/docs/ephemeral-local-volumes.html A driver can support one or more of these modes and more modes may be added in the future.\n\nThis field is beta. This field is immutable.", priority: 0 },
             ColumnHeading { name: "Age", type_: "string", format: "", description: CREATED, priority: 0 },],
+        deprecation: None,
         record: Some(|| &super::storage_v1::CSI_DRIVER),
     },
     Kind {
@@ -1200,6 +1235,7 @@ pub(crate) static KINDS: &[Kind] = &[
             ColumnHeading { name: "Name", type_: "string", format: "name", description: NAME, priority: 0 },
             ColumnHeading { name: "Drivers", type_: "integer", format: "", description: "Drivers indicates the number of CSI drivers registered on the node", priority: 0 },
             ColumnHeading { name: "Age", type_: "string", format: "", description: CREATED, priority: 0 },],
+        deprecation: None,
         record: Some(|| &super::storage_v1::CSI_NODE),
     },
     Kind {
@@ -1225,6 +1261,7 @@ pub(crate) static KINDS: &[Kind] = &[
         columns: &[
             ColumnHeading { name: "Name", type_: "string", format: "name", description: NAME, priority: 0 },
             ColumnHeading { name: "Created At", type_: "date", format: "", description: CREATED, priority: 0 },],
+        deprecation: None,
         record: Some(|| &super::storage_v1::CSI_STORAGE_CAPACITY),
     },
     Kind {
@@ -1254,6 +1291,7 @@ pub(crate) static KINDS: &[Kind] = &[
             ColumnHeading { name: "VolumeBindingMode", type_: "string", format: "", description: "volumeBindingMode indicates how PersistentVolumeClaims should be provisioned and bound.  When unset, VolumeBindingImmediate is used. This field is only honored by servers that enable the VolumeScheduling feature.", priority: 0 },
             ColumnHeading { name: "AllowVolumeExpansion", type_: "string", format: "", description: "allowVolumeExpansion shows whether the storage class allow volume expand.", priority: 0 },
             ColumnHeading { name: "Age", type_: "string", format: "", description: CREATED, priority: 0 },],
+        deprecation: None,
         record: Some(|| &super::storage_v1::STORAGE_CLASS),
     },
     Kind {
@@ -1288,6 +1326,7 @@ pub(crate) static KINDS: &[Kind] = &[
             ColumnHeading { name: "Node", type_: "string", format: "", description: "nodeName represents the node that the volume should be attached to.", priority: 0 },
             ColumnHeading { name: "Attached", type_: "boolean", format: "", description: "attached indicates the volume is successfully attached. This field must only be set by the entity completing the attach operation, i.e. the external-attacher.", priority: 0 },
             ColumnHeading { name: "Age", type_: "string", format: "", description: CREATED, priority: 0 },],
+        deprecation: None,
         record: Some(|| &super::storage_v1::VOLUME_ATTACHMENT),
     },
     Kind {
@@ -1314,6 +1353,7 @@ pub(crate) static KINDS: &[Kind] = &[
             ColumnHeading { name: "Name", type_: "string", format: "name", description: NAME, priority: 0 },
             ColumnHeading { name: "DriverName", type_: "string", format: "", description: "", priority: 0 },
             ColumnHeading { name: "Age", type_: "string", format: "", description: CREATED, priority: 0 },],
+        deprecation: None,
         record: Some(|| &super::storage_v1::VOLUME_ATTRIBUTES_CLASS),
     },
     Kind {
@@ -1349,6 +1389,7 @@ pub(crate) static KINDS: &[Kind] = &[
             ColumnHeading { name: "MaxPods", type_: "string", format: "", description: "maxReplicas is the upper limit for the number of replicas to which the autoscaler can scale up. It cannot be less that minReplicas.", priority: 0 },
             ColumnHeading { name: "Replicas", type_: "string", format: "", description: "currentReplicas is current number of replicas of pods managed by this autoscaler, as last seen by the autoscaler.", priority: 0 },
             ColumnHeading { name: "Age", type_: "string", format: "", description: CREATED, priority: 0 },],
+        deprecation: None,
         record: Some(|| &super::autoscaling_v1::HORIZONTAL_POD_AUTOSCALER),
     },
     Kind {
@@ -1384,6 +1425,7 @@ pub(crate) static KINDS: &[Kind] = &[
             ColumnHeading { name: "MaxPods", type_: "string", format: "", description: "maxReplicas is the upper limit for the number of replicas to which the autoscaler can scale up. It cannot be less that minReplicas.", priority: 0 },
             ColumnHeading { name: "Replicas", type_: "string", format: "", description: "currentReplicas is current number of replicas of pods managed by this autoscaler, as last seen by the autoscaler.", priority: 0 },
             ColumnHeading { name: "Age", type_: "string", format: "", description: CREATED, priority: 0 },],
+        deprecation: None,
         record: Some(|| &super::autoscaling_v2::HORIZONTAL_POD_AUTOSCALER),
     },
     Kind {
@@ -1412,6 +1454,7 @@ pub(crate) static KINDS: &[Kind] = &[
             ColumnHeading { name: "Global-Default", type_: "boolean", format: "", description: "globalDefault specifies whether this PriorityClass should be considered as the default priority for pods that do not have any priority class. Only one PriorityClass can be marked as `globalDefault`. However, if more than one PriorityClasses exists with their `globalDefault` field set to true, the smallest value of such global default PriorityClasses will be used as the default priority.", priority: 0 },
             ColumnHeading { name: "Age", type_: "string", format: "", description: CREATED, priority: 0 },
             ColumnHeading { name: "PreemptionPolicy", type_: "string", format: "", description: "preemptionPolicy is the Policy for preempting pods with lower priority. One of Never, PreemptLowerPriority. Defaults to PreemptLowerPriority if unset.", priority: 0 },],
+        deprecation: None,
         record: Some(|| &super::scheduling_v1::PRIORITY_CLASS),
     },
     Kind {
@@ -1440,6 +1483,7 @@ pub(crate) static KINDS: &[Kind] = &[
             ColumnHeading { name: "Ports", type_: "string", format: "", description: "ports specifies the list of network ports exposed by each endpoint in this slice. Each port must have a unique name. Each slice may include a maximum of 100 ports. Services always have at least 1 port, so EndpointSlices generated by the EndpointSlice controller will likewise always have at least 1 port. EndpointSlices used for other purposes may have an empty ports list.", priority: 0 },
             ColumnHeading { name: "Endpoints", type_: "string", format: "", description: "endpoints is a list of unique endpoints in this slice. Each slice may include a maximum of 1000 endpoints.", priority: 0 },
             ColumnHeading { name: "Age", type_: "string", format: "", description: CREATED, priority: 0 },],
+        deprecation: None,
         record: Some(|| &super::discovery_v1::ENDPOINT_SLICE),
     },
     Kind {
@@ -1466,6 +1510,7 @@ pub(crate) static KINDS: &[Kind] = &[
             ColumnHeading { name: "Name", type_: "string", format: "name", description: NAME, priority: 0 },
             ColumnHeading { name: "Holder", type_: "string", format: "", description: "holderIdentity contains the identity of the holder of a current lease. If Coordinated Leader Election is used, the holder identity must be equal to the elected LeaseCandidate.metadata.name field.", priority: 0 },
             ColumnHeading { name: "Age", type_: "string", format: "", description: CREATED, priority: 0 },],
+        deprecation: None,
         record: Some(|| &super::coordination_v1::LEASE),
     },
     Kind {
@@ -1492,6 +1537,7 @@ pub(crate) static KINDS: &[Kind] = &[
             ColumnHeading { name: "Name", type_: "string", format: "name", description: NAME, priority: 0 },
             ColumnHeading { name: "Handler", type_: "string", format: "", description: "", priority: 0 },
             ColumnHeading { name: "Age", type_: "string", format: "", description: CREATED, priority: 0 },],
+        deprecation: None,
         record: Some(|| &super::node_v1::RUNTIME_CLASS),
     },
     Kind {
@@ -1531,6 +1577,7 @@ pub(crate) static KINDS: &[Kind] = &[
             ColumnHeading { name: "Requestor", type_: "string", format: "", description: "Base64-encoded PKCS#10 CSR data", priority: 0 },
             ColumnHeading { name: "RequestedDuration", type_: "string", format: "", description: "expirationSeconds is the requested duration of validity of the issued certificate. The certificate signer may issue a certificate with a different validity duration so a client must check the delta between the notBefore and and notAfter fields in the issued certificate to determine the actual duration.\n\nThe v1.22+ in-tree implementations of the well-known Kubernetes signers will honor this field as long as the requested duration is not greater than the maximum duration they will honor per the --cluster-signing-duration CLI flag to the Kubernetes controller manager.\n\nCertificate signers may not honor this field for various reasons:\n\n  1. Old signer that is unaware of the field (such as the in-tree\n     implementations prior to v1.22)\n  2. Signer whose configured maximum is shorter than the requested duration\n  3. Signer whose configured minimum is longer than the requested duration\n\nThe minimum valid value for expirationSeconds is 600, i.e. 10 minutes.", priority: 0 },
             ColumnHeading { name: "Condition", type_: "string", format: "", description: "Conditions applied to the request, such as approval or denial.", priority: 0 },],
+        deprecation: None,
         record: Some(|| &super::certificates_v1::CERTIFICATE_SIGNING_REQUEST),
     },
     Kind {
@@ -1564,6 +1611,7 @@ pub(crate) static KINDS: &[Kind] = &[
             ColumnHeading { name: "First Seen", type_: "string", format: "", description: "The time at which the event was first recorded. (Time of server receipt is in TypeMeta.)", priority: 1 },
             ColumnHeading { name: "Count", type_: "string", format: "", description: "The number of times this event has occurred.", priority: 1 },
             ColumnHeading { name: "Name", type_: "string", format: "name", description: NAME, priority: 1 },],
+        deprecation: None,
         record: Some(|| &super::events_v1::EVENT),
     },
     Kind {
@@ -1596,6 +1644,7 @@ pub(crate) static KINDS: &[Kind] = &[
             ColumnHeading { name: "Service", type_: "string", format: "", description: "", priority: 0 },
             ColumnHeading { name: "Available", type_: "string", format: "", description: "", priority: 0 },
             ColumnHeading { name: "Age", type_: "string", format: "", description: CREATED, priority: 0 },],
+        deprecation: None,
         record: Some(|| &super::apiregistration_v1::API_SERVICE),
     },
     Kind {
@@ -1630,6 +1679,7 @@ pub(crate) static KINDS: &[Kind] = &[
             ColumnHeading { name: "DistinguisherMethod", type_: "string", format: "", description: "", priority: 0 },
             ColumnHeading { name: "Age", type_: "string", format: "", description: CREATED, priority: 0 },
             ColumnHeading { name: "MissingPL", type_: "string", format: "", description: "", priority: 0 },],
+        deprecation: None,
         record: Some(|| &super::flowcontrol_v1::FLOW_SCHEMA),
     },
     Kind {
@@ -1665,6 +1715,7 @@ pub(crate) static KINDS: &[Kind] = &[
             ColumnHeading { name: "HandSize", type_: "string", format: "", description: "`handSize` is a small positive number that configures the shuffle sharding of requests into queues.  When enqueuing a request at this priority level the request's flow identifier (a string pair) is hashed and the hash value is used to shuffle the list of queues and deal a hand of the size specified here.  The request is put into one of the shortest queues in that hand. `handSize` must be no larger than `queues`, and should be significantly smaller (so that a few heavy flows do not saturate most of the queues).  See the user-facing documentation for more extensive guidance on setting this field.  This field has a default value of 8.", priority: 0 },
             ColumnHeading { name: "QueueLengthLimit", type_: "string", format: "", description: "`queueLengthLimit` is the maximum number of requests allowed to be waiting in a given queue of this priority level at a time; excess requests are rejected.  This value must be positive.  If not specified, it will be defaulted to 50.", priority: 0 },
             ColumnHeading { name: "Age", type_: "string", format: "", description: CREATED, priority: 0 },],
+        deprecation: None,
         record: Some(|| &super::flowcontrol_v1::PRIORITY_LEVEL_CONFIGURATION),
     },
     Kind {
@@ -1690,6 +1741,7 @@ pub(crate) static KINDS: &[Kind] = &[
         columns: &[
             ColumnHeading { name: "Name", type_: "string", format: "name", description: NAME, priority: 0 },
             ColumnHeading { name: "Age", type_: "string", format: "", description: CREATED, priority: 0 },],
+        deprecation: None,
         record: Some(|| &super::resource_v1::DEVICE_CLASS),
     },
     Kind {
@@ -1721,6 +1773,7 @@ pub(crate) static KINDS: &[Kind] = &[
             ColumnHeading { name: "Name", type_: "string", format: "name", description: NAME, priority: 0 },
             ColumnHeading { name: "State", type_: "string", format: "", description: "", priority: 0 },
             ColumnHeading { name: "Age", type_: "string", format: "", description: CREATED, priority: 0 },],
+        deprecation: None,
         record: Some(|| &super::resource_v1::RESOURCE_CLAIM),
     },
     Kind {
@@ -1746,6 +1799,7 @@ pub(crate) static KINDS: &[Kind] = &[
         columns: &[
             ColumnHeading { name: "Name", type_: "string", format: "name", description: NAME, priority: 0 },
             ColumnHeading { name: "Age", type_: "string", format: "", description: CREATED, priority: 0 },],
+        deprecation: None,
         record: Some(|| &super::resource_v1::RESOURCE_CLAIM_TEMPLATE),
     },
     Kind {
@@ -1774,6 +1828,7 @@ pub(crate) static KINDS: &[Kind] = &[
             ColumnHeading { name: "Driver", type_: "string", format: "", description: "", priority: 0 },
             ColumnHeading { name: "Pool", type_: "string", format: "", description: "", priority: 0 },
             ColumnHeading { name: "Age", type_: "string", format: "", description: CREATED, priority: 0 },],
+        deprecation: None,
         record: Some(|| &super::resource_v1::RESOURCE_SLICE),
     },
     Kind {
@@ -1801,6 +1856,7 @@ pub(crate) static KINDS: &[Kind] = &[
             ColumnHeading { name: "Mutations", type_: "integer", format: "", description: "", priority: 0 },
             ColumnHeading { name: "ParamKind", type_: "string", format: "", description: "", priority: 0 },
             ColumnHeading { name: "Age", type_: "string", format: "", description: CREATED, priority: 0 },],
+        deprecation: None,
         record: None,
     },
     Kind {
@@ -1828,6 +1884,7 @@ pub(crate) static KINDS: &[Kind] = &[
             ColumnHeading { name: "PolicyName", type_: "string", format: "", description: "", priority: 0 },
             ColumnHeading { name: "ParamRef", type_: "string", format: "", description: "", priority: 0 },
             ColumnHeading { name: "Age", type_: "string", format: "", description: CREATED, priority: 0 },],
+        deprecation: None,
         record: None,
     },
     Kind {
@@ -1854,6 +1911,7 @@ pub(crate) static KINDS: &[Kind] = &[
             ColumnHeading { name: "Name", type_: "string", format: "name", description: NAME, priority: 0 },
             ColumnHeading { name: "Webhooks", type_: "integer", format: "", description: "", priority: 0 },
             ColumnHeading { name: "Age", type_: "string", format: "", description: CREATED, priority: 0 },],
+        deprecation: None,
         record: None,
     },
     Kind {
@@ -1886,6 +1944,7 @@ pub(crate) static KINDS: &[Kind] = &[
             ColumnHeading { name: "Validations", type_: "integer", format: "", description: "Validations indicates the number of validation rules defined in this configuration", priority: 0 },
             ColumnHeading { name: "ParamKind", type_: "string", format: "", description: "ParamKind specifies the kind of resources used to parameterize this policy", priority: 0 },
             ColumnHeading { name: "Age", type_: "string", format: "", description: CREATED, priority: 0 },],
+        deprecation: None,
         record: None,
     },
     Kind {
@@ -1913,6 +1972,7 @@ pub(crate) static KINDS: &[Kind] = &[
             ColumnHeading { name: "PolicyName", type_: "string", format: "", description: "PolicyName indicates the policy definition which the policy binding binded to", priority: 0 },
             ColumnHeading { name: "ParamRef", type_: "string", format: "", description: "ParamRef indicates the param resource which sets the configuration param", priority: 0 },
             ColumnHeading { name: "Age", type_: "string", format: "", description: CREATED, priority: 0 },],
+        deprecation: None,
         record: None,
     },
     Kind {
@@ -1939,6 +1999,7 @@ pub(crate) static KINDS: &[Kind] = &[
             ColumnHeading { name: "Name", type_: "string", format: "name", description: NAME, priority: 0 },
             ColumnHeading { name: "Webhooks", type_: "integer", format: "", description: "Webhooks indicates the number of webhooks registered in this configuration", priority: 0 },
             ColumnHeading { name: "Age", type_: "string", format: "", description: CREATED, priority: 0 },],
+        deprecation: None,
         record: None,
     },
     Kind {
@@ -1962,6 +2023,7 @@ pub(crate) static KINDS: &[Kind] = &[
         field_selectors: &[],
         subresources: &[],
         columns: &[],
+        deprecation: None,
         record: None,
     },
     Kind {
@@ -1985,6 +2047,7 @@ pub(crate) static KINDS: &[Kind] = &[
         field_selectors: &[],
         subresources: &[],
         columns: &[],
+        deprecation: None,
         record: None,
     },
     Kind {
@@ -2008,6 +2071,7 @@ pub(crate) static KINDS: &[Kind] = &[
         field_selectors: &[],
         subresources: &[],
         columns: &[],
+        deprecation: None,
         record: None,
     },
     Kind {
@@ -2031,6 +2095,7 @@ pub(crate) static KINDS: &[Kind] = &[
         field_selectors: &[],
         subresources: &[],
         columns: &[],
+        deprecation: None,
         record: None,
     },
     Kind {
@@ -2054,6 +2119,7 @@ pub(crate) static KINDS: &[Kind] = &[
         field_selectors: &[],
         subresources: &[],
         columns: &[],
+        deprecation: None,
         record: None,
     },
     Kind {
@@ -2077,6 +2143,7 @@ pub(crate) static KINDS: &[Kind] = &[
         field_selectors: &[],
         subresources: &[],
         columns: &[],
+        deprecation: None,
         record: None,
     },
     Kind {
@@ -2107,6 +2174,7 @@ pub(crate) static KINDS: &[Kind] = &[
         columns: &[
             ColumnHeading { name: "Name", type_: "string", format: "name", description: NAME, priority: 0 },
             ColumnHeading { name: "Created At", type_: "date", format: "", description: CREATED, priority: 0 },],
+        deprecation: None,
         record: None,
     },
 ];

@@ -1,0 +1,51 @@
+//! The objects that every server has from its start (BK-680).
+
+use std::sync::Arc;
+
+use billhook_admission::ObjectRequest;
+use serde_json::{Value, json};
+
+use crate::namespaces::{INITIAL, NAMESPACES};
+use crate::shared::Shared;
+use crate::write_path::admit_own;
+
+const PRIORITY_CLASSES: &str = "priorityclasses.scheduling.k8s.io";
+
+/// Creates the namespaces that every server has, and the other objects that a cluster begins with if
+/// they are asked for.
+pub(crate) async fn create(server: &Arc<Shared>) {
+    for name in INITIAL {
+        let object = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}});
+        create_object(server, NAMESPACES, &object).await;
+    }
+    if !server.settings.bootstraps {
+        return;
+    }
+    for (name, value, description) in [
+        (
+            "system-node-critical",
+            2_000_001_000,
+            "Used for system critical pods that must not be moved from their current node.",
+        ),
+        (
+            "system-cluster-critical",
+            2_000_000_000,
+            "Used for system critical pods that must run in the cluster, but can be moved to \
+             another node if necessary.",
+        ),
+    ] {
+        let object = json!({
+            "apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass",
+            "metadata": {"name": name}, "value": value, "description": description,
+        });
+        create_object(server, PRIORITY_CLASSES, &object).await;
+    }
+}
+
+async fn create_object(server: &Arc<Shared>, resource: &str, object: &Value) {
+    let Some(resource) = server.catalog().native(resource) else { return };
+    let request = ObjectRequest::create("v1", &[])
+        .body(billhook::to_json(object))
+        .field_manager("kube-apiserver");
+    admit_own(server, &resource, request).await;
+}
