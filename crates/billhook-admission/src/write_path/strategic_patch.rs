@@ -348,12 +348,13 @@ mod tests {
         }
     }
 
+    /// BK-07.
     #[test]
     fn items_need_their_key() {
         let patch = json!({"l": [{"v": 1}]});
         let patch = patch.as_object().unwrap();
         let error = merge(&mut json!({}), patch, &OBJECT);
-        let expected = "an item of l in the patch does not have the merge key name";
+        let expected = "map: map[v:1] does not contain declared merge key: name";
         assert_eq!(error.unwrap_err(), expected);
     }
 
