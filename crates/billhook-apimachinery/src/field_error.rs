@@ -28,6 +28,8 @@ pub enum ErrorType {
     Forbidden,
     /// A value is there twice.
     Duplicate,
+    /// A value names something that is not there.
+    NotFound,
     /// A value is too long.
     TooLong,
     /// There are too many items.
@@ -45,6 +47,7 @@ impl ErrorType {
         ErrorType::NotSupported,
         ErrorType::Forbidden,
         ErrorType::Duplicate,
+        ErrorType::NotFound,
         ErrorType::TooLong,
         ErrorType::TooMany,
         ErrorType::Internal,
@@ -64,6 +67,7 @@ impl ErrorType {
             ErrorType::NotSupported => ("FieldValueNotSupported", "Unsupported value"),
             ErrorType::Forbidden => ("FieldValueForbidden", "Forbidden"),
             ErrorType::Duplicate => ("FieldValueDuplicate", "Duplicate value"),
+            ErrorType::NotFound => ("FieldValueNotFound", "Not found"),
             ErrorType::TooLong => ("FieldValueTooLong", "Too long"),
             ErrorType::TooMany => ("FieldValueTooMany", "Too many"),
             ErrorType::Internal => ("InternalError", "Internal error"),
@@ -150,6 +154,11 @@ impl FieldError {
     /// Creates an error for a repeated value.
     pub fn duplicate(field: FieldPath, value: impl Into<Value>) -> Self {
         Self::new(ErrorType::Duplicate, field, Some(value.into()), "")
+    }
+
+    /// Creates an error for a value that names something that is not there.
+    pub fn not_found(field: FieldPath, value: impl Into<Value>) -> Self {
+        Self::new(ErrorType::NotFound, field, Some(value.into()), "")
     }
 
     /// Creates an error for a text of more than `max` bytes; the value itself is not shown.

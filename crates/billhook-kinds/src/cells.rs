@@ -4,7 +4,7 @@ use billhook_apimachinery::age;
 use billhook_apimachinery::metadata::Time;
 use serde_json::Value;
 
-use crate::values::text;
+use crate::values::{members, text};
 
 /// The cell of the name.
 pub(crate) fn name(object: &Value) -> Value {
@@ -33,4 +33,14 @@ pub(crate) fn count(object: &Value, place: &str) -> usize {
         Some(Value::Object(members)) => members.len(),
         _ => 0,
     }
+}
+
+/// The cell of labels at a place: `k=v`, joined with commas.
+pub(crate) fn labels(object: &Value, place: &str) -> Value {
+    let labels = members(object, place);
+    let mut pairs: Vec<String> = labels
+        .map(|(key, value)| format!("{key}={}", value.as_str().unwrap_or_default()))
+        .collect();
+    pairs.sort();
+    if pairs.is_empty() { "<none>".into() } else { pairs.join(",").into() }
 }

@@ -4,6 +4,7 @@ mod config_map;
 mod data;
 mod event;
 mod namespace;
+mod pod;
 pub(crate) mod pod_template;
 mod secret;
 mod service_account;
@@ -12,6 +13,8 @@ pub(crate) mod volume_claim;
 use self::config_map::ConfigMap;
 pub(crate) use self::event::Event;
 use self::namespace::Namespace;
+use self::pod::Pod;
+use self::pod_template::PodTemplate;
 use self::secret::Secret;
 use self::service_account::ServiceAccount;
 use crate::behavior::{Behavior, Plain};
@@ -22,6 +25,8 @@ pub(crate) fn behavior_of(kind: &str) -> &'static dyn Behavior {
         "ConfigMap" => &ConfigMap,
         "Event" => &Event,
         "Namespace" => &Namespace,
+        "Pod" => &Pod,
+        "PodTemplate" => &PodTemplate,
         "Secret" => &Secret,
         "ServiceAccount" => &ServiceAccount,
         _ => &Plain,
