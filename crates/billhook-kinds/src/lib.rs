@@ -26,6 +26,7 @@ mod rules;
 mod scheduling;
 mod storage;
 mod values;
+mod workloads;
 
 pub use behavior::{Behavior, Findings, WriteContext};
 pub use kind::{BodyKind, ColumnHeading, Deprecation, Generation, Kind, NameRule, Subresource};

@@ -6,6 +6,7 @@ mod event;
 mod namespace;
 mod pod;
 pub(crate) mod pod_template;
+mod replication_controller;
 mod secret;
 mod service_account;
 pub(crate) mod volume_claim;
@@ -15,6 +16,7 @@ pub(crate) use self::event::Event;
 use self::namespace::Namespace;
 use self::pod::Pod;
 use self::pod_template::PodTemplate;
+use self::replication_controller::ReplicationController;
 use self::secret::Secret;
 use self::service_account::ServiceAccount;
 use crate::behavior::{Behavior, Plain};
@@ -27,6 +29,7 @@ pub(crate) fn behavior_of(kind: &str) -> &'static dyn Behavior {
         "Namespace" => &Namespace,
         "Pod" => &Pod,
         "PodTemplate" => &PodTemplate,
+        "ReplicationController" => &ReplicationController,
         "Secret" => &Secret,
         "ServiceAccount" => &ServiceAccount,
         _ => &Plain,
