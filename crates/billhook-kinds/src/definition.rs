@@ -129,7 +129,11 @@ impl Deriving {
                 json!({"type": "string", "format": "date-time", "nullable": true})
             }
             Type::IntOrString => json!({"x-kubernetes-int-or-string": true}),
-            Type::Any | Type::RecordOrList(_) | Type::RecordOrFlag(_) | Type::RecordOrTexts(_) => {
+            // A value without a type of its own belongs to one manager.
+            Type::Any => json!({
+                "x-kubernetes-preserve-unknown-fields": true, "x-kubernetes-map-type": "atomic",
+            }),
+            Type::RecordOrList(_) | Type::RecordOrFlag(_) | Type::RecordOrTexts(_) => {
                 json!({"x-kubernetes-preserve-unknown-fields": true})
             }
             Type::Record(table) => self.object(table()),
