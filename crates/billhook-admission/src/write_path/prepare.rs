@@ -194,8 +194,9 @@ impl Preparation<'_> {
             let errors = self.incoming.version.validate_metadata(object, old, &options);
             findings.errors.splice(0..0, errors);
         }
-        findings.warnings.iter().for_each(|warning| warnings.add(warning));
         if findings.errors.is_empty() {
+            // Clients are warned of objects that are valid (BK-05).
+            findings.warnings.iter().for_each(|warning| warnings.add(warning));
             return Ok(());
         }
         let kind = &self.incoming.resource.kind;

@@ -4,7 +4,7 @@ use billhook::KubernetesVersion;
 use billhook_admission::{self as admission, Strategy, StrategyContext, Subresource};
 use billhook_apimachinery::metadata::subdomain_name;
 use billhook_apimachinery::names::{dns1123_label, mask_trailing_hyphen, path_segment};
-use billhook_apimachinery::record::{Record, complete};
+use billhook_apimachinery::record::{Record, Type, complete};
 use billhook_apimachinery::value::deep_eq;
 use billhook_kinds::{Behavior, Findings, Generation, Kind, NameRule, WriteContext};
 use serde_json::{Map, Value};
@@ -81,6 +81,7 @@ impl Strategy for KindStrategy {
     fn empty(&self) -> Option<Value> {
         let mut empty = Value::Object(Map::new());
         complete(&mut empty, self.record, self.kubernetes);
+        remove_defaults(&mut empty, self.record);
         Some(empty)
     }
 
@@ -116,6 +117,10 @@ impl Strategy for KindStrategy {
         self.behavior.takes_metadata()
     }
 
+    fn status_resets(&self) -> Option<&'static [&'static str]> {
+        self.behavior.takes_metadata().then_some(&["spec"])
+    }
+
     fn is_typed(&self) -> bool {
         true
     }
@@ -149,6 +154,20 @@ impl Strategy for KindStrategy {
 
     fn is_kept(&self, object: &Value) -> bool {
         self.behavior.is_kept(object)
+    }
+}
+
+/// Removes the fields that have defaults: those are of the manager who leaves them out.
+fn remove_defaults(object: &mut Value, record: &'static Record) {
+    let Value::Object(members) = object else { return };
+    for field in record.fields {
+        if !field.default.is_empty() {
+            members.remove(field.name);
+        } else if let Type::Record(table) = field.type_
+            && let Some(member) = members.get_mut(field.name)
+        {
+            remove_defaults(member, table());
+        }
     }
 }
 

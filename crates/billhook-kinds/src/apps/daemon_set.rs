@@ -27,6 +27,7 @@ pub(crate) struct DaemonSet;
 
 impl Behavior for DaemonSet {
     fn set_defaults(&self, daemon_set: &mut Value, kubernetes: KubernetesVersion) {
+        set_template_generation(daemon_set, 0, true);
         let Some(spec) = object_mut(daemon_set, "/spec") else { return };
         set_missing(spec, "revisionHistoryLimit", 10);
         if let Some(strategy) = object_mut(spec, "/updateStrategy") {
@@ -56,14 +57,7 @@ impl Behavior for DaemonSet {
                 before.saturating_add(is_changed.into())
             }
         };
-        let Some(metadata) = section(daemon_set, "metadata") else { return };
-        let annotations = metadata.entry("annotations").or_insert_with(|| Map::new().into());
-        if annotations.is_null() {
-            *annotations = Map::new().into();
-        }
-        if let Value::Object(annotations) = annotations {
-            annotations.insert(TEMPLATE_GENERATION.to_owned(), generation.to_string().into());
-        }
+        set_template_generation(daemon_set, generation, false);
     }
 
     fn validate(
@@ -116,6 +110,19 @@ impl Behavior for DaemonSet {
             images,
             selector_cell(object.pointer("/spec/selector")),
         ]
+    }
+}
+
+/// Sets the number of templates, or only the first one.
+fn set_template_generation(daemon_set: &mut Value, generation: i64, is_default: bool) {
+    let Some(metadata) = section(daemon_set, "metadata") else { return };
+    let annotations = metadata.entry("annotations").or_insert_with(|| Map::new().into());
+    if annotations.is_null() {
+        *annotations = Map::new().into();
+    }
+    let Value::Object(annotations) = annotations else { return };
+    if !(is_default && annotations.contains_key(TEMPLATE_GENERATION)) {
+        annotations.insert(TEMPLATE_GENERATION.to_owned(), generation.to_string().into());
     }
 }
 
