@@ -55,6 +55,12 @@ impl Time {
         text
     }
 
+    /// Returns the time that is some seconds later; earlier if they are negative.
+    #[must_use]
+    pub fn plus_seconds(self, seconds: i64) -> Time {
+        Time { seconds: self.seconds.saturating_add(seconds), ..self }
+    }
+
     /// Returns how many whole seconds this time is after another one; negative if it is before.
     pub fn seconds_since(self, earlier: Time) -> i64 {
         self.seconds.saturating_sub(earlier.seconds)

@@ -47,6 +47,7 @@ pub struct ServerBuilder {
     finalizes_in_background: bool,
     collects_garbage: bool,
     disabled_plugins: Vec<String>,
+    has_controllers: bool,
     bootstraps: bool,
 }
 
@@ -73,6 +74,7 @@ impl Default for ServerBuilder {
             finalizes_in_background: false,
             collects_garbage: false,
             disabled_plugins: Vec::new(),
+            has_controllers: true,
             bootstraps: false,
         }
     }
@@ -308,6 +310,14 @@ impl ServerBuilder {
         self
     }
 
+    /// Leaves out what an API server alone does not do: namespaces that are being deleted stay, and
+    /// the expressions of policies are not checked after they are written (BK-600).
+    #[must_use]
+    pub fn without_controllers(mut self) -> Self {
+        self.has_controllers = false;
+        self
+    }
+
     /// Switches an admission plugin off, by the name that kube-apiserver has for it: those of
     /// built-in kinds are on by default (BK-560). A name that is not known switches nothing off.
     #[must_use]
@@ -331,6 +341,7 @@ impl ServerBuilder {
             finalizes_in_background,
             collects_garbage,
             disabled_plugins,
+            has_controllers,
             bootstraps,
         } = self;
         let chain = Chain::new(webhooks).kubernetes(kubernetes);
@@ -349,6 +360,7 @@ impl ServerBuilder {
             finalizes_in_background,
             collects_garbage,
             disabled_plugins,
+            has_controllers,
             bootstraps,
             budgets: Budgets::default(),
         };

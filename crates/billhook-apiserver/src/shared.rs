@@ -106,6 +106,8 @@ pub(crate) struct Settings {
     pub(crate) has_namespaces: bool,
     /// Whether there are the objects that a cluster begins with, beside namespaces.
     pub(crate) bootstraps: bool,
+    /// Whether the controllers of a cluster are there that are no part of its API server.
+    pub(crate) has_controllers: bool,
     /// The names of the admission plugins that are switched off.
     pub(crate) disabled_plugins: Vec<String>,
     /// Whether definitions take the time that they take elsewhere.

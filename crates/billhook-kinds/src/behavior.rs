@@ -62,6 +62,12 @@ pub trait Behavior: Sync {
         None
     }
 
+    /// Returns how many seconds an object has after its deletion was asked for, with those that
+    /// the request gives it; none if deletions are not graceful (BK-109).
+    fn grace_period(&self, _object: &Value, _requested: Option<i64>) -> Option<i64> {
+        None
+    }
+
     /// Whether an object whose deletion was asked for stays until others have done their part.
     fn marks_deletions(&self) -> bool {
         false

@@ -175,6 +175,11 @@ impl Kind {
         webhooks.or_else(|| PolicyKind::of(self.kind).map(PolicyKind::record))
     }
 
+    /// Returns the subresource of a name.
+    pub fn subresource(&self, name: &str) -> Option<&'static Subresource> {
+        self.subresources.iter().find(|subresource| subresource.name == name)
+    }
+
     /// Returns the description of the column of names, and that of times of creation.
     pub fn common_descriptions() -> [&'static str; 2] {
         [NAME, CREATED]

@@ -12,6 +12,7 @@ use super::prepare::{Before, Preparation, generated_base};
 use super::request::UpdateForm;
 use super::server_fields::ServerFields;
 use super::store::{Store, StoredObject};
+use super::strategy::Strategy;
 use super::write::{Accepted, Write, Written};
 use crate::chain::Run;
 use crate::object_model::metadata_text;
@@ -148,8 +149,14 @@ impl Attempt<'_> {
         };
         if attributes.operation == Operation::Delete {
             let now = server_fields().creation_timestamp;
+            if let Some(graceful) = incoming.graceful(old, &now) {
+                return write.end(graceful, log).await;
+            }
             let marked = incoming.marked(old, &now);
-            let marked = marked.or_else(|| incoming.request.delete_options.marked(old, &now));
+            let marked = marked.or_else(|| {
+                let orphans = incoming.strategy.is_some_and(Strategy::orphans_by_default);
+                incoming.request.delete_options.marked(old, &now, orphans)
+            });
             return write.run(marked, log).await;
         }
         match resource.or(attributes.object) {

@@ -19,6 +19,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::client_patch::{self, Patched};
+use super::deletion::Graceful;
 use super::ownership::remove_repeated_owners;
 use super::request::{ObjectRequest, Subresource, UpdateForm};
 use super::storage;
@@ -226,6 +227,14 @@ impl<'i> Incoming<'i> {
         Some(marked)
     }
 
+    /// The outcome of the deletion of an object that has some time left, where the resource has it
+    /// so.
+    pub(super) fn graceful(&self, old: &Value, now: &str) -> Option<Graceful> {
+        let options = &self.request.delete_options;
+        let grace = self.strategy?.grace_period(old, options.grace_period_seconds)?;
+        options.graceful(old, grace, Time::parse(now).unwrap_or_default())
+    }
+
     /// Whether an object stays although it is being deleted and has no finalizers.
     pub(super) fn is_kept(&self, object: &Value) -> bool {
         self.strategy.is_some_and(|strategy| strategy.is_kept(object))
@@ -369,9 +378,10 @@ impl<'i> Incoming<'i> {
         let body = completed.as_deref().unwrap_or(body);
         let decoded = self.version.decode(body, &options).map_err(|error| {
             let mut refused = Undecodable::from(error);
-            if self.strategy.is_some() {
+            if let Some(strategy) = self.strategy {
                 // A type of its own has no fields in other versions.
                 refused.warnings.clear();
+                return self.wrong_type(strategy, body).unwrap_or(refused);
             }
             refused
         })?;
@@ -381,6 +391,22 @@ impl<'i> Incoming<'i> {
             self.read(strategy, &mut object, field_validation, &mut found)?;
         }
         Ok((object, found))
+    }
+
+    /// The error about a value in a body that is not of the type of its field, metadata included.
+    fn wrong_type(&self, strategy: &dyn Strategy, body: &[u8]) -> Option<Undecodable> {
+        let kind = self.version.definition().kind();
+        let mut object = read_body(body, self.request.body_format, kind).ok()?;
+        let error = strategy.read(&mut object).err()?;
+        Some(self.refused(error))
+    }
+
+    /// The failure of a body of a resource that has types of its own.
+    fn refused(&self, error: String) -> Undecodable {
+        let (kind, version) = (self.version.definition().kind(), self.version.name());
+        let message =
+            format!("{kind} in version \"{version}\" cannot be handled as a {kind}: {error}");
+        Undecodable { error, message, warnings: Vec::new() }
     }
 
     /// A body of a resource that has types of its own may leave out which it is. Returns it with
@@ -401,10 +427,10 @@ impl<'i> Incoming<'i> {
         if !found.is_empty() && found != kind {
             let version = found_version.rsplit('/').next().unwrap_or_default();
             let error = format!(
-                "no kind {} is registered for version {} in scheme \
-                 \"k8s.io/apiextensions-apiserver/pkg/apiserver/apiserver.go:55\"",
+                "no kind {} is registered for version {} in scheme \"{}\"",
                 quote(&found),
-                quote(&found_version)
+                quote(&found_version),
+                self.strategy.map_or("", Strategy::scheme),
             );
             let message = format!(
                 "{found} in version {} cannot be handled as a {kind}: {error}",
@@ -430,14 +456,7 @@ impl<'i> Incoming<'i> {
         field_validation: FieldValidation,
         found: &mut Vec<String>,
     ) -> Result<(), Undecodable> {
-        let kind = self.version.definition().kind();
-        let refused = |error: String| {
-            let version = self.version.name();
-            let message =
-                format!("{kind} in version \"{version}\" cannot be handled as a {kind}: {error}");
-            Undecodable { error, message, warnings: Vec::new() }
-        };
-        let unknown = strategy.read(object).map_err(refused)?;
+        let unknown = strategy.read(object).map_err(|error| self.refused(error))?;
         match field_validation {
             FieldValidation::Ignore => Ok(()),
             FieldValidation::Warn => {
@@ -449,7 +468,7 @@ impl<'i> Incoming<'i> {
                 if found.is_empty() {
                     return Ok(());
                 }
-                Err(refused(strict_decoding_error(found.iter().map(String::as_str))))
+                Err(self.refused(strict_decoding_error(found.iter().map(String::as_str))))
             }
         }
     }

@@ -1,6 +1,6 @@
 //! Deletions: their options, and objects that wait for their finalizers (RE-76, RE-111 to RE-114).
 
-use billhook_apimachinery::metadata::{FOREGROUND_FINALIZER, ORPHAN_FINALIZER};
+use billhook_apimachinery::metadata::{FOREGROUND_FINALIZER, ORPHAN_FINALIZER, Time};
 use billhook_apimachinery::value::{DeepValue, deep_clone};
 use billhook_apimachinery::{FieldError, FieldPath, Status, record};
 use serde_json::{Map, Value};
@@ -101,8 +101,20 @@ impl DeleteOptions {
 
     /// The object that a deletion leaves until its finalizers are removed; none if nothing keeps it
     /// (RE-111).
-    pub(super) fn marked(&self, object: &Value, now: &str) -> Option<DeepValue> {
-        let finalizers = self.finalizers(object);
+    pub(super) fn marked(
+        &self,
+        object: &Value,
+        now: &str,
+        orphans_by_default: bool,
+    ) -> Option<DeepValue> {
+        let mut finalizers = self.finalizers(object);
+        let says_nothing = self.policy().is_none()
+            && [ORPHAN_FINALIZER, FOREGROUND_FINALIZER]
+                .iter()
+                .all(|it| !finalizers.contains(&Value::from(*it)));
+        if orphans_by_default && says_nothing {
+            finalizers.push(ORPHAN_FINALIZER.into());
+        }
         if finalizers.is_empty() {
             return None;
         }
@@ -111,6 +123,56 @@ impl DeleteOptions {
         metadata.insert("finalizers".to_owned(), Value::Array(finalizers));
         mark(metadata, now);
         Some(marked)
+    }
+}
+
+/// The deletion of an object that has some time left.
+#[derive(Debug)]
+pub(super) enum Graceful {
+    /// The object stays as it is.
+    Unchanged,
+    /// The object waits for the end of its time, or for its finalizers.
+    Stays(DeepValue),
+    /// The object is marked, and removed at once.
+    Ends(DeepValue),
+}
+
+impl DeleteOptions {
+    /// Returns the outcome of a deletion that leaves the object so many seconds (BK-109).
+    pub(super) fn graceful(&self, object: &Value, grace: i64, now: Time) -> Option<Graceful> {
+        let finalizers = self.finalizers(object);
+        let is_kept = !finalizers.is_empty();
+        let mut marked = DeepValue::from(deep_clone(object));
+        let metadata = marked.get_mut("metadata").and_then(Value::as_object_mut)?;
+        let since = metadata.get("deletionTimestamp").and_then(Value::as_str);
+        let (grace, end) = match since.and_then(|since| Time::parse(since).ok()) {
+            None => {
+                let generation = metadata.get("generation").and_then(Value::as_i64).unwrap_or(0);
+                if generation > 0 {
+                    metadata.insert("generation".to_owned(), generation.saturating_add(1).into());
+                }
+                (grace, now.plus_seconds(grace))
+            }
+            Some(end) => {
+                let pending = metadata.get("deletionGracePeriodSeconds").and_then(Value::as_i64);
+                let pending = pending.unwrap_or_default();
+                let is_later = self.grace_period_seconds.is_none() || grace >= pending;
+                if is_later && (pending > 0 || is_kept) {
+                    return Some(Graceful::Unchanged);
+                }
+                match end.plus_seconds(grace - pending) {
+                    end if end < now && grace > 0 => (1, now),
+                    end => (grace, end.max(now)),
+                }
+            }
+        };
+        if is_kept {
+            metadata.insert("finalizers".to_owned(), Value::Array(finalizers));
+        }
+        metadata.insert("deletionTimestamp".to_owned(), end.to_rfc3339().into());
+        metadata.insert("deletionGracePeriodSeconds".to_owned(), grace.into());
+        let ends = grace == 0 && !is_kept;
+        Some(if ends { Graceful::Ends(marked) } else { Graceful::Stays(marked) })
     }
 }
 

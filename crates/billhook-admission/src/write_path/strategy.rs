@@ -48,6 +48,22 @@ pub trait Strategy: Send + Sync {
         None
     }
 
+    /// Returns the place in the server's code that knows the type, as some errors say.
+    fn scheme(&self) -> &'static str {
+        "k8s.io/kubernetes/pkg/api/legacyscheme/scheme.go:30"
+    }
+
+    /// Returns how many seconds an object has after its deletion was asked for, with those that
+    /// the request gives it; none if deletions are not graceful (BK-109).
+    fn grace_period(&self, _object: &Value, _requested: Option<i64>) -> Option<i64> {
+        None
+    }
+
+    /// Whether dependents are orphaned unless the request says otherwise (BK-13).
+    fn orphans_by_default(&self) -> bool {
+        false
+    }
+
     /// Whether a write of a subresource takes the metadata of its body over.
     fn takes_metadata(&self, subresource: Subresource) -> bool;
 

@@ -9,6 +9,7 @@ use bytes::Bytes;
 use serde_json::Value;
 
 use super::body::{Incoming, read_stored};
+use super::deletion::Graceful;
 use super::prepare::Before;
 use super::request::UpdateForm;
 use super::storage::{self, Encoded};
@@ -134,6 +135,47 @@ impl Write<'_> {
             });
         }
         Ok(written)
+    }
+
+    /// Writes the outcome of a deletion that leaves the object some time. One whose time is over is
+    /// marked and then removed, so that those who watch it see both (BK-109).
+    pub(super) async fn end(
+        &self,
+        graceful: Graceful,
+        log: &mut RequestLog,
+    ) -> Result<Written, Status> {
+        let marked = match graceful {
+            Graceful::Unchanged => return self.run(self.before.old.clone(), log).await,
+            Graceful::Stays(marked) => return self.run(Some(marked), log).await,
+            Graceful::Ends(marked) => marked,
+        };
+        let mut written = self.run(Some(marked), log).await?;
+        let Written::Accepted(Accepted { stored, returned, .. }) = &mut written else {
+            return Ok(written);
+        };
+        let Some(text) = stored.take().filter(|_| !self.incoming.request.dry_run) else {
+            return Ok(written);
+        };
+        let revision = returned.as_deref().map_or("", |it| metadata_text(it, "resourceVersion"));
+        let marked = StoredObject::new(text).resource_version(revision);
+        let write = StoreWrite {
+            namespace: returned.as_deref().map_or("", |it| metadata_text(it, "namespace")),
+            name: returned.as_deref().map_or("", |it| metadata_text(it, "name")),
+            expected: Some(&marked),
+            object: None,
+            dry_run: false,
+        };
+        match self.store {
+            Some(store) => match store.write(write).await {
+                Ok(_) => Ok(written),
+                Err(StoreError::Failed(status)) => Err(status),
+                Err(StoreError::Mismatch(found)) => {
+                    let name = metadata_text(returned.as_deref().unwrap_or(&Value::Null), "name");
+                    Ok(Written::Mismatch { name: name.to_owned(), found })
+                }
+            },
+            None => Ok(written),
+        }
     }
 
     async fn encode(&self, object: Option<&mut Value>) -> Result<Option<Encoded>, Status> {

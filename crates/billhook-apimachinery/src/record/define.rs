@@ -56,7 +56,7 @@ pub fn deserialize<'de, T: TypedRecord, D: Deserializer<'de>>(from: D) -> Result
 ///
 /// A field has its name in Rust, its type (a [`FieldValue`]) and its name in documents. Then may
 /// come: in brackets its number in protobuf, after those of the messages around it whose fields are
-/// fields of the record, `as` with the name in Go if that is not the other one with a capital letter, `of` with
+/// fields of the record, `in` with the Go type that declares it if that is embedded, `as` with the name in Go if that is not the other one with a capital letter, `of` with
 /// the name of a Go type, `@required` if the field is written even if it is empty, and `since` with
 /// the first version of the server that knows it, where older ones do not, and `merge` with the key of the items of a list that is merged by it, or
 /// `set` or `patched_set` for a list of texts. `@atomic` after the name
@@ -94,7 +94,7 @@ macro_rules! record {
             $(
                 $(#[$field_meta:meta])*
                 $field_vis:vis $field:ident: $type:ty = $json:literal
-                    $([$($number:literal)+])? $(as $go_field:literal)? $(of $go_type:literal)? $(@ $required:ident)?
+                    $([$($number:literal)+])? $(in $embedded:literal)? $(as $go_field:literal)? $(of $go_type:literal)? $(@ $required:ident)?
                     $(since $since:ident)? $(merge $merge:tt)?
             ),* $(,)?
         }
@@ -108,6 +108,7 @@ macro_rules! record {
                 is_required: $crate::record!(@required $($required)?),
                 since: $crate::record!(@since $($since)?),
                 numbers: &[$($($number),+)?],
+                embedded: concat!($($embedded)?),
                 merge: $crate::record!(@merge $($merge)?),
                 ..$crate::record::Field::new(
                     $json,

@@ -24,7 +24,8 @@ impl Controller for Policies {
     }
 
     fn after<'w>(&self, server: &'w Arc<Shared>, written: &Written<'w>) -> Option<Work<'w>> {
-        if written.resource.definition.name() != VALIDATING_POLICIES {
+        let is_checked = server.settings.has_controllers;
+        if !is_checked || written.resource.definition.name() != VALIDATING_POLICIES {
             return None;
         }
         let name = written.name()?;

@@ -66,6 +66,10 @@ impl Strategy for DefinitionStrategy {
         Some(EDITIONS.of(self.kubernetes).definition_status_resets)
     }
 
+    fn scheme(&self) -> &'static str {
+        "k8s.io/apiextensions-apiserver/pkg/apiserver/apiserver.go:55"
+    }
+
     fn record(&self) -> &'static Record {
         DefinitionDocument::record()
     }

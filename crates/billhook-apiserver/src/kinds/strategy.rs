@@ -121,6 +121,14 @@ impl Strategy for KindStrategy {
         self.behavior.takes_metadata().then_some(&["spec"])
     }
 
+    fn grace_period(&self, object: &Value, requested: Option<i64>) -> Option<i64> {
+        self.behavior.grace_period(object, requested)
+    }
+
+    fn orphans_by_default(&self) -> bool {
+        self.kind.orphans_by_default
+    }
+
     fn is_typed(&self) -> bool {
         true
     }

@@ -23,7 +23,8 @@ pub(super) async fn delete(context: &Context<'_>) -> Result<Response, Status> {
     let stored = context.stored()?;
     let outcome = context.admit(request(context, &options, &stored)).await;
     let stays = outcome.result.as_ref().is_ok_and(|accepted| accepted.stored.is_some());
-    if outcome.result.is_err() || stays {
+    let returns_object = context.resource.kind.is_some_and(|kind| kind.returns_deleted);
+    if outcome.result.is_err() || stays || returns_object {
         let keeps_no_orphans = options.orphan_dependents == Some(false);
         let code = if keeps_no_orphans { StatusCode::ACCEPTED } else { StatusCode::OK };
         return answer(context, &outcome, code);

@@ -115,6 +115,16 @@ async fn verbs(
     }
 }
 
+/// The subresources of built-in kinds whose bodies are the objects themselves (BK-112, BK-113,
+/// BK-254).
+const OF_KINDS: [&str; 4] = ["approval", "ephemeralcontainers", "finalize", "resize"];
+
+/// The verbs of the subresource that a request of a built-in kind is for.
+fn own_verbs(context: &Context<'_>) -> Option<&'static [&'static str]> {
+    let kind = context.resource.kind?;
+    Some(kind.subresource(&context.path.subresource)?.verbs)
+}
+
 /// Refuses what the resource does not have.
 fn check_offered(context: &Context<'_>, verb: Verb) -> Result<(), Status> {
     let style = context.resource.style;
@@ -122,7 +132,7 @@ fn check_offered(context: &Context<'_>, verb: Verb) -> Result<(), Status> {
         "" => true,
         "status" => context.version.has_status_subresource(),
         "scale" => context.version.has_scale_subresource(),
-        _ => false,
+        name => OF_KINDS.contains(&name) && own_verbs(context).is_some(),
     };
     if !has_subresource {
         let name = context.path.name.as_deref().unwrap_or_default();
@@ -134,6 +144,13 @@ fn check_offered(context: &Context<'_>, verb: Verb) -> Result<(), Status> {
         // Where paths are declared with their methods, a name belongs to some of them.
         Verb::Update | Verb::Patch if style.declares_methods => context.path.name.is_some(),
         Verb::Create if style.declares_methods => context.path.name.is_none(),
+        Verb::DeleteCollection if is_main => {
+            let kind = context.resource.kind;
+            kind.is_none_or(|kind| kind.verbs.contains(&"deletecollection"))
+        }
+        Verb::Get | Verb::Update | Verb::Patch if !is_main => {
+            own_verbs(context).is_none_or(|verbs| verbs.contains(&verb.name()))
+        }
         Verb::Get | Verb::Update | Verb::Patch => true,
         _ => is_main,
     };

@@ -96,7 +96,10 @@ fn on_subresource(context: &Context<'_>, request: ObjectRequest) -> ObjectReques
     match context.path.subresource.as_str() {
         "status" => request.subresource(Subresource::Status),
         "scale" => request.subresource(Subresource::Scale),
-        _ => request,
+        name => match context.resource.kind.and_then(|kind| kind.subresource(name)) {
+            Some(subresource) => request.subresource(Subresource::Of(subresource.name)),
+            None => request,
+        },
     }
 }
 

@@ -148,8 +148,10 @@ fn validate_strategy(strategy: &Value, path: &FieldPath, errors: &mut Vec<FieldE
     match text(strategy, "/type") {
         "OnDelete" if !rolling.is_null() => {
             let detail = "only allowed for updateStrategy 'RollingUpdate'";
-            let shown =
-                show(Some(rolling), Type::Record(|| &crate::generated::apps_v1::ROLLING_UPDATE_STATEFUL_SET_STRATEGY));
+            let shown = show(
+                Some(rolling),
+                Type::Record(|| &crate::generated::apps_v1::ROLLING_UPDATE_STATEFUL_SET_STRATEGY),
+            );
             errors.push(FieldError::invalid(at, rolling.clone(), detail).show_value_as(shown));
         }
         "OnDelete" => {}
@@ -227,9 +229,8 @@ fn with_claims(template: &Value, claims: &[Value]) -> Value {
             json!({"name": name, "persistentVolumeClaim": {"claimName": name}})
         };
         let volumes = spec.get("volumes").and_then(Value::as_array);
-        let is_hidden = |volume: &&Value| {
-            claims.iter().any(|claim| name_of(claim) == text(volume, "/name"))
-        };
+        let is_hidden =
+            |volume: &&Value| claims.iter().any(|claim| name_of(claim) == text(volume, "/name"));
         let others = volumes.into_iter().flatten().filter(|volume| !is_hidden(volume)).cloned();
         let all: Vec<Value> = claims.iter().map(volume).chain(others).collect();
         spec.insert("volumes".to_owned(), all.into());

@@ -163,13 +163,13 @@ record! {
         /// `CREATE`, `UPDATE`, `DELETE`, `CONNECT` or `*`.
         pub operations: Vec<String> = "operations" [1] of "[]v1.OperationType",
         /// API groups or `*`; the empty string is the core group.
-        pub api_groups: Vec<String> = "apiGroups" [2 1],
+        pub api_groups: Vec<String> = "apiGroups" [2 1] in "Rule",
         /// API versions or `*`.
-        pub api_versions: Vec<String> = "apiVersions" [2 2],
+        pub api_versions: Vec<String> = "apiVersions" [2 2] in "Rule",
         /// Resources: `pods`, `pods/status`, `pods/*`, `*`, `*/status` or `*/*`.
-        pub resources: Vec<String> = "resources" [2 3],
+        pub resources: Vec<String> = "resources" [2 3] in "Rule",
         /// `Namespaced`, `Cluster` or `*`.
-        pub scope: Option<String> = "scope" [2 4] of "v1.ScopeType",
+        pub scope: Option<String> = "scope" [2 4] in "Rule" of "v1.ScopeType",
     }
 
     /// Which requests a policy or a binding is for (PO-02, PO-26).
@@ -220,15 +220,16 @@ const RESOURCE_NAMES: &str = "resourceNames";
 impl NamedRule {
     fn record() -> &'static Record {
         const NAMES: Field = Field::new(RESOURCE_NAMES, <Vec<String>>::TYPE).numbered(&[1]);
-        // The rule is a message of its own.
+        // The rule is a message of its own, and in it another one.
+        const INNER: &str = "RuleWithOperations.Rule";
         const FIELDS: &[Field] = match Rule::FIELDS {
             [operations, groups, versions, resources, scope] => &[
                 NAMES,
-                operations.numbered(&[2, 1]),
-                groups.numbered(&[2, 2, 1]),
-                versions.numbered(&[2, 2, 2]),
-                resources.numbered(&[2, 2, 3]),
-                scope.numbered(&[2, 2, 4]),
+                operations.numbered(&[2, 1]).embedded("RuleWithOperations"),
+                groups.numbered(&[2, 2, 1]).embedded(INNER),
+                versions.numbered(&[2, 2, 2]).embedded(INNER),
+                resources.numbered(&[2, 2, 3]).embedded(INNER),
+                scope.numbered(&[2, 2, 4]).embedded(INNER),
             ],
             _ => &[],
         };

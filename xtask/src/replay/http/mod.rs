@@ -75,7 +75,10 @@ impl Conversation {
         let now = now();
         let mut player = Player {
             server: match self.namespaces {
-                Some(_) => Server::builder().bootstrap().clock(move || now).build(),
+                Some(_) => {
+                    let builder = Server::builder().bootstrap().without_controllers();
+                    builder.clock(move || now).build()
+                }
                 None => Server::builder().any_namespace().clock(move || now).build(),
             },
             id: &self.id,
