@@ -4,7 +4,7 @@ mod config_map;
 mod data;
 mod event;
 mod namespace;
-mod pod;
+pub(crate) mod pod;
 pub(crate) mod pod_template;
 mod replication_controller;
 mod secret;

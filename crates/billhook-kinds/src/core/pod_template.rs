@@ -1,13 +1,13 @@
 //! Templates of pods in workloads, and PodTemplates (BK-115).
 
-use billhook_apimachinery::metadata::Time;
-use billhook_apimachinery::{FieldPath, KubernetesVersion};
+use billhook_apimachinery::metadata::{Time, validate_annotations};
+use billhook_apimachinery::{FieldError, FieldPath, KubernetesVersion, Location};
 use serde_json::Value;
 
-use super::pod::defaults;
+use super::pod::{annotations, defaults, spec};
 use crate::behavior::{Behavior, Findings, WriteContext};
-use crate::cells;
-use crate::values::{items, object_mut, text};
+use crate::values::{items, object_mut, path, text};
+use crate::{cells, rules};
 
 /// Sets the defaults of a template.
 pub(crate) fn set_defaults(template: &mut Value, kubernetes: KubernetesVersion) {
@@ -19,11 +19,30 @@ pub(crate) fn set_defaults(template: &mut Value, kubernetes: KubernetesVersion) 
 
 /// Validates a template at a path.
 pub(crate) fn validate(
-    _template: &Value,
-    _path: &FieldPath,
-    _context: &WriteContext<'_>,
-    _found: &mut Findings,
+    template: &Value,
+    path: &FieldPath,
+    context: &WriteContext<'_>,
+    found: &mut Findings,
 ) {
+    let errors = &mut found.errors;
+    let metadata = path.clone().name("metadata");
+    let labels = template.pointer("/metadata/labels");
+    rules::labels(errors, &metadata.clone().name("labels"), labels, context.kubernetes);
+    if let Some(Value::Object(known)) = template.pointer("/metadata/annotations") {
+        let at = metadata.name("annotations");
+        let wording = context.kubernetes.wording();
+        errors.extend(validate_annotations(known, &Location::at(&at), wording));
+    }
+    annotations::validate(errors, path, template);
+    let Some(own) = template.get("spec") else { return };
+    let at = path.clone().name("spec");
+    spec::validate(found, &at, own, None, context);
+    if !items(own, "/ephemeralContainers").is_empty() {
+        let detail = "ephemeral containers not allowed in pod template";
+        let path = at.clone().name("ephemeralContainers");
+        found.errors.push(FieldError::forbidden(path, detail));
+    }
+    found.warnings.extend(spec::warnings(&at, own));
 }
 
 /// Returns the cells of the names of a template's containers and of their images (BK-722).
@@ -42,6 +61,18 @@ impl Behavior for PodTemplate {
     fn set_defaults(&self, object: &mut Value, kubernetes: KubernetesVersion) {
         if let Some(template) = object_mut(object, "/template") {
             set_defaults(template, kubernetes);
+        }
+    }
+
+    fn validate(
+        &self,
+        object: &Value,
+        _: Option<&Value>,
+        context: &WriteContext<'_>,
+        found: &mut Findings,
+    ) {
+        if let Some(template) = object.get("template") {
+            validate(template, &path(&["template"]), context, found);
         }
     }
 

@@ -1,12 +1,13 @@
 //! The rules of pods.
 
-use billhook_apimachinery::KubernetesVersion;
 use billhook_apimachinery::metadata::Time;
+use billhook_apimachinery::names::{dns1123_label, dns1123_subdomain};
+use billhook_apimachinery::{FieldPath, KubernetesVersion};
 use serde_json::Value;
 
-use super::{defaults, prepare, table};
-use crate::behavior::{Behavior, WriteContext};
-use crate::values::object_mut;
+use super::{annotations, defaults, prepare, spec, status, table, update};
+use crate::behavior::{Behavior, Findings, WriteContext};
+use crate::values::{object_mut, path, text};
 
 /// The rules of pods.
 #[derive(Debug)]
@@ -27,7 +28,58 @@ impl Behavior for Pod {
         }
     }
 
+    fn validate(
+        &self,
+        pod: &Value,
+        old: Option<&Value>,
+        context: &WriteContext<'_>,
+        found: &mut Findings,
+    ) {
+        let Some(own) = pod.get("spec") else { return };
+        let at = path(&["spec"]);
+        if let Some(old) = old
+            && context.subresource == "status"
+        {
+            status::validate(&mut found.errors, pod, old, context);
+            return;
+        }
+        annotations::validate(&mut found.errors, &FieldPath::default(), pod);
+        spec::validate(found, &at, own, Some(pod), context);
+        spec::validate_own(&mut found.errors, &at, own);
+        let errors = &mut found.errors;
+        match (old, context.subresource) {
+            (None, _) => {
+                spec::validate_new(errors, &at, own);
+                if errors.is_empty() {
+                    found.warnings.extend(name_warning(text(pod, "/metadata/name")));
+                    found.warnings.extend(spec::warnings(&at, own));
+                }
+            }
+            (Some(old), "ephemeralcontainers") => {
+                update::validate_ephemeral_containers(errors, pod, old);
+            }
+            (Some(old), "resize") => update::validate_resize(errors, pod, old),
+            (Some(old), _) => {
+                update::validate_annotations(errors, pod, old);
+                update::validate(errors, pod, old);
+            }
+        }
+    }
+
     fn cells(&self, pod: &Value, now: Time) -> Vec<Value> {
         table::cells(pod, now)
     }
+}
+
+/// A name that is no label makes an odd host name.
+fn name_warning(name: &str) -> Option<String> {
+    let messages = dns1123_label(name);
+    let is_odd = dns1123_subdomain(name).is_empty() && !messages.is_empty();
+    is_odd.then(|| {
+        format!(
+            "metadata.name: this is used in the Pod's hostname, which can result in surprising \
+             behavior; a DNS label is recommended: [{}]",
+            messages.join(" ")
+        )
+    })
 }

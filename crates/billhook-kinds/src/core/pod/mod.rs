@@ -1,10 +1,30 @@
 //! Pods (BK-100 to BK-113), and what templates of pods share with them.
 
+mod affinity;
+mod amounts;
+pub(crate) mod annotations;
 mod behavior;
+mod checks;
+mod containers;
 pub(crate) mod defaults;
+mod difference;
 mod image;
+pub(crate) mod internal;
+mod mounts;
+mod network;
 mod prepare;
+mod probes;
+mod references;
+mod remote_volumes;
 mod resources;
+mod scope;
+mod security;
+pub(crate) mod spec;
+mod status;
+mod systems;
 mod table;
+mod update;
+mod variables;
+mod volumes;
 
 pub(super) use self::behavior::Pod;

@@ -1,0 +1,170 @@
+//! Checks that the parts of a pod have in common.
+
+use std::net::IpAddr;
+
+use billhook_apimachinery::names::{dns1123_label, dns1123_subdomain};
+use billhook_apimachinery::{FieldError, FieldPath, KubernetesVersion};
+use serde_json::Value;
+
+use crate::rules::{invalid, named, one_of};
+use crate::values::text;
+
+const FILE_MODE: &str = "must be a number between 0 and 0777 (octal), both inclusive";
+
+const IP: &str = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)";
+
+/// A text member that must not be empty; returns whether it is there.
+pub(super) fn required(
+    errors: &mut Vec<FieldError>,
+    path: &FieldPath,
+    object: &Value,
+    name: &str,
+) -> bool {
+    let is_there = object.get(name).and_then(Value::as_str).is_some_and(|text| !text.is_empty());
+    if !is_there {
+        errors.push(FieldError::required(path.clone().name(name), ""));
+    }
+    is_there
+}
+
+/// A text member that must be one of several.
+pub(super) fn one_of_required(
+    errors: &mut Vec<FieldError>,
+    path: &FieldPath,
+    object: &Value,
+    name: &str,
+    supported: &[&str],
+) {
+    if required(errors, path, object, name) {
+        one_of_member(errors, path, object, name, supported);
+    }
+}
+
+/// A text member that must be one of several, if it is there.
+pub(super) fn one_of_member(
+    errors: &mut Vec<FieldError>,
+    path: &FieldPath,
+    object: &Value,
+    name: &str,
+    supported: &[&str],
+) {
+    if let Some(value) = object.get(name).and_then(Value::as_str) {
+        one_of(errors, &path.clone().name(name), value, supported);
+    }
+}
+
+/// A DNS label, if it is there.
+pub(super) fn label_member(
+    errors: &mut Vec<FieldError>,
+    path: &FieldPath,
+    object: &Value,
+    name: &str,
+) {
+    if let Some(value) = member_text(object, name) {
+        named(errors, &path.clone().name(name), value, dns1123_label);
+    }
+}
+
+/// A DNS subdomain, if it is there.
+pub(super) fn subdomain_member(
+    errors: &mut Vec<FieldError>,
+    path: &FieldPath,
+    object: &Value,
+    name: &str,
+) {
+    if let Some(value) = member_text(object, name) {
+        named(errors, &path.clone().name(name), value, dns1123_subdomain);
+    }
+}
+
+/// The text of a member, if it is not empty.
+pub(super) fn member_text<'o>(object: &'o Value, name: &str) -> Option<&'o str> {
+    object.get(name).and_then(Value::as_str).filter(|text| !text.is_empty())
+}
+
+/// A member that is there.
+pub(super) fn member<'o>(object: &'o Value, name: &str) -> Option<&'o Value> {
+    object.get(name).filter(|member| !member.is_null())
+}
+
+/// Whether a member is true.
+pub(super) fn is_set(object: &Value, name: &str) -> bool {
+    object.get(name) == Some(&Value::Bool(true))
+}
+
+/// A path of a file that does not leave its directory.
+pub(super) fn descending_path(errors: &mut Vec<FieldError>, path: &FieldPath, file: &str) {
+    if file.starts_with('/') {
+        invalid(errors, path, file, ["must be a relative path"]);
+    }
+    no_backsteps(errors, path, file);
+}
+
+/// A path without `..`.
+pub(super) fn no_backsteps(errors: &mut Vec<FieldError>, path: &FieldPath, file: &str) {
+    if file.split('/').any(|part| part == "..") {
+        invalid(errors, path, file, ["must not contain '..'"]);
+    }
+}
+
+/// A path that does not leave its directory and is not one of those that servers use.
+pub(super) fn own_path(errors: &mut Vec<FieldError>, path: &FieldPath, file: &str) {
+    descending_path(errors, path, file);
+    if file.starts_with("..") && !file.starts_with("../") {
+        invalid(errors, path, file, ["must not start with '..'"]);
+    }
+}
+
+/// The mode of a file, if it is there.
+pub(super) fn file_mode(
+    errors: &mut Vec<FieldError>,
+    path: &FieldPath,
+    object: &Value,
+    name: &str,
+) {
+    if let Some(mode) = object.get(name).and_then(Value::as_i64)
+        && !(0..=0o777).contains(&mode)
+    {
+        errors.push(FieldError::invalid(path.clone().name(name), mode, FILE_MODE));
+    }
+}
+
+/// An IP address. Servers since 1.36 refuse those that others may read in another way.
+pub(super) fn ip(
+    errors: &mut Vec<FieldError>,
+    path: &FieldPath,
+    address: &str,
+    kubernetes: KubernetesVersion,
+) {
+    let has_zeros = |part: &str| part.len() > 1 && part.starts_with('0');
+    let octets: Vec<&str> = address.split('.').collect();
+    let without_zeros = octets.iter().map(|part| match part.trim_start_matches('0') {
+        "" if !part.is_empty() => "0",
+        part => part,
+    });
+    let is_ip = address.parse::<IpAddr>().is_ok();
+    let reads_zeros = octets.len() == 4 && octets.iter().all(|part| part.len() <= 3);
+    let is_padded = !is_ip
+        && reads_zeros
+        && octets.iter().any(|part| has_zeros(part))
+        && without_zeros.collect::<Vec<_>>().join(".").parse::<IpAddr>().is_ok();
+    let is_mapped = |ip: IpAddr| matches!(ip, IpAddr::V6(ip) if ip.to_ipv4_mapped().is_some());
+    let is_strict = kubernetes >= KubernetesVersion::V1_36;
+    if !is_ip && !is_padded {
+        invalid(errors, path, address, [IP]);
+    } else if is_padded && is_strict {
+        invalid(errors, path, address, ["must not have leading 0s"]);
+    } else if is_strict && address.parse().is_ok_and(is_mapped) {
+        invalid(errors, path, address, ["must not be an IPv4-mapped IPv6 address"]);
+    }
+}
+
+/// Adds an error for a value that must not be there.
+pub(super) fn forbid(errors: &mut Vec<FieldError>, path: FieldPath, detail: &str) {
+    errors.push(FieldError::forbidden(path, detail));
+}
+
+/// The name of an object.
+pub(super) fn name_of(object: &Value) -> &str {
+    text(object, "/name")
+}

@@ -1,0 +1,302 @@
+//! What updates of pods may change (BK-107, BK-112, BK-113).
+
+use billhook_apimachinery::record::Type;
+use billhook_apimachinery::value::semantically_equal;
+use billhook_apimachinery::{FieldError, FieldPath};
+use serde_json::Value;
+
+use super::checks::{forbid, member, name_of};
+use super::difference::difference;
+use super::internal::{show, show_spec};
+use super::resources::class_of_service;
+use crate::generated::core_v1::EPHEMERAL_CONTAINER;
+use crate::rules::invalid;
+use crate::values::{integer, items, items_mut, path, section};
+
+const CONTAINERS: [&str; 2] = ["containers", "initContainers"];
+
+const CHANGES: &str = "pod updates may not change fields other than \
+    `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,\
+    `spec.tolerations` (only additions to existing tolerations),\
+    `spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)";
+
+/// Checks an update of a pod itself.
+pub(super) fn validate(errors: &mut Vec<FieldError>, pod: &Value, old: &Value) {
+    let (Some(spec), Some(stored)) = (pod.get("spec"), old.get("spec")) else { return };
+    for list in CONTAINERS {
+        let place = format!("/{list}");
+        if items(spec, &place).len() != items(stored, &place).len() {
+            let detail = "pod updates may not add or remove containers";
+            forbid(errors, path(&["spec", list]), detail);
+            return;
+        }
+    }
+    deadline(errors, spec, stored);
+    tolerations(errors, spec, stored);
+    gates(errors, spec, stored);
+    let mut rest = spec.clone();
+    take_images(&mut rest, stored);
+    let mut taken = vec!["activeDeadlineSeconds", "tolerations", "schedulingGates"];
+    if !items(stored, "/schedulingGates").is_empty() {
+        node_choice(errors, spec, stored, &mut taken);
+    }
+    for name in taken {
+        take(&mut rest, stored, name);
+    }
+    if !semantically_equal(&rest, stored) {
+        let detail = format!("{CHANGES}\n{}", difference(&show_spec(stored), &show_spec(&rest)));
+        forbid(errors, path(&["spec"]), &detail);
+    }
+}
+
+/// Takes a member of another object.
+fn take(object: &mut Value, other: &Value, name: &str) {
+    let Value::Object(members) = object else { return };
+    match other.get(name) {
+        Some(value) => members.insert(name.to_owned(), value.clone()),
+        None => members.remove(name),
+    };
+}
+
+fn take_images(spec: &mut Value, stored: &Value) {
+    for list in CONTAINERS {
+        let place = format!("/{list}");
+        for (container, stored) in items_mut(spec, &place).iter_mut().zip(items(stored, &place)) {
+            take(container, stored, "image");
+        }
+    }
+}
+
+fn deadline(errors: &mut Vec<FieldError>, spec: &Value, stored: &Value) {
+    let path = path(&["spec", "activeDeadlineSeconds"]);
+    let seconds = integer(spec, "/activeDeadlineSeconds");
+    match (seconds, integer(stored, "/activeDeadlineSeconds")) {
+        (Some(seconds), Some(before)) if before < seconds => {
+            invalid(errors, &path, seconds, ["must be less than or equal to previous value"]);
+        }
+        (None, Some(_)) => {
+            let detail = "must not update from a positive integer to nil value";
+            invalid(errors, &path, Value::Null, [detail]);
+        }
+        _ => {}
+    }
+}
+
+/// Tolerations stay, but for their seconds.
+fn tolerations(errors: &mut Vec<FieldError>, spec: &Value, stored: &Value) {
+    let without_seconds = |toleration: &Value| {
+        let mut toleration = toleration.clone();
+        take(&mut toleration, &Value::Null, "tolerationSeconds");
+        toleration
+    };
+    let now: Vec<Value> = items(spec, "/tolerations").iter().map(without_seconds).collect();
+    let before = items(stored, "/tolerations").iter().map(without_seconds);
+    if before.into_iter().any(|toleration| !now.contains(&toleration)) {
+        let detail = "existing toleration can not be modified except its tolerationSeconds";
+        forbid(errors, path(&["spec", "tolerations"]), detail);
+    }
+}
+
+fn gates(errors: &mut Vec<FieldError>, spec: &Value, stored: &Value) {
+    let before = items(stored, "/schedulingGates");
+    for (index, gate) in items(spec, "/schedulingGates").iter().enumerate() {
+        let name = name_of(gate);
+        if !before.iter().any(|gate| name_of(gate) == name) {
+            let path = path(&["spec", "schedulingGates"]).index(index).name("name");
+            let detail =
+                format!("only deletion is allowed, but found new scheduling gate '{name}'");
+            forbid(errors, path, &detail);
+        }
+    }
+}
+
+/// A pod that is held back by gates may still become choosier about its node.
+fn node_choice(
+    errors: &mut Vec<FieldError>,
+    spec: &Value,
+    stored: &Value,
+    taken: &mut Vec<&'static str>,
+) {
+    let before = member(stored, "nodeSelector").and_then(Value::as_object);
+    let selector = spec.get("nodeSelector").cloned().unwrap_or_default();
+    if before.into_iter().flatten().any(|(name, value)| selector.get(name) != Some(value)) {
+        let detail = "only additions to spec.nodeSelector are allowed (no mutations or deletions)";
+        invalid(errors, &path(&["spec", "nodeSelector"]), selector, [detail]);
+    }
+    taken.push("nodeSelector");
+    let others = |spec: &Value| {
+        let mut affinity = spec.get("affinity").cloned().unwrap_or_default();
+        if let Value::Object(affinity) = &mut affinity {
+            affinity.remove("nodeAffinity");
+        }
+        affinity
+    };
+    if semantically_equal(&others(spec), &others(stored)) {
+        node_terms(errors, spec, stored);
+        taken.push("affinity");
+    }
+}
+
+fn node_terms(errors: &mut Vec<FieldError>, spec: &Value, stored: &Value) {
+    let place = "/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution/\
+                 nodeSelectorTerms";
+    let (now, before) = (items(spec, place), items(stored, place));
+    if before.is_empty() {
+        return;
+    }
+    let path = path(&["spec", "affinity", "nodeAffinity"]);
+    let path =
+        path.name("requiredDuringSchedulingIgnoredDuringExecution").name("nodeSelectorTerms");
+    if now.len() != before.len() {
+        let detail = "no additions/deletions to non-empty NodeSelectorTerms list are allowed";
+        invalid(errors, &path, now, [detail]);
+        return;
+    }
+    for (index, (now, before)) in now.iter().zip(before).enumerate() {
+        let keeps = |list: &str| {
+            let now = items(now, list);
+            items(before, list).iter().all(|expression| now.contains(expression))
+        };
+        if !keeps("/matchExpressions") || !keeps("/matchFields") {
+            let detail = "only additions are allowed (no mutations or deletions)";
+            invalid(errors, &path.clone().index(index), now.clone(), [detail]);
+        }
+    }
+}
+
+/// Checks which ephemeral containers stay (BK-112).
+pub(super) fn validate_ephemeral_containers(
+    errors: &mut Vec<FieldError>,
+    pod: &Value,
+    old: &Value,
+) {
+    let path = path(&["spec", "ephemeralContainers"]);
+    let shown = |container| show(Some(container), Type::Record(|| &EPHEMERAL_CONTAINER));
+    let now = items(pod, "/spec/ephemeralContainers");
+    for stored in items(old, "/spec/ephemeralContainers") {
+        let name = name_of(stored);
+        match now.iter().find(|container| name_of(container) == name) {
+            None => {
+                let detail =
+                    format!("existing ephemeral containers \"{name}\" may not be removed\n");
+                forbid(errors, path.clone(), &detail);
+            }
+            Some(container) if !semantically_equal(container, stored) => {
+                let difference = difference(&shown(stored), &shown(container));
+                let detail = format!(
+                    "existing ephemeral containers \"{name}\" may not be changed\n{difference}"
+                );
+                forbid(errors, path.clone(), &detail);
+            }
+            Some(_) => {}
+        }
+    }
+}
+
+/// Checks which resources change (BK-113).
+pub(super) fn validate_resize(errors: &mut Vec<FieldError>, pod: &Value, old: &Value) {
+    let (Some(spec), Some(stored)) = (pod.get("spec"), old.get("spec")) else { return };
+    if !has_same_containers(errors, spec, stored) {
+        return;
+    }
+    let class = class_of_service(stored);
+    if class_of_service(spec) != class {
+        let detail = "Pod QOS Class may not change as a result of resizing";
+        invalid(errors, &path(&["spec"]), class, [detail]);
+    }
+    let mut rest = spec.clone();
+    for list in CONTAINERS {
+        let place = format!("/{list}");
+        let containers = items(spec, &place).iter().zip(items(stored, &place)).enumerate();
+        for (index, (container, stored)) in containers {
+            kept(errors, &path(&["spec", list]).index(index).name("resources"), container, stored);
+        }
+        for (container, stored) in
+            items_mut(&mut rest, &place).iter_mut().zip(items(stored, &place))
+        {
+            take(container, stored, "resizePolicy");
+            take_cpu_and_memory(container, stored);
+        }
+    }
+    take_cpu_and_memory(&mut rest, stored);
+    if !semantically_equal(&rest, stored) {
+        forbid(errors, path(&["spec"]), "only cpu and memory resources are mutable");
+    }
+}
+
+fn has_same_containers(errors: &mut Vec<FieldError>, spec: &Value, stored: &Value) -> bool {
+    let before = errors.len();
+    for list in CONTAINERS {
+        let place = format!("/{list}");
+        let (now, stored) = (items(spec, &place), items(stored, &place));
+        if now.len() != stored.len() {
+            let detail = format!("{list} may not be added or removed on resize");
+            forbid(errors, path(&["spec", list]), &detail);
+            continue;
+        }
+        for (index, (container, stored)) in now.iter().zip(stored).enumerate() {
+            if name_of(container) != name_of(stored) {
+                let detail = format!("{list} may not be renamed or reordered on resize");
+                forbid(errors, path(&["spec", list]).index(index).name("name"), &detail);
+            }
+        }
+    }
+    errors.len() == before
+}
+
+/// What was requested or limited stays so, in whatever amount.
+fn kept(errors: &mut Vec<FieldError>, path: &FieldPath, container: &Value, stored: &Value) {
+    for (name, detail) in [
+        ("requests", "resource requests cannot be removed"),
+        ("limits", "resource limits cannot be removed"),
+    ] {
+        let place = format!("/resources/{name}");
+        let amounts = container.pointer(&place);
+        let has = |resource: &str| {
+            stored.pointer(&format!("{place}/{resource}")).is_some()
+                && amounts.and_then(|amounts| amounts.get(resource)).is_none()
+        };
+        if has("cpu") || has("memory") {
+            forbid(errors, path.clone().name(name), detail);
+        }
+    }
+}
+
+fn take_cpu_and_memory(holder: &mut Value, stored: &Value) {
+    for list in ["requests", "limits"] {
+        for resource in ["cpu", "memory"] {
+            let before = stored.pointer(&format!("/resources/{list}/{resource}")).cloned();
+            let holds = holder.pointer(&format!("/resources/{list}")).is_some();
+            if before.is_none() && !holds {
+                continue;
+            }
+            let Some(resources) = section(holder, "resources") else { continue };
+            let amounts = resources.entry(list).or_insert_with(|| serde_json::json!({}));
+            let Value::Object(amounts) = amounts else { continue };
+            match before {
+                Some(amount) => amounts.insert(resource.to_owned(), amount),
+                None => amounts.remove(resource),
+            };
+            if amounts.is_empty() {
+                resources.remove(list);
+            }
+        }
+    }
+}
+
+/// Checks annotations that pods keep.
+pub(super) fn validate_annotations(errors: &mut Vec<FieldError>, pod: &Value, old: &Value) {
+    let at = |key: &str| path(&["metadata", "annotations"]).key(key);
+    let value = |pod: &Value, key: &str| {
+        let annotations = pod.pointer("/metadata/annotations");
+        annotations.and_then(|all| all.get(key)).and_then(Value::as_str).map(str::to_owned)
+    };
+    let mirror = super::annotations::MIRROR;
+    match (value(pod, mirror), value(old, mirror)) {
+        (now, before) if now == before => {}
+        (_, Some(_)) => {
+            forbid(errors, at(mirror), "may not remove or update mirror pod annotation");
+        }
+        _ => forbid(errors, at(mirror), "may not add mirror pod annotation"),
+    }
+}
