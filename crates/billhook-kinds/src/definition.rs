@@ -18,6 +18,7 @@ impl Kind {
         if self.subresources.iter().any(|subresource| subresource.name == "scale") {
             let paths = json!({
                 "specReplicasPath": ".spec.replicas", "statusReplicasPath": ".status.replicas",
+                "labelSelectorPath": ".spec.selector",
             });
             subresources.insert("scale".to_owned(), paths);
         }

@@ -4,7 +4,7 @@
 use billhook_apimachinery::GroupVersionKind;
 use billhook_apimachinery::metadata::ObjectMeta;
 use billhook_apimachinery::record;
-use billhook_apimachinery::record::{TypedRecord, declared_json};
+use billhook_apimachinery::record::{Record, TypedRecord, declared_json};
 use billhook_apimachinery::value::{DeepValue, deep_clone};
 use billhook_apimachinery::{Status, TypeMeta};
 use serde_json::{Map, Value, json};
@@ -73,7 +73,7 @@ pub fn of_resource(scale: &ScalePaths, resource: &Value) -> Result<DeepValue, St
     status.insert("replicas".to_owned(), scale.observed(resource).map_err(internal)?.into());
     let selector = scale.selector(resource).map_err(internal)?;
     if !selector.is_empty() {
-        status.insert("selector".to_owned(), selector.into());
+        status.insert("selector".to_owned(), selector.into_owned().into());
     }
     Ok(DeepValue::from(json!({
         "apiVersion": API_VERSION,
@@ -88,6 +88,11 @@ pub fn of_resource(scale: &ScalePaths, resource: &Value) -> Result<DeepValue, St
 pub fn is_scale(object: &Value) -> bool {
     let is = |name, text| object.get(name).and_then(Value::as_str) == Some(text);
     is("kind", KIND) && is("apiVersion", API_VERSION)
+}
+
+/// Returns the fields of a `Scale`.
+pub fn record() -> &'static Record {
+    Scale::record()
 }
 
 /// Prints a `Scale`, its members in the order of the server's type (RE-14).

@@ -3,10 +3,9 @@
 
 use billhook::{FieldValidation, scale};
 use billhook_apimachinery::Status;
-use billhook_apimachinery::metadata::ObjectMeta;
 use billhook_apimachinery::print::quote;
-use billhook_apimachinery::record::{Record, TypedRecord as _, declared_json};
-use billhook_apimachinery::value::{DeepValue, deep_clone, depth, grow, json_type, sorted};
+use billhook_apimachinery::record::{Record, patched_json};
+use billhook_apimachinery::value::{DeepValue, deep_clone, depth, grow, json_type};
 use billhook_apimachinery::{FieldError, FieldPath, strict_decoding_error};
 use billhook_decode::{MAX_DEPTH, read_json};
 use serde_json::{Map, Value};
@@ -40,8 +39,8 @@ pub(crate) struct Patched {
     pub(crate) entries: Vec<String>,
     /// The changes it makes, if a trace is wanted.
     pub(crate) changes: Vec<Difference>,
-    /// Whether the metadata is that of the stored object.
-    keeps_metadata: bool,
+    /// The object before the patch, if it is of a type that is known.
+    before: Option<(DeepValue, &'static Record)>,
 }
 
 /// Applies the patch of a request to the object as it is stored, in the version of the request.
@@ -67,32 +66,23 @@ pub(crate) fn apply(
     Some(patched.map(|(object, entries)| {
         let is_traced = request.options.trace;
         let changes = if is_traced { differences(current, &object) } else { Vec::new() };
-        let keeps_metadata = object.get("metadata") == current.get("metadata");
-        Patched { object, entries, changes, keeps_metadata }
+        let record = if scale::is_scale(current) {
+            Some(scale::record())
+        } else {
+            strategy.map(Strategy::record)
+        };
+        let before = record.map(|record| (DeepValue::from(deep_clone(current)), record));
+        Patched { object, entries, changes, before }
     }))
 }
 
 impl Patched {
     /// The text of the object.
     pub(crate) fn body(&self) -> String {
-        match &*self.object {
-            Value::Object(members) if scale::is_scale(&self.object) => self.scale(members),
-            object => billhook::to_json(object),
+        match &self.before {
+            Some((before, record)) => patched_json(&self.object, before, record),
+            None => billhook::to_json(&self.object),
         }
-    }
-
-    /// The text of a `Scale`: what the patch has changed is sorted, the rest is as the server prints
-    /// it. Its metadata alone has another order.
-    fn scale(&self, members: &Map<String, Value>) -> String {
-        let members = sorted(members).into_iter().map(|(name, value)| {
-            let is_declared = name == "metadata" && self.keeps_metadata;
-            let value = match is_declared {
-                true => declared_json(value, ObjectMeta::record()),
-                false => billhook::to_json(value),
-            };
-            format!("{}:{value}", billhook::to_json(&Value::from(name.as_str())))
-        });
-        format!("{{{}}}", members.collect::<Vec<_>>().join(","))
     }
 
     /// Field validation of a patch: an error that is about the patched object, and says so.

@@ -24,7 +24,7 @@ pub use field_value::{FieldValue, Written};
 pub use go::go_syntax;
 pub(crate) use normal::is_normal;
 pub use nulls::fill_nulls;
-pub use ordered::declared_json;
+pub use ordered::{declared_json, patched_json};
 
 /// The names that [`record!`](crate::record!) needs in other crates.
 pub mod private {

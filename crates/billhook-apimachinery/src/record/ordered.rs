@@ -14,6 +14,40 @@ pub fn declared_json(document: &Value, record: &'static Record) -> String {
     out
 }
 
+/// Prints a document that a patch has changed, as servers quote it: what is as it was has its declared
+/// order, the members of what has changed are sorted (BK-27).
+pub fn patched_json(document: &Value, before: &Value, record: &'static Record) -> String {
+    let mut out = String::new();
+    write_patched_record(document, before, record, &mut out);
+    out
+}
+
+fn write_patched(value: &Value, before: Option<&Value>, type_: Type, out: &mut String) {
+    match (type_, before) {
+        (_, Some(before)) if before == value => write(value, type_, out),
+        (Type::Named(_, type_) | Type::Optional(type_), _) => {
+            write_patched(value, before, *type_, out);
+        }
+        (Type::Record(table), Some(before)) => write_patched_record(value, before, table(), out),
+        _ => out.push_str(&compact_json(value)),
+    }
+}
+
+fn write_patched_record(value: &Value, before: &Value, record: &'static Record, out: &mut String) {
+    let Value::Object(members) = value else { return out.push_str(&compact_json(value)) };
+    grow(|| {
+        out.push('{');
+        for (index, (name, member)) in sorted(members).into_iter().enumerate() {
+            out.push_str(if index > 0 { "," } else { "" });
+            out.push_str(&compact_json(&Value::from(name.as_str())));
+            out.push(':');
+            let type_ = record.field(name).map_or(Type::Any, |field| field.type_);
+            write_patched(member, before.get(name), type_, out);
+        }
+        out.push('}');
+    });
+}
+
 fn write(value: &Value, type_: Type, out: &mut String) {
     match (type_, value) {
         (Type::Named(_, type_) | Type::Optional(type_), value) => write(value, *type_, out),

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use billhook::KubernetesVersion;
+use billhook::{CrdOptions, KubernetesVersion};
 use billhook_admission::{Chain, Unreachable};
 use billhook_kinds::Kind;
 use serde_json::{Value, json};
@@ -15,7 +15,8 @@ pub(crate) const DEFINITIONS: &str = "customresourcedefinitions.apiextensions.k8
 
 /// Compiles the resource of definitions for a server of a version.
 pub(crate) fn compile(kind: &'static Kind, kubernetes: KubernetesVersion) -> Option<Resource> {
-    let resource = Resource::new(&document(), kubernetes, Chain::new(Unreachable)).ok()?;
+    let options = CrdOptions::default().kubernetes(kubernetes);
+    let resource = Resource::new(&document(), &options, Chain::new(Unreachable)).ok()?;
     Some(resource.native(Arc::new(DefinitionStrategy { kubernetes }), kind))
 }
 

@@ -6,7 +6,7 @@ mod strategy;
 
 use std::sync::Arc;
 
-use billhook::KubernetesVersion;
+use billhook::{CrdOptions, KubernetesVersion};
 use billhook_admission::{Chain, Unreachable};
 use billhook_apimachinery::record::Record;
 use billhook_kinds::Kind;
@@ -34,7 +34,8 @@ pub(crate) fn served(kubernetes: KubernetesVersion) -> impl Iterator<Item = &'st
 pub(crate) fn compile(kind: &'static Kind, kubernetes: KubernetesVersion) -> Option<Resource> {
     let record = kind.record()?;
     let definition = kind.definition(kubernetes)?;
-    let resource = Resource::new(&definition, kubernetes, Chain::new(Unreachable)).ok()?;
+    let options = CrdOptions::default().kubernetes(kubernetes).built_in(true);
+    let resource = Resource::new(&definition, &options, Chain::new(Unreachable)).ok()?;
     let strategy = Arc::new(KindStrategy::new(kind, record, kubernetes));
     let mut resource = resource.native(strategy, kind);
     events::share(&mut resource);

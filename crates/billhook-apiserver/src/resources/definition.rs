@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use billhook::KubernetesVersion;
+use billhook::{CrdOptions, KubernetesVersion};
 use billhook::definition::DefinitionDocument;
 use billhook_admission::Chain;
 use billhook_apimachinery::record::{TypedRecord as _, to_value};
@@ -51,7 +51,8 @@ impl StoredDefinition {
                 }
                 _ => {
                     let definition = under_accepted_names(value, &document);
-                    Resource::new(&definition, kubernetes, chain.clone()).ok()?
+                    let options = CrdOptions::default().kubernetes(kubernetes);
+                    Resource::new(&definition, &options, chain.clone()).ok()?
                 }
             };
             resource.since = kept.map_or(object.modified, |kept| kept.since);

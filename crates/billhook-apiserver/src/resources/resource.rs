@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use billhook::{CrdError, CrdOptions, CustomResourceDefinition, KubernetesVersion};
+use billhook::{CrdError, CrdOptions, CustomResourceDefinition};
 use billhook_admission::{Admission, Chain, StoredObject, Strategy};
 use billhook_apimachinery::record::Record;
 use billhook_apimachinery::{GroupVersionResource, split_api_version};
@@ -55,11 +55,10 @@ static READERS: AtomicU32 = AtomicU32::new(0);
 impl Resource {
     pub(crate) fn new(
         document: &Value,
-        kubernetes: KubernetesVersion,
+        options: &CrdOptions,
         chain: Chain,
     ) -> Result<Self, CrdError> {
-        let options = CrdOptions::default().kubernetes(kubernetes);
-        let definition = CustomResourceDefinition::with_options(document, &options)?;
+        let definition = CustomResourceDefinition::with_options(document, options)?;
         let collection = Collection::new(definition.group(), &definition.names().plural);
         let admission = Admission::new(definition.clone(), chain).registry(REGISTRY);
         let last =

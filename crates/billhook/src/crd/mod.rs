@@ -127,9 +127,18 @@ pub struct CrdOptions {
     pub dialect: Dialect,
     /// The version of the server; the newest by default.
     pub kubernetes: KubernetesVersion,
+    /// Whether the definition describes a built-in kind, whose label selectors are structures.
+    pub is_built_in: bool,
 }
 
 impl CrdOptions {
+    /// Returns the options for the definition of a built-in kind, or for another one.
+    #[must_use]
+    pub fn built_in(mut self, is_built_in: bool) -> Self {
+        self.is_built_in = is_built_in;
+        self
+    }
+
     /// Returns the options with another dialect.
     #[must_use]
     pub fn dialect(mut self, dialect: Dialect) -> Self {

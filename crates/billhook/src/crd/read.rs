@@ -125,7 +125,9 @@ fn read_version(
         has_status_subresource: subresources.is_some_and(|all| all.status.is_some()),
         ratchets_status: edition.ratchets_status,
         status_resets: edition.status_resets,
-        scale: subresources.and_then(|all| all.scale.as_ref()).map(scale_paths),
+        scale: subresources
+            .and_then(|all| all.scale.as_ref())
+            .map(|scale| scale_paths(scale, compile.options)),
         selectable_fields: version
             .selectable_fields
             .iter()
@@ -143,11 +145,12 @@ fn read_version(
     })
 }
 
-fn scale_paths(scale: &ScaleSubresource) -> ScalePaths {
+fn scale_paths(scale: &ScaleSubresource, options: &CrdOptions) -> ScalePaths {
     ScalePaths {
         spec_replicas: scale.spec_replicas_path.clone(),
         status_replicas: scale.status_replicas_path.clone(),
         label_selector: scale.label_selector_path.clone().unwrap_or_default(),
+        has_structure: options.is_built_in,
     }
 }
 

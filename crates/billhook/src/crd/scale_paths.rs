@@ -1,10 +1,13 @@
 //! The paths that the scale subresource reads and writes in an object (RP-76, RP-77), and their
 //! checks, which run on every write (RP-75).
 
+use std::borrow::Cow;
+
+use billhook_apimachinery::label_selector::LabelSelector;
 use billhook_apimachinery::print::plain_float;
 use billhook_apimachinery::value::{DeepValue, Num, go_type, grow, sorted};
 use billhook_apimachinery::{FieldError, FieldPath};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 /// The paths of the scale subresource, as they are written (RP-75).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -16,6 +19,20 @@ pub struct ScalePaths {
     pub status_replicas: String,
     /// The path of the label selector; empty if there is none.
     pub label_selector: String,
+    /// Whether the selector is a structure, as in built-in kinds, and not a text.
+    pub(crate) has_structure: bool,
+}
+
+/// A selector as a text: that of a label selector, or of labels that must be equal.
+fn text_of(selector: &Value) -> Result<String, String> {
+    let is_structure =
+        ["matchLabels", "matchExpressions"].iter().any(|it| selector.get(it).is_some());
+    let selector = match is_structure {
+        true => Cow::Borrowed(selector),
+        false => Cow::Owned(json!({ "matchLabels": selector })),
+    };
+    let selector = LabelSelector::from_value(&selector).map_err(|error| error.to_string())?;
+    selector.parse().map(|selector| selector.to_string()).map_err(|error| error.to_string())
 }
 
 impl ScalePaths {
@@ -30,11 +47,18 @@ impl ScalePaths {
     }
 
     /// Returns the label selector; empty if there is none.
-    pub(crate) fn selector<'v>(&self, object: &'v Value) -> Result<&'v str, String> {
+    pub(crate) fn selector<'v>(&self, object: &'v Value) -> Result<Cow<'v, str>, String> {
         if self.label_selector.is_empty() {
-            return Ok("");
+            return Ok("".into());
         }
-        Ok(lookup(object, &self.label_selector, "string", Value::as_str)?.unwrap_or_default())
+        if self.has_structure {
+            let found = lookup(object, &self.label_selector, "map", Some)?;
+            return found
+                .map_or_else(|| Ok("".into()), |selector| text_of(selector).map(Cow::Owned));
+        }
+        Ok(lookup(object, &self.label_selector, "string", Value::as_str)?
+            .unwrap_or_default()
+            .into())
     }
 
     /// Returns the members on the way to the replicas that are wanted.

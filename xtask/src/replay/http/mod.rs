@@ -74,22 +74,22 @@ impl Conversation {
         // Whether a second passes between two writes does not change the order of their entries.
         let now = now();
         let mut player = Player {
-            server: match self.namespaces {
-                Some(_) => {
+            server: match self.crds {
+                None => {
                     let builder = Server::builder().bootstrap().without_controllers();
                     builder.clock(move || now).build()
                 }
-                None => Server::builder().any_namespace().clock(move || now).build(),
+                Some(_) => Server::builder().any_namespace().clock(move || now).build(),
             },
             id: &self.id,
             groups: &self.groups,
             bindings: Bindings::default(),
             streams: BTreeMap::new(),
         };
-        for definition in &self.crds {
+        for definition in self.crds.iter().flatten() {
             player.install(definition).await?;
         }
-        for namespace in self.namespaces.iter().flatten() {
+        for namespace in &self.namespaces {
             player.make_namespace(namespace).await?;
         }
         for (index, step) in self.steps.iter().enumerate() {

@@ -18,11 +18,11 @@ pub struct Conversation {
     /// Its subject.
     pub about: String,
     pub(super) groups: Vec<String>,
+    /// Definitions that are there before the steps. Conversations about built-in kinds have none.
+    pub(super) crds: Option<Vec<Value>>,
+    /// Namespaces that are there before the steps, by name or as objects.
     #[serde(default)]
-    pub(super) crds: Vec<Value>,
-    /// Namespaces that are there before the steps, by name or as objects. Without them any may be
-    /// used.
-    pub(super) namespaces: Option<Vec<Value>>,
+    pub(super) namespaces: Vec<Value>,
     pub(super) steps: Vec<Step>,
 }
 

@@ -7,13 +7,25 @@ use serde_json::Value;
 
 use super::{annotations, defaults, prepare, spec, status, table, update};
 use crate::behavior::{Behavior, Findings, WriteContext};
-use crate::values::{object_mut, path, text};
+use crate::values::{integer, object_mut, path, text};
 
 /// The rules of pods.
 #[derive(Debug)]
 pub(crate) struct Pod;
 
 impl Behavior for Pod {
+    /// A pod that no node runs has no time left (BK-109).
+    fn grace_period(&self, pod: &Value, requested: Option<i64>) -> Option<i64> {
+        let is_over = text(pod, "/spec/nodeName").is_empty()
+            || matches!(text(pod, "/status/phase"), "Succeeded" | "Failed");
+        let of_spec = || integer(pod, "/spec/terminationGracePeriodSeconds").unwrap_or(30);
+        Some(match requested.unwrap_or_else(of_spec) {
+            _ if is_over => 0,
+            ..0 => 1,
+            grace => grace,
+        })
+    }
+
     fn set_defaults(&self, pod: &mut Value, kubernetes: KubernetesVersion) {
         if let Some(spec) = object_mut(pod, "/spec") {
             defaults::of_spec(spec, kubernetes);
