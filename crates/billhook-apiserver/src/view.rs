@@ -1,12 +1,15 @@
 //! How objects are shown to a client: as they are, as rows of a table, or only their metadata
 //! (DT-60 to DT-75).
 
+use std::borrow::Cow;
+
 use billhook::{DeepValue, scale};
 use billhook_apimachinery::Status;
 use billhook_apimachinery::metadata::ObjectMeta;
 use billhook_apimachinery::print::{compact_json, quote};
 use billhook_apimachinery::record::{Record, TypedRecord as _, declared_json, text};
 use billhook_apimachinery::value::deep_clone;
+use billhook_kinds::Kind;
 use serde_json::Value;
 
 use crate::request::{Shape, Transform};
@@ -277,11 +280,27 @@ fn go_type(api_version: &str, kind: &str) -> String {
 
 /// Prints the metadata of an object (DT-75).
 fn metadata(object: &Value, version: &str) -> String {
-    let metadata = object.get("metadata").map(|all| declared_json(all, ObjectMeta::record()));
+    let mut shown = object.get("metadata").map(Cow::Borrowed);
+    if let Some(annotation) = written_annotation(object)
+        && let Some(Value::Object(metadata)) = shown.as_mut().map(Cow::to_mut)
+        && let Some(Value::Object(annotations)) = metadata.get_mut("annotations")
+    {
+        annotations.remove(annotation);
+        if annotations.is_empty() {
+            metadata.remove("annotations");
+        }
+    }
+    let metadata = shown.map(|all| declared_json(&all, ObjectMeta::record()));
     format!(
         r#"{{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/{version}","metadata":{}}}"#,
         metadata.as_deref().unwrap_or("{}"),
     )
+}
+
+/// The annotation that metadata does not have without its object.
+fn written_annotation(object: &Value) -> Option<&'static str> {
+    let text = |name| object.get(name).and_then(Value::as_str).unwrap_or_default();
+    Kind::named(text("apiVersion"), text("kind"))?.behavior().written_annotation()
 }
 
 /// Prints a list of custom resources, whose items are printed already.

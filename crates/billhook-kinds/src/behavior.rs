@@ -42,6 +42,18 @@ pub trait Behavior: Sync {
         true
     }
 
+    /// Returns the fields that a write to the status does not own, if they are others than those of
+    /// custom resources.
+    fn status_resets(&self) -> Option<&'static [&'static str]> {
+        self.takes_metadata().then_some(&["spec"])
+    }
+
+    /// Returns an annotation that is made where an object is written: metadata without its object
+    /// does not have it.
+    fn written_annotation(&self) -> Option<&'static str> {
+        None
+    }
+
     /// Validates an object that is created, or that replaces another one.
     fn validate(
         &self,

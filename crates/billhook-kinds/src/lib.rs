@@ -10,6 +10,7 @@ mod behavior;
 mod cells;
 mod certificates;
 mod coordination;
+mod conditions;
 mod core;
 mod definition;
 mod discovery;
@@ -28,5 +29,6 @@ mod storage;
 mod values;
 mod workloads;
 
+pub use autoscaling::{pod_autoscaler_to_v1, pod_autoscaler_to_v2};
 pub use behavior::{Behavior, Findings, WriteContext};
 pub use kind::{BodyKind, ColumnHeading, Deprecation, Generation, Kind, NameRule, Subresource};

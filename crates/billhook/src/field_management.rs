@@ -305,7 +305,7 @@ impl Versions for FieldManagement<'_> {
             _ => &[],
         };
         for name in names {
-            reset.insert(&[PathElement::field(*name)]);
+            reset.insert(&name.split('.').map(PathElement::field).collect::<Vec<_>>());
         }
         reset
     }

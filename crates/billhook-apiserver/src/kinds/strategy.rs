@@ -109,6 +109,7 @@ impl Strategy for KindStrategy {
         match self.kind.name_rule {
             NameRule::Label | NameRule::ServiceName => label_name,
             NameRule::PathSegment => path_segment,
+            _ if self.kind.kind == "ReplicationController" => declared_name,
             _ => subdomain_name,
         }
     }
@@ -118,7 +119,7 @@ impl Strategy for KindStrategy {
     }
 
     fn status_resets(&self) -> Option<&'static [&'static str]> {
-        self.behavior.takes_metadata().then_some(&["spec"])
+        self.behavior.status_resets()
     }
 
     fn grace_period(&self, object: &Value, requested: Option<i64>) -> Option<i64> {
@@ -163,6 +164,12 @@ impl Strategy for KindStrategy {
     fn is_kept(&self, object: &Value) -> bool {
         self.behavior.is_kept(object)
     }
+}
+
+/// Checks a name by the rule that its type declares, which counts bytes (BK-31).
+fn declared_name(name: &str, is_prefix: bool) -> Vec<String> {
+    let messages = subdomain_name(name, is_prefix).into_iter();
+    messages.map(|message| message.replace("253 characters", "253 bytes")).collect()
 }
 
 /// Removes the fields that have defaults: those are of the manager who leaves them out.

@@ -60,6 +60,10 @@ impl Behavior for DaemonSet {
         set_template_generation(daemon_set, generation, false);
     }
 
+    fn written_annotation(&self) -> Option<&'static str> {
+        Some(TEMPLATE_GENERATION)
+    }
+
     fn validate(
         &self,
         daemon_set: &Value,

@@ -58,6 +58,10 @@ impl Behavior for Deployment {
         }
     }
 
+    fn status_resets(&self) -> Option<&'static [&'static str]> {
+        Some(&["spec", "metadata.labels"])
+    }
+
     fn validate(
         &self,
         deployment: &Value,

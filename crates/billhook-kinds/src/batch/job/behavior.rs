@@ -1,0 +1,146 @@
+//! Defaults, what is generated, and cells.
+
+use billhook_apimachinery::metadata::Time;
+use billhook_apimachinery::{KubernetesVersion, age};
+use serde_json::Value;
+
+use super::spec::{JobSpec, validate, validate_selector};
+use super::{generated_selector, status, update};
+use crate::behavior::{Behavior, Findings, WriteContext};
+use crate::cells;
+use crate::core::pod_template;
+use crate::values::{integer, items, items_mut, object_mut, path, section, set_missing, text};
+use crate::workloads::{containers, part, selector_cell, warn_of_name};
+
+/// The rules of Jobs.
+#[derive(Debug)]
+pub(crate) struct Job;
+
+impl Behavior for Job {
+    fn set_defaults(&self, job: &mut Value, kubernetes: KubernetesVersion) {
+        let Some(spec) = object_mut(job, "/spec") else { return };
+        if let Some(template) = object_mut(spec, "/template") {
+            pod_template::set_defaults(template, kubernetes);
+        }
+        let is_missing = |name: &str| spec.get(name).is_none_or(Value::is_null);
+        if is_missing("parallelism") && is_missing("completions") {
+            set_missing(spec, "completions", 1);
+        }
+        set_missing(spec, "parallelism", 1);
+        let limit =
+            if part(spec, "/backoffLimitPerIndex").is_null() { 6 } else { i64::from(i32::MAX) };
+        set_missing(spec, "backoffLimit", limit);
+        set_missing(spec, "completionMode", "NonIndexed");
+        set_missing(spec, "suspend", false);
+        if kubernetes >= KubernetesVersion::V1_36 {
+            set_missing(spec, "manualSelector", false);
+        }
+        let has_policy = !part(spec, "/podFailurePolicy").is_null();
+        let replacement = if has_policy { "Failed" } else { "TerminatingOrFailed" };
+        set_missing(spec, "podReplacementPolicy", replacement);
+        for rule in items_mut(spec, "/podFailurePolicy/rules") {
+            for pattern in items_mut(rule, "/onPodConditions") {
+                if text(pattern, "/status").is_empty()
+                    && let Value::Object(members) = pattern
+                {
+                    members.insert("status".to_owned(), "True".into());
+                }
+            }
+        }
+        take_labels(job);
+    }
+
+    /// A new Job gets a selector of its own pods.
+    fn prepare(&self, job: &mut Value, old: Option<&Value>, _: &WriteContext<'_>) {
+        if old.is_none() {
+            generated_selector::set(job);
+            take_labels(job);
+        }
+    }
+
+    fn validate(
+        &self,
+        job: &Value,
+        old: Option<&Value>,
+        context: &WriteContext<'_>,
+        found: &mut Findings,
+    ) {
+        if context.subresource == "status" {
+            return status::validate(job, old, &mut found.errors);
+        }
+        warn_of_name(job, old, found);
+        if old.is_none() {
+            generated_selector::validate(job, context, &mut found.errors);
+        }
+        let at = path(&["spec"]);
+        let spec = JobSpec { spec: part(job, "/spec"), path: &at };
+        let before = found.errors.len();
+        validate(spec, context, found);
+        validate_selector(spec, context, &mut found.errors);
+        match old {
+            None => spec.validate_pod_names(text(job, "/metadata/name"), &mut found.errors),
+            Some(old) => {
+                // Servers validate the spec once for the object and once for the change.
+                let again: Vec<_> = found.errors.iter().skip(before).cloned().collect();
+                found.errors.extend(again);
+                update::validate(job, old, context, &mut found.errors);
+            }
+        }
+    }
+
+    fn cells(&self, object: &Value, now: Time) -> Vec<Value> {
+        let [names, images] = containers(part(object, "/spec/template"));
+        vec![
+            cells::name(object),
+            state(object).into(),
+            completions(object).into(),
+            duration(object, now).into(),
+            cells::created(object, now),
+            names,
+            images,
+            selector_cell(object.pointer("/spec/selector")),
+        ]
+    }
+}
+
+/// A Job without labels has those of its pods.
+fn take_labels(job: &mut Value) {
+    let labels = part(job, "/spec/template/metadata/labels").clone();
+    if labels.is_object() {
+        section(job, "metadata");
+        if let Some(metadata) = object_mut(job, "/metadata") {
+            set_missing(metadata, "labels", labels);
+        }
+    }
+}
+
+fn state(job: &Value) -> &'static str {
+    let is_true = |type_: &&&str| {
+        let mut conditions = items(job, "/status/conditions").iter();
+        conditions.any(|condition| {
+            text(condition, "/type") == **type_ && text(condition, "/status") == "True"
+        })
+    };
+    if let Some(state) = ["Complete", "Failed"].iter().find(is_true) {
+        return state;
+    }
+    if !text(job, "/metadata/deletionTimestamp").is_empty() {
+        return "Terminating";
+    }
+    ["Suspended", "FailureTarget", "SuccessCriteriaMet"].iter().find(is_true).unwrap_or(&"Running")
+}
+
+fn completions(job: &Value) -> String {
+    let succeeded = integer(job, "/status/succeeded").unwrap_or_default();
+    match (integer(job, "/spec/completions"), integer(job, "/spec/parallelism").unwrap_or(0)) {
+        (Some(completions), _) => format!("{succeeded}/{completions}"),
+        (None, parallelism) if parallelism > 1 => format!("{succeeded}/1 of {parallelism}"),
+        _ => format!("{succeeded}/1"),
+    }
+}
+
+fn duration(job: &Value, now: Time) -> String {
+    let time = |place| Time::parse(text(job, place)).ok();
+    let Some(start) = time("/status/startTime") else { return String::new() };
+    age(start, time("/status/completionTime").unwrap_or(now))
+}
