@@ -1,6 +1,7 @@
 //! Defaults, what is generated, and cells.
 
 use billhook_apimachinery::metadata::Time;
+use billhook_apimachinery::names::label_value;
 use billhook_apimachinery::{KubernetesVersion, age};
 use serde_json::Value;
 
@@ -51,9 +52,19 @@ impl Behavior for Job {
     }
 
     /// A new Job gets a selector of its own pods.
-    fn prepare(&self, job: &mut Value, old: Option<&Value>, _: &WriteContext<'_>) {
-        if old.is_none() {
-            generated_selector::set(job);
+    fn prepare(&self, job: &mut Value, old: Option<&Value>, context: &WriteContext<'_>) {
+        if old.is_some() {
+            return;
+        }
+        // A Job that had no labels of its own shares those of its template.
+        let shares = part(job, "/metadata/labels") == part(job, "/spec/template/metadata/labels");
+        generated_selector::set(job);
+        // With a name that no label can have, errors are about the template alone.
+        let name = text(job, "/metadata/name").to_owned();
+        if shares && label_value(&name, context.kubernetes.wording()).is_empty() {
+            if let Some(metadata) = section(job, "metadata") {
+                metadata.remove("labels");
+            }
             take_labels(job);
         }
     }
