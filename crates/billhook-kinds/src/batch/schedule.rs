@@ -109,7 +109,8 @@ fn number(text: &str, field: &Field) -> Result<i64, String> {
 }
 
 fn not_negative(text: &str) -> Result<i64, String> {
-    let error = |what| format!("failed to parse int from {text}: strconv.Atoi: parsing {text:?}: {what}");
+    let error =
+        |what| format!("failed to parse int from {text}: strconv.Atoi: parsing {text:?}: {what}");
     let number = text.parse::<i64>().map_err(|failed| match failed.kind() {
         std::num::IntErrorKind::PosOverflow | std::num::IntErrorKind::NegOverflow => {
             error("value out of range")

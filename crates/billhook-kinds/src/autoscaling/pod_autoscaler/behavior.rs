@@ -88,7 +88,12 @@ impl Behavior for PodAutoscaler {
         if context.subresource == "status" {
             let counters = ["currentReplicas", "desiredReplicas"];
             let status = part(&autoscaler, "/status");
-            return crate::rules::members_not_negative(errors, &path(&["status"]), status, &counters);
+            return crate::rules::members_not_negative(
+                errors,
+                &path(&["status"]),
+                status,
+                &counters,
+            );
         }
         let old = old.map(in_v2);
         let old = old.as_deref().and_then(|old| old.get("spec"));

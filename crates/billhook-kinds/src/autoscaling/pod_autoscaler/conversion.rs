@@ -168,8 +168,7 @@ fn members(source: &str, part: &str) -> Vec<(&'static str, &'static str)> {
     let average_at = choose("/target/averageValue", "/current/averageValue");
     let value_at = choose("/target/value", "/current/value");
     let utilization = choose("targetAverageUtilization", "currentAverageUtilization");
-    let utilization_at =
-        choose("/target/averageUtilization", "/current/averageUtilization");
+    let utilization_at = choose("/target/averageUtilization", "/current/averageUtilization");
     let name = ("metricName", "/metric/name");
     match source {
         "object" => vec![
@@ -226,9 +225,7 @@ fn in_v1(metric: &Value, part: &str) -> String {
             let value = value.pointer(place).filter(|value| !value.is_null());
             let value = value.or(is_required.then_some(&zero))?;
             let printed = match name {
-                "target" => {
-                    declared_json(value, &autoscaling_v2::CROSS_VERSION_OBJECT_REFERENCE)
-                }
+                "target" => declared_json(value, &autoscaling_v2::CROSS_VERSION_OBJECT_REFERENCE),
                 "selector" | "metricSelector" => crate::workloads::shown_selector(value),
                 _ => compact_json(value),
             };

@@ -100,8 +100,7 @@ fn validate_codes(
         let pods = part(spec.spec, "/template/spec");
         let all = items(pods, "/containers").iter().chain(items(pods, "/initContainers"));
         if !all.map(|container| text(container, "/name")).any(|known| known == name) {
-            let detail =
-                "must be one of the container or initContainer names in the pod template";
+            let detail = "must be one of the container or initContainer names in the pod template";
             errors.push(FieldError::invalid(path.clone().name("containerName"), name, detail));
         }
     }

@@ -11,7 +11,7 @@ use crate::behavior::{Findings, WriteContext};
 use crate::core::pod_template;
 use crate::generated::batch_v1::SUCCESS_POLICY;
 use crate::rules;
-use crate::values::{integer, path, text};
+use crate::values::{path, text};
 use crate::workloads::{parse_selector, part, template_labels};
 
 const MAX_PARALLELISM: i64 = 100_000;

@@ -15,9 +15,8 @@ use crate::workloads::part;
 /// Whether a condition of a status is true.
 pub(super) fn is_true(status: &Value, type_: &str) -> bool {
     let mut conditions = items(status, "/conditions").iter();
-    conditions.any(|condition| {
-        text(condition, "/type") == type_ && text(condition, "/status") == "True"
-    })
+    conditions
+        .any(|condition| text(condition, "/type") == type_ && text(condition, "/status") == "True")
 }
 
 /// Validates a status that may replace another one.
@@ -42,7 +41,8 @@ pub(super) fn validate(job: &Value, old: Option<&Value>, errors: &mut Vec<FieldE
     if is_true(status, "SuccessCriteriaMet") {
         for type_ in ["Failed", "FailureTarget"] {
             if is_true(status, type_) {
-                let detail = format!("cannot set SuccessCriteriaMet=True and {type_}=true conditions");
+                let detail =
+                    format!("cannot set SuccessCriteriaMet=True and {type_}=true conditions");
                 condition(errors, &at, &detail);
             }
         }
@@ -132,12 +132,7 @@ fn validate_end(status: &Value, path: &FieldPath, errors: &mut Vec<FieldError>) 
     }
 }
 
-fn validate_indexes(
-    spec: &Value,
-    status: &Value,
-    path: &FieldPath,
-    errors: &mut Vec<FieldError>,
-) {
+fn validate_indexes(spec: &Value, status: &Value, path: &FieldPath, errors: &mut Vec<FieldError>) {
     if let Some(completions) = integer(spec, "/completions") {
         for name in ["completedIndexes", "failedIndexes"] {
             let list = status.get(name).and_then(Value::as_str).unwrap_or_default();

@@ -84,8 +84,8 @@ fn validate_template(
 fn may_move(old: &Value, context: &WriteContext<'_>) -> bool {
     let is_suspended = part(old, "/spec/suspend") == &Value::Bool(true);
     let has_started = !text(old, "/status/startTime").is_empty();
-    let has_stopped =
-        context.kubernetes >= KubernetesVersion::V1_36 && is_true(part(old, "/status"), "Suspended");
+    let has_stopped = context.kubernetes >= KubernetesVersion::V1_36
+        && is_true(part(old, "/status"), "Suspended");
     is_suspended && (!has_started || has_stopped)
 }
 
