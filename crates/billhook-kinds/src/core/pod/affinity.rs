@@ -193,7 +193,7 @@ fn label_keys(errors: &mut Vec<FieldError>, path: &FieldPath, term: &Value, scop
     }
 }
 
-/// What taints a pod tolerates.
+/// The taints that a pod tolerates.
 pub(super) fn tolerations(
     errors: &mut Vec<FieldError>,
     path: &FieldPath,

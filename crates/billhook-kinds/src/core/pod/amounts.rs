@@ -1,4 +1,4 @@
-//! What containers and pods request, and are limited to (BK-30, BK-104).
+//! Requests and limits of containers and pods (BK-30, BK-104).
 
 use std::collections::BTreeMap;
 

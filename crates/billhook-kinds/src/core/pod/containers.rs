@@ -15,7 +15,7 @@ use crate::values::{integer, items, text};
 
 const RESTARTS: [&str; 3] = ["Always", "Never", "OnFailure"];
 
-/// What ephemeral containers do not have.
+/// Members that ephemeral containers do not have.
 const NOT_EPHEMERAL: [&str; 9] = [
     "ports",
     "resources",
@@ -60,7 +60,7 @@ fn repeated(errors: &mut Vec<FieldError>, path: &FieldPath, container: &Value, o
     }
 }
 
-/// What all containers have.
+/// The members that all containers have.
 fn common(errors: &mut Vec<FieldError>, path: &FieldPath, container: &Value, scope: &Scope<'_>) {
     let at = |name: &str| path.clone().name(name);
     if required(errors, path, container, "name") {

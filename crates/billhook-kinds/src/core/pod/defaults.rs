@@ -73,7 +73,7 @@ pub(crate) fn remove_old_annotations(object: &mut Value) {
     }
 }
 
-/// What becomes of a spec on its way through the form that servers work with.
+/// Servers work with a form of a spec in which some members are one.
 fn convert(spec: &mut Value) {
     let account = match text(spec, "/serviceAccountName") {
         "" => text(spec, "/serviceAccount").to_owned(),

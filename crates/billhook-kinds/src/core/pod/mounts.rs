@@ -1,4 +1,4 @@
-//! What of the volumes of a pod its containers see (BK-104).
+//! Mounts and devices: the volumes that containers see (BK-104).
 
 use billhook_apimachinery::{FieldError, FieldPath};
 use serde_json::Value;

@@ -134,7 +134,7 @@ pub(super) fn host_name_override(
     named(errors, &path, name, dns1123_subdomain);
 }
 
-/// What a pod with users of its own may not have of the node.
+/// A pod with users of its own does not share the node's network or processes.
 pub(super) fn users(
     errors: &mut Vec<FieldError>,
     path: &FieldPath,

@@ -1,4 +1,4 @@
-//! What servers set on writes of pods (BK-100, BK-107, BK-108, BK-112, BK-113).
+//! Preparation of pods for writes (BK-100, BK-107, BK-108, BK-112, BK-113).
 
 use billhook_apimachinery::KubernetesVersion;
 use serde_json::{Value, json};

@@ -68,7 +68,7 @@ fn probe(
     }
 }
 
-/// What is done: one of several things.
+/// The one thing that is done.
 fn handler(errors: &mut Vec<FieldError>, path: &FieldPath, handler: &Value, grace: i64) {
     let mut is_first = true;
     for kind in ["exec", "httpGet", "tcpSocket", "grpc", "sleep"] {

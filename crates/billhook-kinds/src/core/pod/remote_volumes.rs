@@ -8,7 +8,7 @@ use super::checks::{descending_path, member, member_text, one_of_member, require
 use crate::rules::{invalid, named, one_of};
 use crate::values::{integer, items, members, text};
 
-/// What sources need.
+/// Members that sources need.
 const REQUIRED: [(&str, &[&str]); 14] = [
     ("gitRepo", &["repository"]),
     ("gcePersistentDisk", &["pdName"]),

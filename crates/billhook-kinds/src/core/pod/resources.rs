@@ -24,7 +24,7 @@ pub(super) fn is_of_pods(name: &str) -> bool {
     matches!(name, "cpu" | "memory") || name.starts_with(HUGE_PAGES)
 }
 
-/// What the containers of a pod need together: as many as run at the same time (`requests` or
+/// The needs of the containers of a pod together: as many as run at the same time (`requests` or
 /// `limits`).
 pub(super) fn total(spec: &Value, amounts: &str) -> Amounts {
     let place = format!("/resources/{amounts}");

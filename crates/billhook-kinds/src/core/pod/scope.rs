@@ -1,4 +1,4 @@
-//! What the parts of a pod know of the whole.
+//! The knowledge that the parts of a pod have of the whole.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::checks::{is_set, name_of};
 use crate::values::{integer, items, text};
 
-/// What the parts of a pod know of the whole.
+/// The knowledge that the parts of a pod have of the whole.
 pub(super) struct Scope<'s> {
     /// The version of the server.
     pub(super) kubernetes: KubernetesVersion,

@@ -1,4 +1,4 @@
-//! What pods of an operating system may not have (BK-106).
+//! Operating systems of pods (BK-106).
 
 use billhook_apimachinery::{FieldError, FieldPath};
 use serde_json::Value;
@@ -8,7 +8,7 @@ use super::defaults::CONTAINERS;
 use crate::rules::one_of;
 use crate::values::{items, text};
 
-/// What pods of Windows do not have.
+/// Members that pods of Windows do not have.
 const NOT_IN_WINDOWS: [(&str, &str); 15] = [
     ("securityContext", "appArmorProfile"),
     ("securityContext", "seLinuxOptions"),
@@ -27,7 +27,7 @@ const NOT_IN_WINDOWS: [(&str, &str); 15] = [
     ("securityContext", "seLinuxChangePolicy"),
 ];
 
-/// What their containers do not have.
+/// Members that their containers do not have.
 const NOT_IN_WINDOWS_CONTAINERS: [&str; 10] = [
     "appArmorProfile",
     "seLinuxOptions",

@@ -64,7 +64,7 @@ fn is_flag(status: &Value, place: &str) -> bool {
     status.pointer(place) == Some(&Value::Bool(true))
 }
 
-/// What is seen of a pod.
+/// The state of a pod as a row shows it.
 #[derive(Default)]
 struct Seen {
     ready: usize,

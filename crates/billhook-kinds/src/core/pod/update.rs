@@ -1,4 +1,4 @@
-//! What updates of pods may change (BK-107, BK-112, BK-113).
+//! Changes that updates of pods may make (BK-107, BK-112, BK-113).
 
 use billhook_apimachinery::record::Type;
 use billhook_apimachinery::value::semantically_equal;
@@ -244,7 +244,7 @@ fn has_same_containers(errors: &mut Vec<FieldError>, spec: &Value, stored: &Valu
     errors.len() == before
 }
 
-/// What was requested or limited stays so, in whatever amount.
+/// A resource that was requested or limited stays so, in whatever amount.
 fn kept(errors: &mut Vec<FieldError>, path: &FieldPath, container: &Value, stored: &Value) {
     for (name, detail) in [
         ("requests", "resource requests cannot be removed"),
