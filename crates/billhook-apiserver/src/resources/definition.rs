@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use billhook::{CrdOptions, KubernetesVersion};
 use billhook::definition::DefinitionDocument;
+use billhook::{CrdOptions, KubernetesVersion};
 use billhook_admission::Chain;
 use billhook_apimachinery::record::{TypedRecord as _, to_value};
 use billhook_apimachinery::value::DeepValue;

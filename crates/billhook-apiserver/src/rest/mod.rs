@@ -1,5 +1,6 @@
 //! The verbs of resources.
 
+mod actions;
 mod context;
 mod delete;
 mod deletion;

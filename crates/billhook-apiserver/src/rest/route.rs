@@ -8,7 +8,7 @@ use billhook_apimachinery::Status;
 use http::HeaderValue;
 
 use super::context::Context;
-use super::{delete, list, read, watch, write};
+use super::{actions, delete, list, read, watch, write};
 use crate::failures::{not_allowed, not_served, with_details};
 use crate::request::{
     Accepted, NOT_ACCEPTABLE, Request, Verb, names_media_type, negotiate, negotiate_own,
@@ -91,6 +91,9 @@ async fn verbs(
     accepted: Option<&Accepted>,
 ) -> Result<Response, Status> {
     context.resource.admission.check_conversion()?;
+    if verb == Verb::Create && context.path.name.is_some() && actions::is_action(context) {
+        return actions::create(context).await;
+    }
     check_offered(context, verb)?;
     if matches!(verb, Verb::Get | Verb::Update | Verb::Patch | Verb::Delete) {
         // A patch says first that its type is unknown (RE-80).

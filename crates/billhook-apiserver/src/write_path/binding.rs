@@ -4,7 +4,11 @@ use std::sync::Arc;
 
 use billhook_admission::{StoreError, StoreWrite};
 use billhook_apimachinery::Status;
+use billhook_apimachinery::print::compact_json;
+use billhook_apimachinery::record::text;
+use billhook_apimachinery::value::{DeepValue, deep_clone};
 use bytes::Bytes;
+use serde_json::Value;
 
 use crate::resources::Resource;
 use crate::shared::{Change, Shared};
@@ -13,11 +17,43 @@ use crate::storage::{Collection, Object, OwnText, Revision, Storage as _, Write,
 /// How many bytes a stored object has at most: as in etcd (RE-140).
 const MAX_STORED: usize = 3 << 19;
 
+/// Why an object is not replaced by one that was made for another revision.
+const OUTDATED: &str = "the object has been modified; please apply your changes to the latest \
+                        version and try again";
+
 /// The key of an object in storage; the namespace is empty for an object of the cluster.
 pub(crate) fn object_key(namespace: &str, name: &str) -> String {
     match namespace {
         "" => name.to_owned(),
         namespace => [namespace, "/", name].concat(),
+    }
+}
+
+/// Replaces an object of the server's own kinds without asking anybody, and without owners: as
+/// bindings and evictions do.
+///
+/// # Errors
+///
+/// A conflict if something else is stored than was read.
+pub(crate) fn replace_stored(
+    server: &Arc<Shared>,
+    resource: &Resource,
+    stored: &Object,
+    object: &Value,
+) -> Result<(), Status> {
+    let binding = Binding::new(server, resource);
+    let mut object = DeepValue::from(deep_clone(object));
+    if let Some(Value::Object(metadata)) = object.get_mut("metadata") {
+        metadata.remove("resourceVersion");
+    }
+    match binding.replace(stored, compact_json(&object).into()) {
+        Ok(()) => Ok(()),
+        Err(StoreError::Failed(status)) => Err(status),
+        Err(_) => {
+            let version = resource.kind.map_or("", |kind| kind.version);
+            let name = object.get("metadata").map_or("", |metadata| text(metadata, "name"));
+            Err(Status::conflict(&resource.name(version), name, OUTDATED))
+        }
     }
 }
 
@@ -56,6 +92,14 @@ impl Binding {
         let change = Change { collection: &self.collection, key: &key, before: found.as_ref() };
         self.server.take_over(&change);
         Ok(written)
+    }
+
+    fn replace(&self, stored: &Object, text: Bytes) -> Result<(), StoreError> {
+        self.commit(&stored.key, Some(stored.modified), Some(text))?;
+        let change =
+            Change { collection: &self.collection, key: &stored.key, before: Some(stored) };
+        self.server.take_over(&change);
+        Ok(())
     }
 
     fn commit(

@@ -5,4 +5,4 @@ mod binding;
 mod cluster;
 
 pub(crate) use self::admit::{admit, admit_own};
-pub(crate) use self::binding::object_key;
+pub(crate) use self::binding::{object_key, replace_stored};

@@ -1,0 +1,351 @@
+//! Subresources that are created on a pod: bindings and evictions (BK-110, BK-111).
+
+use billhook_admission::{DeleteOptions, ObjectRequest, Subresource};
+use billhook_apimachinery::label_selector::LabelSelector;
+use billhook_apimachinery::record::{TypedRecord as _, text};
+use billhook_apimachinery::value::DeepValue;
+use billhook_apimachinery::{
+    FieldError, FieldPath, GroupVersionResource, Status, StatusCause, StatusDetails, aggregate,
+};
+use http::StatusCode;
+use serde_json::{Map, Value, json};
+
+use super::context::Context;
+use super::options::{Body, WriteOptions};
+use super::write::answer;
+use crate::resources::Resource;
+use crate::response::Response;
+use crate::storage::{Object, Storage as _};
+use crate::write_path::{admit_own, object_key, replace_stored};
+
+/// How many evicted pods a budget remembers at most.
+const MAX_DISRUPTED: usize = 2000;
+
+const VIOLATES: &str = "Cannot evict pod as it would violate the pod's disruption budget.";
+
+/// Whether a subresource is created by `POST`.
+pub(super) fn is_action(context: &Context<'_>) -> bool {
+    let is_of_pods = context.resource.kind.is_some_and(|kind| kind.kind == "Pod");
+    is_of_pods && matches!(context.path.subresource.as_str(), "binding" | "eviction")
+}
+
+/// `POST` to a subresource of a pod.
+pub(super) async fn create(context: &Context<'_>) -> Result<Response, Status> {
+    let kind = context.resource.kind.and_then(|kind| kind.subresource(&context.path.subresource));
+    let record = kind.and_then(|subresource| subresource.body.record());
+    let body = Body::of(context.request, record)?;
+    let options = WriteOptions::read(context.request, "CreateOptions")?;
+    let manifests = billhook::read_manifests(&body.text);
+    let manifests = manifests.map_err(|error| Status::bad_request(error.to_string()))?;
+    let [manifest] = manifests.as_slice() else {
+        return Err(Status::bad_request("the body must be one object"));
+    };
+    let object = manifest.value();
+    let name = object.get("metadata").map_or("", |metadata| text(metadata, "name"));
+    if !name.is_empty() && name != context.name()? {
+        let kind = kind.map_or("", |subresource| subresource.body.kind);
+        let message = format!("name in URL does not match name in {kind} object");
+        return Err(Status::bad_request(message));
+    }
+    match context.path.subresource.as_str() {
+        "binding" => bind(context, object, options.dry_run)?,
+        _ => evict(context, object, options.dry_run).await?,
+    }
+    let mut success = Status::default();
+    success.status = "Success".to_owned();
+    success.code = 201;
+    Ok(context.form.status(&success))
+}
+
+/// Puts a pod on a node.
+fn bind(context: &Context<'_>, binding: &Value, dry_run: bool) -> Result<(), Status> {
+    check_target(binding.get("target").unwrap_or(&Value::Null))?;
+    let stored = context.stored()?;
+    check_revision(context, binding, &stored)?;
+    let mut pod = read(&stored)?;
+    let name = context.name()?;
+    let refused = |why: &str| {
+        let resource = GroupVersionResource::new("", "v1", "pods/binding");
+        Err(Status::conflict(&resource, name, why))
+    };
+    if pod.pointer("/metadata/deletionTimestamp").is_some() {
+        return refused(&format!("pod {name} is being deleted, cannot be assigned to a host"));
+    }
+    let spec = pod.get("spec").unwrap_or(&Value::Null);
+    match text(spec, "nodeName") {
+        "" => {}
+        node => return refused(&format!("pod {name} is already assigned to node \"{node}\"")),
+    }
+    let gates = spec.get("schedulingGates").and_then(Value::as_array);
+    if gates.is_some_and(|gates| !gates.is_empty()) {
+        return refused(&format!("pod {name} has non-empty .spec.schedulingGates"));
+    }
+    let node = binding.pointer("/target/name").cloned().unwrap_or_default();
+    set(&mut pod, "spec", "nodeName", node);
+    for part in ["annotations", "labels"] {
+        let given = binding.get("metadata").and_then(|metadata| metadata.get(part));
+        if let Some(Value::Object(given)) = given
+            && let Some(Value::Object(metadata)) = pod.get_mut("metadata")
+            && let Value::Object(all) = metadata.entry(part).or_insert_with(|| json!({}))
+        {
+            all.extend(given.iter().map(|(name, value)| (name.clone(), value.clone())));
+        }
+    }
+    if let Some(Value::Object(status)) = pod.get_mut("status") {
+        status.remove("nominatedNodeName");
+    }
+    set_condition(context, &mut pod, "PodScheduled", &[("status", "True")]);
+    if dry_run {
+        return Ok(());
+    }
+    replace_stored(context.server, &context.resource, &stored, &pod)
+}
+
+/// A binding is to a node.
+fn check_target(target: &Value) -> Result<(), Status> {
+    let mut errors = Vec::new();
+    let path = |name: &str| FieldPath::default().name("target").name(name);
+    if !matches!(text(target, "kind"), "" | "Node") {
+        let supported = ["Node", "<empty>"];
+        errors.push(FieldError::not_supported(path("kind"), text(target, "kind"), supported));
+    }
+    if text(target, "name").is_empty() {
+        errors.push(FieldError::required(path("name"), ""));
+    }
+    match errors.as_slice() {
+        [] => Ok(()),
+        errors => Err(Status::failure(500, "", aggregate(errors))),
+    }
+}
+
+/// A binding may be for a revision of the pod only.
+fn check_revision(context: &Context<'_>, binding: &Value, stored: &Object) -> Result<(), Status> {
+    let wanted = binding.get("metadata").map_or("", |metadata| text(metadata, "resourceVersion"));
+    let found = stored.modified.to_string();
+    if wanted.is_empty() || wanted == found {
+        return Ok(());
+    }
+    let why = format!(
+        "StorageError: invalid object, Code: 4, Key: /registry/pods/{}, ResourceVersion: 0, \
+         AdditionalErrorMsg: Precondition failed: ResourceVersion in precondition: {wanted}, \
+         ResourceVersion in object meta: {found}",
+        stored.key,
+    );
+    Err(Status::conflict(&context.resource_name(), context.name()?, &why))
+}
+
+/// Deletes a pod, unless a budget forbids it.
+async fn evict(context: &Context<'_>, eviction: &Value, dry_run: bool) -> Result<(), Status> {
+    let stored = context.stored()?;
+    let pod = read(&stored)?;
+    let options = eviction.get("deleteOptions").unwrap_or(&Value::Null);
+    let options = DeleteOptions::read(options).map_err(|e| Status::bad_request(e.to_string()))?.0;
+    let dry_run = dry_run || !options.dry_run.is_empty();
+    let status = pod.get("status").unwrap_or(&Value::Null);
+    let is_ending = pod.pointer("/metadata/deletionTimestamp").is_some();
+    let needs_no_budget =
+        is_ending || matches!(text(status, "phase"), "Succeeded" | "Failed" | "Pending");
+    let mut stored = stored;
+    if !needs_no_budget {
+        let budget = budget_of(context, &pod)?.filter(|budget| !is_unhealthy(&pod, budget));
+        if let Some(budget) = budget {
+            use_up(context, &budget, dry_run).await?;
+        }
+    }
+    if !is_ending && !dry_run {
+        let mut marked = read(&stored)?;
+        let condition = [
+            ("status", "True"),
+            ("reason", "EvictionByEvictionAPI"),
+            ("message", "Eviction API: evicting"),
+        ];
+        set_condition(context, &mut marked, "DisruptionTarget", &condition);
+        replace_stored(context.server, &context.resource, &stored, &marked)?;
+        stored = context.stored()?;
+    }
+    let request = ObjectRequest::delete(context.version.name(), &[])
+        .stored(context.resource.stored(&stored))
+        .dry_run(dry_run)
+        .delete_options(options);
+    let outcome = context.admit(request).await;
+    answer(context, &outcome, StatusCode::OK)?;
+    outcome.result.map(drop)
+}
+
+/// The budget of a pod, if it has one.
+fn budget_of(context: &Context<'_>, pod: &Value) -> Result<Option<DeepValue>, Status> {
+    let prefix = context.prefix();
+    let budgets = context.server.read_objects("policy", "poddisruptionbudgets", &prefix);
+    let no_labels = Map::new();
+    let labels = pod.pointer("/metadata/labels").and_then(Value::as_object).unwrap_or(&no_labels);
+    let selects = |budget: &DeepValue| {
+        let selector = budget.pointer("/spec/selector").filter(|selector| !selector.is_null());
+        let selector = selector.and_then(|it| LabelSelector::from_value(it).ok()?.parse().ok());
+        selector.is_some_and(|selector| selector.matches(labels))
+    };
+    let mut found = budgets.into_iter().filter(selects);
+    let (budget, other) = (found.next(), found.next());
+    if other.is_some() {
+        let message = "This pod has more than one PodDisruptionBudget, which the eviction \
+                       subresource does not support.";
+        return Err(Status::failure(500, "", message));
+    }
+    Ok(budget)
+}
+
+/// Whether a pod is not ready and may go without using up the budget.
+fn is_unhealthy(pod: &Value, budget: &Value) -> bool {
+    let conditions = pod.pointer("/status/conditions").and_then(Value::as_array);
+    let is_ready = conditions
+        .into_iter()
+        .flatten()
+        .any(|condition| text(condition, "type") == "Ready" && text(condition, "status") == "True");
+    let count = |name: &str| {
+        budget.get("status").and_then(|status| status.get(name)).and_then(Value::as_i64)
+    };
+    let (current, desired) = (count("currentHealthy"), count("desiredHealthy"));
+    let is_always_allowed = budget
+        .get("spec")
+        .is_some_and(|spec| text(spec, "unhealthyPodEvictionPolicy") == "AlwaysAllow");
+    !is_ready && (is_always_allowed || current >= desired && desired > Some(0))
+}
+
+/// Takes one disruption from a budget.
+async fn use_up(context: &Context<'_>, budget: &Value, dry_run: bool) -> Result<(), Status> {
+    let empty = Value::Null;
+    let (metadata, status) =
+        (budget.get("metadata").unwrap_or(&empty), budget.get("status").unwrap_or(&empty));
+    let name = text(metadata, "name");
+    let count = |of: &Value, name: &str| of.get(name).and_then(Value::as_i64).unwrap_or_default();
+    if count(status, "observedGeneration") < count(metadata, "generation") {
+        let why = format!("The disruption budget {name} is still being processed by the server.");
+        return Err(violates(&why, 10));
+    }
+    let allowed = count(status, "disruptionsAllowed");
+    let resource = GroupVersionResource::new("policy", "v1", "poddisruptionbudgets");
+    if allowed < 0 {
+        let why = "pdb disruptions allowed is negative";
+        return Err(Status::forbidden(&resource, name, why));
+    }
+    let disrupted = status.get("disruptedPods").and_then(Value::as_object);
+    if disrupted.is_some_and(|pods| pods.len() > MAX_DISRUPTED) {
+        let why = "DisruptedPods map too big - too many evictions not confirmed by PDB controller";
+        return Err(Status::forbidden(&resource, name, why));
+    }
+    if allowed == 0 {
+        return Err(violates(&spent(name, status), 0));
+    }
+    if dry_run {
+        return Ok(());
+    }
+    let now = context.server.settings.clock.now().to_rfc3339();
+    let mut object = DeepValue::from(budget.clone());
+    set(&mut object, "status", "disruptionsAllowed", (allowed - 1).into());
+    if let Some(Value::Object(status)) = object.get_mut("status")
+        && let Value::Object(pods) = status.entry("disruptedPods").or_insert_with(|| json!({}))
+    {
+        pods.insert(context.name()?.to_owned(), now.into());
+    }
+    if allowed == 1 {
+        let generation = metadata.get("generation").cloned().unwrap_or_default();
+        let condition = [("status", "False"), ("reason", "InsufficientPods"), ("message", "")];
+        set_condition(context, &mut object, "DisruptionAllowed", &condition);
+        let conditions = object.pointer_mut("/status/conditions").and_then(Value::as_array_mut);
+        let allowed = conditions.into_iter().flatten();
+        for condition in allowed.filter(|it| text(it, "type") == "DisruptionAllowed") {
+            if let Value::Object(condition) = condition {
+                condition.insert("observedGeneration".to_owned(), generation.clone());
+                condition.remove("lastProbeTime");
+            }
+        }
+    }
+    write_budget(context, name, object).await
+}
+
+async fn write_budget(context: &Context<'_>, name: &str, budget: DeepValue) -> Result<(), Status> {
+    let catalog = context.server.catalog();
+    let Some(resource) = catalog.find("policy", "poddisruptionbudgets") else { return Ok(()) };
+    let resource: &Resource = &resource;
+    let key = object_key(context.namespace(), name);
+    let Some(stored) = context.server.storage.get(&resource.collection, &key) else {
+        return Ok(());
+    };
+    let mut budget = budget;
+    set(&mut budget, "metadata", "resourceVersion", stored.modified.to_string().into());
+    let request = ObjectRequest::replace_object("v1", budget, resource.stored(&stored))
+        .name(name)
+        .namespace(context.namespace())
+        .subresource(Subresource::Status)
+        .field_manager("kube-apiserver");
+    admit_own(context.server, resource, request).await.result.map(drop)
+}
+
+/// Why a budget allows no disruption.
+fn spent(name: &str, status: &Value) -> String {
+    let count = |name: &str| status.get(name).and_then(Value::as_i64).unwrap_or_default();
+    let (current, desired) = (count("currentHealthy"), count("desiredHealthy"));
+    let conditions = status.get("conditions").and_then(Value::as_array).into_iter().flatten();
+    let mut failed = conditions.filter(|condition| {
+        text(condition, "type") == "DisruptionAllowed" && text(condition, "reason") == "SyncFailed"
+    });
+    if let Some(condition) = failed.next() {
+        let why = text(condition, "message");
+        return format!(
+            "The disruption budget {name} does not allow evicting pods currently because it failed \
+             sync: {why}"
+        );
+    }
+    if current <= desired {
+        return format!(
+            "The disruption budget {name} needs {desired} healthy pods and has {current} currently"
+        );
+    }
+    format!("The disruption budget {name} does not allow evicting pods currently")
+}
+
+/// The refusal of an eviction.
+fn violates(why: &str, retry_after: i32) -> Status {
+    let mut cause = StatusCause::default();
+    "DisruptionBudget".clone_into(&mut cause.reason);
+    why.clone_into(&mut cause.message);
+    let mut details = StatusDetails::default();
+    details.causes.push(cause);
+    details.retry_after_seconds = retry_after;
+    let mut status = Status::failure(429, "TooManyRequests", VIOLATES);
+    status.details = Some(Box::new(details));
+    status
+}
+
+fn read(stored: &Object) -> Result<DeepValue, Status> {
+    let document = billhook_decode::read_json(&stored.text);
+    let document = document.map_err(|error| Status::internal_error(&error.to_string()))?;
+    Ok(document.into_value())
+}
+
+fn set(object: &mut Value, part: &str, name: &str, value: Value) {
+    if let Value::Object(members) = object
+        && let Value::Object(part) = members.entry(part).or_insert_with(|| json!({}))
+    {
+        part.insert(name.to_owned(), value);
+    }
+}
+
+/// Sets a condition of a status, as of now if it changes.
+fn set_condition(context: &Context<'_>, object: &mut Value, type_: &str, fields: &[(&str, &str)]) {
+    let now = context.server.settings.clock.now().to_rfc3339();
+    let mut condition = json!({"type": type_, "lastProbeTime": null, "lastTransitionTime": now});
+    if let Value::Object(members) = &mut condition {
+        members.extend(fields.iter().map(|(name, value)| ((*name).to_owned(), (*value).into())));
+        members
+            .retain(|name, value| name != "message" || value != "" || type_ == "DisruptionAllowed");
+    }
+    if let Value::Object(members) = object
+        && let Value::Object(status) = members.entry("status").or_insert_with(|| json!({}))
+        && let Value::Array(conditions) = status.entry("conditions").or_insert_with(|| json!([]))
+    {
+        match conditions.iter_mut().find(|it| text(it, "type") == type_) {
+            Some(found) => *found = condition,
+            None => conditions.push(condition),
+        }
+    }
+}
