@@ -40,7 +40,8 @@ pub fn decode(text: &str) -> Result<Vec<u8>, usize> {
             _ => return Err(offset),
         };
         if padding > 0 {
-            return Err(offset);
+            // One that is missing is noticed at the padding before it.
+            return Err(if digits + padding < 4 { offset - 1 } else { offset });
         }
         bits = bits << 6 | u32::from(value);
         digits += 1;
@@ -53,6 +54,8 @@ pub fn decode(text: &str) -> Result<Vec<u8>, usize> {
         (0, 0) => {}
         (2, 2) => bytes.push((bits >> 4) as u8),
         (3, 1) => bytes.extend([(bits >> 10) as u8, (bits >> 2) as u8]),
+        // Digits that are too few are out of place from the first on.
+        (digits, 0) => return Err(text.len() - digits),
         _ => return Err(text.len()),
     }
     Ok(bytes)
@@ -79,9 +82,16 @@ mod tests {
         }
         assert_eq!(decode("Zm9v\nYmFy\r\n").as_deref(), Ok(b"foobar".as_slice()));
         assert_eq!(encode(&[0xfb, 0xff, 0xfe]), "+//+");
-        for (text, offset) in
-            [("Zm9", 3), ("Z===", 1), ("Zg==Zg==", 4), ("Zm-v", 2), ("Zg=", 3), ("Zm8==", 4)]
-        {
+        for (text, offset) in [
+            ("Zm9", 0),
+            ("Zm9vZg", 4),
+            ("Z===", 1),
+            ("Zg==Zg==", 4),
+            ("Zg=v", 2),
+            ("Zm-v", 2),
+            ("Zg=", 3),
+            ("Zm8==", 4),
+        ] {
             assert_eq!(decode(text), Err(offset), "{text}");
         }
     }

@@ -1,7 +1,9 @@
 //! The cells of tables (BK-721, BK-722).
 
 use billhook_apimachinery::age;
+use billhook_apimachinery::label_selector::LabelSelector;
 use billhook_apimachinery::metadata::Time;
+use billhook_apimachinery::record::FieldValue as _;
 use serde_json::Value;
 
 use crate::values::{members, text};
@@ -35,12 +37,43 @@ pub(crate) fn count(object: &Value, place: &str) -> usize {
     }
 }
 
-/// The cell of labels at a place: `k=v`, joined with commas.
+/// The cell of a text, or of another one if there is none.
+pub(crate) fn at_or(object: &Value, place: &str, otherwise: &str) -> Value {
+    let text = text(object, place);
+    if text.is_empty() { otherwise } else { text }.into()
+}
+
+/// The cell of texts in a row, or of another text if there are none.
+pub(crate) fn joined<T: AsRef<str>>(texts: &[T], otherwise: &str) -> Value {
+    let texts: Vec<&str> = texts.iter().map(AsRef::as_ref).collect();
+    if texts.is_empty() { otherwise.into() } else { texts.join(",").into() }
+}
+
+/// The cell of the first three texts, with the number of the others.
+pub(crate) fn first_three(texts: &[String], otherwise: &str) -> Value {
+    match texts.split_at_checked(3) {
+        Some((first, more)) if !more.is_empty() => {
+            format!("{} + {} more...", first.join(","), more.len()).into()
+        }
+        _ => joined(texts, otherwise),
+    }
+}
+
+/// The cell of labels that must match.
 pub(crate) fn labels(object: &Value, place: &str) -> Value {
-    let labels = members(object, place);
-    let mut pairs: Vec<String> = labels
-        .map(|(key, value)| format!("{key}={}", value.as_str().unwrap_or_default()))
+    let mut labels: Vec<String> = members(object, place)
+        .map(|(name, value)| format!("{name}={}", value.as_str().unwrap_or_default()))
         .collect();
-    pairs.sort();
-    if pairs.is_empty() { "<none>".into() } else { pairs.join(",").into() }
+    labels.sort();
+    joined(&labels, "<none>")
+}
+
+/// The cell of a label selector.
+pub(crate) fn selector(object: &Value, place: &str) -> Value {
+    let selector = object.pointer(place).map(LabelSelector::of).unwrap_or_default();
+    match selector.parse() {
+        Ok(_) if selector.is_empty() => "<none>".into(),
+        Ok(selector) => selector.to_string().into(),
+        Err(_) => "<error>".into(),
+    }
 }

@@ -132,6 +132,8 @@ pub enum NameRule {
     ServiceName,
     /// A segment of a path.
     PathSegment,
+    /// An IP address in its canonical form, which the rules of the kind check (BK-462).
+    Address,
 }
 
 /// When `metadata.generation` rises (BK-11).

@@ -16,6 +16,7 @@ mod definition;
 mod discovery;
 mod flowcontrol;
 mod generated;
+mod ip;
 mod kind;
 mod networking;
 mod node;
@@ -30,5 +31,6 @@ mod values;
 mod workloads;
 
 pub use autoscaling::{pod_autoscaler_to_v1, pod_autoscaler_to_v2};
+pub use self::core::{AllocatedByServices, AllocationError, ServiceAllocator, ServiceRanges};
 pub use behavior::{Behavior, Findings, WriteContext};
 pub use kind::{BodyKind, ColumnHeading, Deprecation, Generation, Kind, NameRule, Subresource};

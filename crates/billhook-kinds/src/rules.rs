@@ -3,11 +3,15 @@
 
 use billhook_apimachinery::label_selector::LabelSelector;
 use billhook_apimachinery::metadata::validate_labels;
+use billhook_apimachinery::print::compact_json;
 use billhook_apimachinery::record::FieldValue as _;
 use billhook_apimachinery::{FieldError, FieldPath, KubernetesVersion, Location, Quantity, names};
 use serde_json::Value;
 
 const NOT_NEGATIVE: &str = "must be greater than or equal to 0";
+
+/// The detail of an error about a field that must stay as it was.
+pub(crate) const IMMUTABLE: &str = "field is immutable";
 
 const PERCENT: &str = "a valid percent string must be a numeric string followed by an ending '%' \
     (e.g. '1%',  or '93%', regex used for validation is '[0-9]+%')";
@@ -73,7 +77,7 @@ pub(crate) fn immutable(
     let (value, old) = (set(value), set(old));
     if value != old {
         let value = value.unwrap_or_default();
-        errors.push(FieldError::invalid(path.clone(), value, "field is immutable"));
+        errors.push(FieldError::invalid(path.clone(), value, IMMUTABLE));
     }
 }
 
@@ -220,4 +224,105 @@ pub(crate) fn qualified_name(
     kubernetes: KubernetesVersion,
 ) {
     invalid(errors, path, value, names::qualified_name(value, kubernetes.wording()));
+}
+
+/// The name of a service, which older servers want to begin with a letter (BK-770).
+pub(crate) fn service_name(
+    errors: &mut Vec<FieldError>,
+    path: &FieldPath,
+    value: &str,
+    kubernetes: KubernetesVersion,
+) {
+    let is_relaxed = kubernetes >= KubernetesVersion::V1_36;
+    named(
+        errors,
+        path,
+        value,
+        if is_relaxed { names::dns1123_label } else { names::dns1035_label },
+    );
+}
+
+/// A name that becomes part of a path.
+pub(crate) fn path_segment(errors: &mut Vec<FieldError>, path: &FieldPath, value: &str) {
+    invalid(errors, path, value, names::path_segment(value, false));
+}
+
+/// A text that must not be empty and must be able to become part of a path.
+pub(crate) fn required_segment(errors: &mut Vec<FieldError>, path: &FieldPath, value: &str) {
+    match value {
+        "" => errors.push(FieldError::required(path.clone(), "")),
+        value => path_segment(errors, path, value),
+    }
+}
+
+/// The name of a host, which may begin with a wildcard.
+pub(crate) fn host(errors: &mut Vec<FieldError>, path: &FieldPath, value: &str) {
+    if value.contains('*') {
+        named(errors, path, value, wildcard_subdomain);
+    } else {
+        named(errors, path, value, names::dns1123_subdomain);
+    }
+}
+
+const WILDCARD: &str = "a wildcard DNS-1123 subdomain must start with '*.', followed by a valid \
+    DNS subdomain, which must consist of lower case alphanumeric characters, '-' or '.' and end \
+    with an alphanumeric character (e.g. '*.example.com', regex used for validation is \
+    '\\*\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
+
+fn wildcard_subdomain(value: &str) -> Vec<String> {
+    let mut messages = Vec::new();
+    if value.len() > 253 {
+        messages.push("must be no more than 253 characters".to_owned());
+    }
+    let domain = value.strip_prefix("*.").map(names::dns1123_subdomain);
+    let is_too_long = |message: &String| message.starts_with("must be no more");
+    if domain.is_none_or(|messages| !messages.iter().all(is_too_long)) {
+        messages.push(WILDCARD.to_owned());
+    }
+    messages
+}
+
+/// A part of an object that must stay as it was, which errors show with the names of its members in
+/// Go (BK-791).
+pub(crate) fn immutable_part(
+    errors: &mut Vec<FieldError>,
+    path: &FieldPath,
+    value: Option<&Value>,
+    old: Option<&Value>,
+    members: &[(&str, &str)],
+) {
+    let mut found = Vec::new();
+    immutable(&mut found, path, value, old);
+    let show = |error: FieldError| match value.filter(|value| value.is_object()) {
+        Some(value) => error.show_value_as(in_go_names(value, members)),
+        None => error,
+    };
+    errors.extend(found.into_iter().map(show));
+}
+
+/// Prints an object as JSON with the names that its members have in Go. Each is a text.
+pub(crate) fn in_go_names(object: &Value, members: &[(&str, &str)]) -> String {
+    let printed: Vec<String> = members
+        .iter()
+        .map(|(go, name)| {
+            let value = object.get(name).map_or_else(|| "\"\"".to_owned(), compact_json);
+            format!("\"{go}\":{value}")
+        })
+        .collect();
+    format!("{{{}}}", printed.join(","))
+}
+
+/// A finalizer: one of the server's own, or a name with a domain (BK-12).
+pub(crate) fn finalizer(
+    errors: &mut Vec<FieldError>,
+    path: &FieldPath,
+    value: &str,
+    kubernetes: KubernetesVersion,
+) {
+    qualified_name(errors, path, value, kubernetes);
+    let is_known = matches!(value, "kubernetes" | "orphan" | "foregroundDeletion");
+    if !value.contains('/') && !is_known {
+        let detail = "name is neither a standard finalizer name nor is it fully qualified";
+        errors.push(FieldError::invalid(path.clone(), value, detail));
+    }
 }

@@ -139,6 +139,7 @@ fn name_rule(text: &str) -> &'static str {
         text if text.starts_with("path segment") => "PathSegment",
         text if text.starts_with("dns1123label (gate") => "ServiceName",
         text if text.starts_with("dns1123label") => "Label",
+        text if text.starts_with("an IP address") => "Address",
         _ => "Subdomain",
     }
 }

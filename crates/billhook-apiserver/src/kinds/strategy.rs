@@ -3,7 +3,9 @@
 use billhook::KubernetesVersion;
 use billhook_admission::{self as admission, Strategy, StrategyContext, Subresource};
 use billhook_apimachinery::metadata::subdomain_name;
-use billhook_apimachinery::names::{dns1123_label, mask_trailing_hyphen, path_segment};
+use billhook_apimachinery::names::{
+    dns1035_label, dns1123_label, mask_trailing_hyphen, path_segment,
+};
 use billhook_apimachinery::record::{Record, Type, complete};
 use billhook_apimachinery::value::deep_eq;
 use billhook_kinds::{Behavior, Findings, Generation, Kind, NameRule, WriteContext};
@@ -107,8 +109,10 @@ impl Strategy for KindStrategy {
 
     fn name_rule(&self) -> fn(&str, bool) -> Vec<String> {
         match self.kind.name_rule {
+            NameRule::ServiceName if self.kubernetes < KubernetesVersion::V1_36 => older_label_name,
             NameRule::Label | NameRule::ServiceName => label_name,
             NameRule::PathSegment => path_segment,
+            NameRule::Address => |_, _| Vec::new(),
             _ if self.kind.kind == "ReplicationController" => declared_name,
             _ => subdomain_name,
         }
@@ -189,4 +193,9 @@ fn remove_defaults(object: &mut Value, record: &'static Record) {
 /// Checks a name that is a DNS label. The end of a prefix is not checked if it is a hyphen.
 fn label_name(name: &str, is_prefix: bool) -> Vec<String> {
     if is_prefix { dns1123_label(&mask_trailing_hyphen(name)) } else { dns1123_label(name) }
+}
+
+/// Checks a name that is a DNS label as older servers want those of services (BK-770).
+fn older_label_name(name: &str, is_prefix: bool) -> Vec<String> {
+    if is_prefix { dns1035_label(&mask_trailing_hyphen(name)) } else { dns1035_label(name) }
 }

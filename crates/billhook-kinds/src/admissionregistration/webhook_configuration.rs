@@ -30,6 +30,10 @@ impl Behavior for WebhookConfiguration {
         Ok(unknown)
     }
 
+    fn has_plain_metadata(&self) -> bool {
+        false
+    }
+
     fn validate(
         &self,
         object: &Value,

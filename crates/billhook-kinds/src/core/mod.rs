@@ -2,22 +2,28 @@
 
 mod config_map;
 mod data;
+mod endpoints;
 mod event;
 mod namespace;
 pub(crate) mod pod;
 pub(crate) mod pod_template;
 mod replication_controller;
 mod secret;
+mod service;
 mod service_account;
 pub(crate) mod volume_claim;
 
 use self::config_map::ConfigMap;
+use self::endpoints::Endpoints;
 pub(crate) use self::event::Event;
 use self::namespace::Namespace;
 use self::pod::Pod;
 use self::pod_template::PodTemplate;
 use self::replication_controller::ReplicationController;
 use self::secret::Secret;
+use self::service::Service;
+pub use self::service::{AllocatedByServices, AllocationError, ServiceAllocator, ServiceRanges};
+pub(crate) use self::service::{load_balancer_addresses, validate_host};
 use self::service_account::ServiceAccount;
 use crate::behavior::{Behavior, Plain};
 
@@ -25,12 +31,14 @@ use crate::behavior::{Behavior, Plain};
 pub(crate) fn behavior_of(kind: &str) -> &'static dyn Behavior {
     match kind {
         "ConfigMap" => &ConfigMap,
+        "Endpoints" => &Endpoints,
         "Event" => &Event,
         "Namespace" => &Namespace,
         "Pod" => &Pod,
         "PodTemplate" => &PodTemplate,
         "ReplicationController" => &ReplicationController,
         "Secret" => &Secret,
+        "Service" => &Service,
         "ServiceAccount" => &ServiceAccount,
         _ => &Plain,
     }

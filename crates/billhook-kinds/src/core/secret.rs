@@ -29,6 +29,7 @@ impl Behavior for Secret {
         found: &mut Findings,
     ) {
         data::validate_secret(secret, &mut found.errors);
+        found.warnings.extend(key_pair_warning(secret));
         if let Some(old) = old {
             data::validate_type(secret, old, &mut found.errors);
             data::validate_immutable(secret, old, &mut found.errors);
@@ -55,4 +56,20 @@ fn merge_string_data(secret: &mut Value) {
             data.insert(name, base64::encode(text(&value, "").as_bytes()).into());
         }
     }
+}
+
+/// Returns the server's warning about a certificate or a key that is not in PEM. What is in the PEM
+/// is not checked.
+fn key_pair_warning(secret: &Value) -> Option<String> {
+    if text(secret, "/type") != "kubernetes.io/tls" {
+        return None;
+    }
+    let data = secret.get("data")?;
+    for (key, part) in [("tls.crt", "certificate"), ("tls.key", "key")] {
+        let bytes = base64::decode(data.get(key)?.as_str()?).unwrap_or_default();
+        if !String::from_utf8_lossy(&bytes).contains("-----BEGIN ") {
+            return Some(format!("tls: failed to find any PEM data in {part} input"));
+        }
+    }
+    None
 }

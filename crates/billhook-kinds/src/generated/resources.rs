@@ -960,7 +960,7 @@ pub(crate) static KINDS: &[Kind] = &[
         verbs: &["create","delete","deletecollection","get","list","patch","update","watch"],
         storage_version: "networking.k8s.io/v1",
         since: KubernetesVersion::V1_33,
-        name_rule: NameRule::Subdomain,
+        name_rule: NameRule::Address,
         creates_on_update: false,
         updates_unconditionally: true,
         orphans_by_default: false,

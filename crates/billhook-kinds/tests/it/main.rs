@@ -10,3 +10,11 @@
 )]
 
 mod pods;
+//! The rules of kinds, through the public API.
+
+mod core;
+mod discovery;
+mod networking;
+mod service;
+mod service_allocation;
+mod write;

@@ -1,56 +1,25 @@
-//! Events of both groups, which are the same objects (BK-484).
+//! The cells of events (BK-722).
 
-use billhook_apimachinery::FieldError;
 use billhook_apimachinery::metadata::Time;
 use serde_json::Value;
 
-use crate::behavior::{Behavior, Findings, WriteContext};
 use crate::cells;
-use crate::values::{path, text};
+use crate::values::text;
 
-/// The rules of events.
-#[derive(Debug)]
-pub(crate) struct Event;
-
-impl Behavior for Event {
-    /// An event is in the namespace of what it is about; one about an object of the cluster is in
-    /// `default`.
-    fn validate(
-        &self,
-        event: &Value,
-        _: Option<&Value>,
-        _: &WriteContext<'_>,
-        found: &mut Findings,
-    ) {
-        let about = ["/involvedObject/namespace", "/regarding/namespace"];
-        let about = about.map(|place| text(event, place)).concat();
-        let namespace = text(event, "/metadata/namespace");
-        if about != namespace && !(about.is_empty() && namespace == "default") {
-            let path = path(&["involvedObject", "namespace"]);
-            found.errors.push(FieldError::invalid(path, about, "does not match event.namespace"));
-        }
-    }
-
-    /// Events of both groups are validated as those of the core group.
-    fn group_in_errors(&self) -> Option<&'static str> {
-        Some("")
-    }
-
-    /// Events are told apart by when they were seen, not by their names.
-    fn cells(&self, event: &Value, now: Time) -> Vec<Value> {
-        vec![
-            last_seen(event, now),
-            cells::at(event, "/type"),
-            cells::at(event, "/reason"),
-            subject(event),
-            either(event, ["/involvedObject/fieldPath", "/regarding/fieldPath"]).into(),
-            source(event),
-            either(event, ["/message", "/note"]).trim().into(),
-            first_seen(event, now),
-            times(event),
-            cells::name(event),
-        ]
-    }
+/// Returns the cells of an event, which is told apart by when it was seen and not by its name.
+pub(super) fn of(event: &Value, now: Time) -> Vec<Value> {
+    vec![
+        last_seen(event, now),
+        cells::at(event, "/type"),
+        cells::at(event, "/reason"),
+        subject(event),
+        either(event, ["/involvedObject/fieldPath", "/regarding/fieldPath"]).into(),
+        source(event),
+        either(event, ["/message", "/note"]).trim().into(),
+        first_seen(event, now),
+        times(event),
+        cells::name(event),
+    ]
 }
 
 /// The first of several texts that is not empty.
