@@ -210,7 +210,9 @@ impl TableView {
         let now = self.clock.now();
         let rows = objects.into_iter().map(|object| {
             let cells = self.columns.cells(object, now);
-            format!(r#"{{"cells":{cells},"object":{}}}"#, self.row_object(object, record, is_kept))
+            let conditions = self.columns.row_conditions(object);
+            let object = self.row_object(object, record, is_kept);
+            format!(r#"{{"cells":{cells},{conditions}"object":{object}}}"#)
         });
         let rows = match joined(rows) {
             rows if rows.is_empty() => self.columns.no_rows().to_owned(),

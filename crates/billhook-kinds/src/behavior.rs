@@ -98,6 +98,11 @@ pub trait Behavior: Sync {
         let created = object.pointer("/metadata/creationTimestamp");
         vec![text(object, "/metadata/name").into(), created.cloned().unwrap_or_default()]
     }
+
+    /// Returns the conditions of an object's row (BK-722).
+    fn row_conditions(&self, _object: &Value) -> Vec<Value> {
+        Vec::new()
+    }
 }
 
 /// The rules of kinds that have none.

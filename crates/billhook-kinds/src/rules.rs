@@ -95,7 +95,7 @@ pub(crate) fn port_name(name: &str) -> Vec<&'static str> {
     let rules = [
         (name.len() > 15, "must be no more than 15 characters"),
         (
-            !name.chars().all(is_allowed),
+            name.is_empty() || !name.chars().all(is_allowed),
             "must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)",
         ),
         (

@@ -116,6 +116,25 @@ impl Columns {
         });
         format!("[{}]", cells.collect::<Vec<_>>().join(","))
     }
+
+    /// Prints the conditions of an object's row as a member, if there are any.
+    pub(crate) fn row_conditions(&self, object: &Value) -> String {
+        let conditions = self.behavior.map(|behavior| behavior.row_conditions(object));
+        let texts: Vec<String> = conditions.iter().flatten().map(row_condition).collect();
+        if texts.is_empty() {
+            return String::new();
+        }
+        format!(r#""conditions":[{}],"#, texts.join(","))
+    }
+}
+
+/// Prints a condition of a row with its members in declared order.
+fn row_condition(condition: &Value) -> String {
+    let members = ["type", "status", "reason", "message"].into_iter().filter_map(|name| {
+        let value = condition.get(name)?;
+        Some(format!(r#""{name}":{}"#, compact_json(value)))
+    });
+    format!("{{{}}}", members.collect::<Vec<_>>().join(","))
 }
 
 impl TableColumn {

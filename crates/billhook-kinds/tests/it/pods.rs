@@ -561,4 +561,10 @@ fn rows_tell_how_pods_are() {
         let cells = kind.behavior().cells(&pod, Time::parse(NOW).unwrap());
         assert_eq!((&cells[1], &cells[2]), (&json!(ready_of), &json!(text)), "{status}");
     }
+    let ended = json!({"status": {"phase": "Failed"}});
+    let conditions = Kind::named("v1", "Pod").unwrap().behavior().row_conditions(&ended);
+    let expected = json!([{
+        "type": "Completed", "status": "True", "reason": "Failed", "message": "The pod failed.",
+    }]);
+    assert_eq!(Value::from(conditions), expected);
 }

@@ -15,6 +15,13 @@ const PREFERRED: &str = "preferredDuringSchedulingIgnoredDuringExecution";
 
 const OPERATOR: &str = "not a valid selector operator";
 
+/// How much a term counts. Values of labels that are only preferred may be any.
+#[derive(Clone, Copy, PartialEq)]
+enum Need {
+    Must,
+    Should,
+}
+
 /// The affinities of a pod.
 pub(super) fn validate(
     errors: &mut Vec<FieldError>,
@@ -59,7 +66,7 @@ fn of_nodes(errors: &mut Vec<FieldError>, path: &FieldPath, affinity: &Value, sc
         let path = list.clone().index(index);
         weight(errors, &path, weighted);
         if let Some(term) = member(weighted, "preference") {
-            node_term(errors, &path.name("preference"), term, scope);
+            node_term(errors, &path.name("preference"), term, Need::Should, scope);
         }
     }
 }
@@ -78,14 +85,25 @@ fn node_selector(
         errors.push(FieldError::required(path.clone(), detail));
     }
     for (index, term) in terms.iter().enumerate() {
-        node_term(errors, &path.clone().index(index), term, scope);
+        let path = path.clone().index(index);
+        node_term(errors, &path, term, Need::Must, scope);
     }
 }
 
-fn node_term(errors: &mut Vec<FieldError>, path: &FieldPath, term: &Value, scope: &Scope<'_>) {
+fn node_term(
+    errors: &mut Vec<FieldError>,
+    path: &FieldPath,
+    term: &Value,
+    need: Need,
+    scope: &Scope<'_>,
+) {
     let list = path.clone().name("matchExpressions");
     for (index, expression) in items(term, "/matchExpressions").iter().enumerate() {
-        node_expression(errors, &list.clone().index(index), expression, scope);
+        let path = list.clone().index(index);
+        node_expression(errors, &path, expression, scope);
+        if need == Need::Must {
+            label_values(errors, &path.name("values"), expression, scope);
+        }
     }
     let list = path.clone().name("matchFields");
     for (index, field) in items(term, "/matchFields").iter().enumerate() {
@@ -118,10 +136,18 @@ fn node_expression(
         operator => invalid(errors, &at("operator"), operator, [OPERATOR]),
     }
     qualified_name(errors, &at("key"), text(expression, "/key"), scope.kubernetes);
+}
+
+fn label_values(
+    errors: &mut Vec<FieldError>,
+    path: &FieldPath,
+    expression: &Value,
+    scope: &Scope<'_>,
+) {
     for (index, value) in items(expression, "/values").iter().enumerate() {
         let value = value.as_str().unwrap_or_default();
         let messages = label_value(value, scope.kubernetes.wording());
-        invalid(errors, &at("values").index(index), value, messages);
+        invalid(errors, &path.clone().index(index), value, messages);
     }
 }
 

@@ -81,6 +81,10 @@ impl Behavior for Pod {
     fn cells(&self, pod: &Value, now: Time) -> Vec<Value> {
         table::cells(pod, now)
     }
+
+    fn row_conditions(&self, pod: &Value) -> Vec<Value> {
+        table::conditions(pod)
+    }
 }
 
 /// A name that is no label makes an odd host name.

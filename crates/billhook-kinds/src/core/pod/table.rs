@@ -2,7 +2,7 @@
 
 use billhook_apimachinery::age;
 use billhook_apimachinery::metadata::Time;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::resources::is_sidecar;
 use crate::cells;
@@ -24,6 +24,19 @@ pub(super) fn cells(pod: &Value, now: Time) -> Vec<Value> {
         or_none(text(pod, "/status/nominatedNodeName")),
         readiness_gates(pod).into(),
     ]
+}
+
+/// Returns the conditions of a pod's row: whether it has come to its end.
+pub(super) fn conditions(pod: &Value) -> Vec<Value> {
+    let phase = text(pod, "/status/phase");
+    let message = match phase {
+        "Succeeded" => "The pod has completed successfully.",
+        "Failed" => "The pod failed.",
+        _ => return Vec::new(),
+    };
+    let condition =
+        json!({"type": "Completed", "status": "True", "reason": phase, "message": message});
+    vec![condition]
 }
 
 fn or_none(text: &str) -> Value {

@@ -5,7 +5,7 @@ use billhook_apimachinery::value::semantically_equal;
 use billhook_apimachinery::{FieldError, FieldPath};
 use serde_json::Value;
 
-use super::checks::{forbid, member, name_of};
+use super::checks::{forbid, member, name_of, required};
 use super::difference::difference;
 use super::internal::{show, show_spec};
 use super::resources::class_of_service;
@@ -29,6 +29,9 @@ pub(super) fn validate(errors: &mut Vec<FieldError>, pod: &Value, old: &Value) {
             let detail = "pod updates may not add or remove containers";
             forbid(errors, path(&["spec", list]), detail);
             return;
+        }
+        for (index, container) in items(spec, &place).iter().enumerate() {
+            required(errors, &path(&["spec", list]).index(index), container, "image");
         }
     }
     deadline(errors, spec, stored);
