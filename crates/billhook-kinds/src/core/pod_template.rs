@@ -42,7 +42,9 @@ pub(crate) fn validate(
         let path = at.clone().name("ephemeralContainers");
         found.errors.push(FieldError::forbidden(path, detail));
     }
-    found.warnings.extend(spec::warnings(&at, own));
+    if found.errors.is_empty() {
+        found.warnings.extend(spec::warnings(&at, own));
+    }
 }
 
 /// Returns the cells of the names of a template's containers and of their images (BK-722).

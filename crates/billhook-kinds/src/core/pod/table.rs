@@ -19,11 +19,18 @@ pub(super) fn cells(pod: &Value, now: Time) -> Vec<Value> {
         seen.status.into(),
         restarts(seen.restarts, &seen.restarted, now).into(),
         cells::created(pod, now),
-        or_none(text(pod, "/status/podIPs/0/ip")),
+        or_none(first_ip(pod)),
         or_none(text(pod, "/spec/nodeName")),
         or_none(text(pod, "/status/nominatedNodeName")),
         readiness_gates(pod).into(),
     ]
+}
+
+fn first_ip(pod: &Value) -> &str {
+    match text(pod, "/status/podIPs/0/ip") {
+        "" => text(pod, "/status/podIP"),
+        ip => ip,
+    }
 }
 
 /// Returns the conditions of a pod's row: whether it has come to its end.
