@@ -11,6 +11,7 @@ use billhook_admission::{
     AdmissionRequest, AdmissionResponse, Chain, Converter, ServerFields, WebhookCaller,
 };
 use billhook_apimachinery::UserInfo;
+use billhook_kinds::ServiceRanges;
 use serde_json::Value;
 
 use crate::background::Background;
@@ -48,6 +49,7 @@ pub struct ServerBuilder {
     collects_garbage: bool,
     disabled_plugins: Vec<String>,
     has_controllers: bool,
+    service_ranges: ServiceRanges,
     bootstraps: bool,
 }
 
@@ -75,6 +77,7 @@ impl Default for ServerBuilder {
             collects_garbage: false,
             disabled_plugins: Vec::new(),
             has_controllers: true,
+            service_ranges: ServiceRanges::default(),
             bootstraps: false,
         }
     }
@@ -318,6 +321,13 @@ impl ServerBuilder {
         self
     }
 
+    /// Sets the addresses and ports that services get; `10.0.0.0/24` and 30000 to 32767 by default.
+    #[must_use]
+    pub fn service_ranges(mut self, ranges: ServiceRanges) -> Self {
+        self.service_ranges = ranges;
+        self
+    }
+
     /// Switches an admission plugin off, by the name that kube-apiserver has for it: those of
     /// built-in kinds are on by default (BK-560). A name that is not known switches nothing off.
     #[must_use]
@@ -342,6 +352,7 @@ impl ServerBuilder {
             collects_garbage,
             disabled_plugins,
             has_controllers,
+            service_ranges,
             bootstraps,
         } = self;
         let chain = Chain::new(webhooks).kubernetes(kubernetes);
@@ -361,6 +372,7 @@ impl ServerBuilder {
             collects_garbage,
             disabled_plugins,
             has_controllers,
+            service_ranges,
             bootstraps,
             budgets: Budgets::default(),
         };
@@ -373,6 +385,8 @@ impl ServerBuilder {
             links: Mutex::default(),
             settling: tokio::sync::Mutex::default(),
             background: Background::default(),
+            allocated_by_services: Mutex::default(),
+            allocating: tokio::sync::Mutex::default(),
             controllers: &CONTROLLERS,
         };
         let shared = Arc::new(shared);

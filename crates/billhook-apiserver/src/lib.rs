@@ -47,3 +47,4 @@ pub use self::future::BoxFuture;
 pub use self::load::{CreateError, LoadError};
 pub use self::response::Response;
 pub use self::server::Server;
+pub use billhook_kinds::ServiceRanges;

@@ -86,6 +86,8 @@ impl Server {
             links: Mutex::new(self.shared.links().clone()),
             settling: tokio::sync::Mutex::default(),
             background: Background::default(),
+            allocated_by_services: Mutex::new(self.shared.allocated_by_services().clone()),
+            allocating: tokio::sync::Mutex::default(),
             controllers: &CONTROLLERS,
         };
         let shared = Arc::new(shared);

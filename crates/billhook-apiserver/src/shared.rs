@@ -4,9 +4,10 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use billhook::{DeepValue, Time};
-use billhook_admission::{Accepted, Chain, ServerFields, now};
+use billhook_admission::{Accepted, Allocator, Chain, ServerFields, now};
 use billhook_apimachinery::{KubernetesVersion, UserInfo};
 use billhook_decode::{Document, read_json};
+use billhook_kinds::{AllocatedByServices, ServiceRanges};
 use billhook_policy::PolicySet;
 
 use crate::admission_configuration::{Configures, policies, webhook_configurations};
@@ -32,6 +33,10 @@ pub(crate) struct Shared {
     /// Held by the one that does the server's own work.
     pub(crate) settling: tokio::sync::Mutex<()>,
     pub(crate) background: Background,
+    /// The addresses and ports of the services that are stored.
+    pub(crate) allocated_by_services: Mutex<AllocatedByServices>,
+    /// Held by the write of an object that is given what no two may have.
+    pub(crate) allocating: tokio::sync::Mutex<()>,
     /// The parts of the server that act upon writes, in their order.
     pub(crate) controllers: &'static [&'static dyn Controller],
 }
@@ -44,6 +49,12 @@ pub(crate) trait Controller: fmt::Debug + Send + Sync {
     /// Adds to the chain of a client's write what may refuse it.
     fn guard(&self, _server: &Arc<Shared>, _resource: &Resource, chain: Chain) -> Chain {
         chain
+    }
+
+    /// Returns what gives the objects of a resource what no two of them may have, if anything does.
+    /// Their writes then come one after the other.
+    fn allocator(&self, _server: &Arc<Shared>) -> Option<Arc<dyn Allocator>> {
+        None
     }
 
     /// Takes over a change as soon as it is stored, whoever made it.
@@ -108,6 +119,8 @@ pub(crate) struct Settings {
     pub(crate) bootstraps: bool,
     /// Whether the controllers of a cluster are there that are no part of its API server.
     pub(crate) has_controllers: bool,
+    /// The addresses and ports that services get.
+    pub(crate) service_ranges: ServiceRanges,
     /// The names of the admission plugins that are switched off.
     pub(crate) disabled_plugins: Vec<String>,
     /// Whether definitions take the time that they take elsewhere.
@@ -160,6 +173,17 @@ impl Clock {
 }
 
 impl Shared {
+    pub(crate) fn allocated_by_services(&self) -> MutexGuard<'_, AllocatedByServices> {
+        self.allocated_by_services.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns what gives the objects of a resource what no two of them may have.
+    pub(crate) fn allocator(self: &Arc<Self>, resource: &Resource) -> Option<Arc<dyn Allocator>> {
+        let (group, plural) = (resource.definition.group(), &resource.definition.names().plural);
+        let mut controllers = self.controllers.iter().filter(|it| it.watches(group, plural));
+        controllers.find_map(|controller| controller.allocator(self))
+    }
+
     /// Returns an object of a built-in kind, by its key: the name, after the namespace and a slash
     /// if it has one.
     pub(crate) fn read_object(&self, group: &str, resource: &str, key: &str) -> Option<DeepValue> {

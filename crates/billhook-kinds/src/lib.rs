@@ -30,7 +30,7 @@ mod storage;
 mod values;
 mod workloads;
 
-pub use autoscaling::{pod_autoscaler_to_v1, pod_autoscaler_to_v2};
 pub use self::core::{AllocatedByServices, AllocationError, ServiceAllocator, ServiceRanges};
+pub use autoscaling::{pod_autoscaler_to_v1, pod_autoscaler_to_v2};
 pub use behavior::{Behavior, Findings, WriteContext};
 pub use kind::{BodyKind, ColumnHeading, Deprecation, Generation, Kind, NameRule, Subresource};

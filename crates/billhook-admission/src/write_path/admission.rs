@@ -16,7 +16,7 @@ use super::request::ObjectRequest;
 use super::server_fields::ServerFields;
 use super::storage;
 use super::store::{Store, StoredObject};
-use super::strategy::Strategy;
+use super::strategy::{Allocator, Strategy};
 use super::write::Accepted;
 use crate::chain::{Chain, Run};
 use crate::futures::block_on;
@@ -69,6 +69,7 @@ pub struct Admission {
     chain: Chain,
     store: Option<Arc<dyn Store>>,
     strategy: Option<Arc<dyn Strategy>>,
+    allocator: Option<Arc<dyn Allocator>>,
     registry: Arc<str>,
     server_fields: Arc<dyn Fn() -> ServerFields + Send + Sync>,
     clock: Arc<dyn Fn() -> Time + Send + Sync>,
@@ -99,6 +100,7 @@ impl Admission {
             chain,
             store: None,
             strategy: None,
+            allocator: None,
             registry: "/registry".into(),
             server_fields: Arc::new(ServerFields::random),
             clock: Arc::new(now),
@@ -168,6 +170,13 @@ impl Admission {
         self
     }
 
+    /// The write path of a resource whose objects are given what no two of them may have.
+    #[must_use]
+    pub fn allocator(mut self, allocator: Arc<dyn Allocator>) -> Self {
+        self.allocator = Some(allocator);
+        self
+    }
+
     /// Takes a request through decoding, the chain, validation and storage.
     pub async fn admit(&self, request: &ObjectRequest) -> AdmissionOutcome {
         let mut run = Run::new(&self.chain, &request.options);
@@ -205,6 +214,7 @@ impl Admission {
             model: &self.model,
             registry: &self.registry,
             strategy: self.strategy.as_deref(),
+            allocator: self.allocator.as_deref(),
             version: &version,
             resource: &resource,
             request,

@@ -24,7 +24,7 @@ use super::ownership::remove_repeated_owners;
 use super::request::{ObjectRequest, Subresource, UpdateForm};
 use super::storage;
 use super::store::StoredObject;
-use super::strategy::Strategy;
+use super::strategy::{Allocator, Strategy};
 use crate::audit::Warnings;
 use crate::object_model::CustomResources;
 use crate::object_model::{metadata_member, metadata_text};
@@ -37,6 +37,7 @@ pub(super) struct Incoming<'i> {
     /// Where storage keeps the objects, as errors say.
     pub(super) registry: &'i str,
     pub(super) strategy: Option<&'i dyn Strategy>,
+    pub(super) allocator: Option<&'i dyn Allocator>,
     pub(super) version: &'i CrdVersion,
     pub(super) resource: &'i ApiResource,
     pub(super) request: &'i ObjectRequest,
@@ -424,7 +425,10 @@ impl<'i> Incoming<'i> {
         let Value::Object(members) = &mut *object else { return Ok(None) };
         let text = |name: &str| members.get(name).and_then(Value::as_str).unwrap_or_default();
         let (found, found_version) = (text("kind").to_owned(), text("apiVersion").to_owned());
-        if !found.is_empty() && found != kind {
+        let is_other_version = !found_version.is_empty()
+            && found_version != api_version
+            && self.strategy.is_some_and(Strategy::is_typed);
+        if !found.is_empty() && (found != kind || is_other_version) {
             let version = found_version.rsplit('/').next().unwrap_or_default();
             let error = format!(
                 "no kind {} is registered for version {} in scheme \"{}\"",

@@ -26,5 +26,5 @@ pub use deprecation::deprecation_warning;
 pub use request::{ObjectRequest, Subresource, UpdateForm};
 pub use server_fields::ServerFields;
 pub use store::{Store, StoreError, StoreWrite, StoredObject};
-pub use strategy::{Findings, Strategy, StrategyContext};
+pub use strategy::{Allocator, Findings, Strategy, StrategyContext};
 pub use write::Accepted;

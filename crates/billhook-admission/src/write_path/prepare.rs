@@ -70,6 +70,7 @@ impl Preparation<'_> {
             if let Some(strategy) = self.incoming.strategy {
                 let now = (self.server_fields)().creation_timestamp;
                 strategy.prepare(object, None, &self.context(&now));
+                self.allocate(object, None)?;
                 self.validate_by(strategy, object, None, warnings)?;
                 return Ok(None);
             }
@@ -122,6 +123,7 @@ impl Preparation<'_> {
         let version = self.incoming.version;
         if let Some(strategy) = self.incoming.strategy {
             self.prepare_by(strategy, object, old);
+            self.allocate(object, Some(old))?;
             keep_times_of_unchanged(object, old);
             return self.validate_by(strategy, object, Some(old), warnings);
         }
@@ -172,6 +174,13 @@ impl Preparation<'_> {
         }
         let now = (self.server_fields)().creation_timestamp;
         strategy.prepare(object, Some(old), &self.context(&now));
+    }
+
+    fn allocate(&self, object: &mut Value, old: Option<&Value>) -> Result<(), Status> {
+        match self.incoming.allocator.filter(|_| self.incoming.request.subresource.is_none()) {
+            Some(allocator) => allocator.allocate(object, old),
+            None => Ok(()),
+        }
     }
 
     /// The context that strategies see.

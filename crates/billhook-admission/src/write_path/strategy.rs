@@ -2,7 +2,7 @@
 
 use billhook_apimachinery::metadata::subdomain_name;
 use billhook_apimachinery::record::Record;
-use billhook_apimachinery::{FieldError, UserInfo};
+use billhook_apimachinery::{FieldError, Status, UserInfo};
 use serde_json::Value;
 
 use super::request::Subresource;
@@ -98,6 +98,17 @@ pub trait Strategy: Send + Sync {
 
     /// Whether an object that is being deleted stays although it has no finalizers.
     fn is_kept(&self, object: &Value) -> bool;
+}
+
+/// Gives objects what no two of them may have, such as the addresses of services.
+pub trait Allocator: Send + Sync {
+    /// Allocates for an object that is created, or that replaces another one: after it was prepared,
+    /// before it is validated (BK-05).
+    ///
+    /// # Errors
+    ///
+    /// The status that the client gets.
+    fn allocate(&self, object: &mut Value, old: Option<&Value>) -> Result<(), Status>;
 }
 
 /// The request that an object is written by.

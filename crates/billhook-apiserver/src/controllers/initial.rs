@@ -9,6 +9,7 @@ use crate::namespaces::{INITIAL, NAMESPACES};
 use crate::shared::Shared;
 use crate::write_path::admit_own;
 
+const SERVICES: &str = "services.";
 const PRIORITY_CLASSES: &str = "priorityclasses.scheduling.k8s.io";
 
 /// Creates the namespaces that every server has, and the other objects that a cluster begins with if
@@ -21,6 +22,19 @@ pub(crate) async fn create(server: &Arc<Shared>) {
     if !server.settings.bootstraps {
         return;
     }
+    let address = server.settings.service_ranges.first_address();
+    let service = json!({
+        "apiVersion": "v1", "kind": "Service",
+        "metadata": {
+            "name": "kubernetes", "namespace": "default",
+            "labels": {"component": "apiserver", "provider": "kubernetes"},
+        },
+        "spec": {
+            "clusterIP": address,
+            "ports": [{"name": "https", "port": 443, "targetPort": 6443}],
+        },
+    });
+    create_object(server, SERVICES, &service).await;
     for (name, value, description) in [
         (
             "system-node-critical",

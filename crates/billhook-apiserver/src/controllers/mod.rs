@@ -9,6 +9,7 @@ mod namespace_lifecycle;
 mod namespaces;
 mod permissions;
 mod policies;
+mod services;
 
 use crate::plugins::Plugins;
 use crate::shared::Controller;
@@ -17,11 +18,12 @@ pub(crate) use self::definitions::{create as create_definition, group_of, resume
 pub(crate) use self::initial::create as create_initial;
 
 /// All controllers, in the order in which they act upon a write.
-pub(crate) static CONTROLLERS: [&dyn Controller; 6] = [
+pub(crate) static CONTROLLERS: [&dyn Controller; 7] = [
     &policies::Policies,
     &definitions::Definitions,
     &namespaces::Namespaces,
     &Plugins,
+    &services::Services,
     &configuration::Configuration,
     &garbage::Garbage,
 ];

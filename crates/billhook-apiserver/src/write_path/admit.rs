@@ -21,7 +21,7 @@ pub(crate) async fn admit(
     let cluster = StoredObjects(Arc::clone(server));
     let chain = server.chain_of(resource).namespaces(labels).policy_cluster(cluster);
     let chain = server.guard(resource, chain);
-    admission(server, resource).chain(chain).admit(&request).await
+    admitted(server, resource, admission(server, resource).chain(chain), &request).await
 }
 
 /// Takes a request of the server itself through the write path to storage.
@@ -30,7 +30,22 @@ pub(crate) async fn admit_own(
     resource: &Resource,
     request: ObjectRequest,
 ) -> AdmissionOutcome {
-    admission(server, resource).admit(&request).await
+    admitted(server, resource, admission(server, resource), &request).await
+}
+
+async fn admitted(
+    server: &Arc<Shared>,
+    resource: &Resource,
+    admission: Admission,
+    request: &ObjectRequest,
+) -> AdmissionOutcome {
+    match server.allocator(resource) {
+        None => admission.admit(request).await,
+        Some(allocator) => {
+            let _turn = server.allocating.lock().await;
+            admission.allocator(allocator).admit(request).await
+        }
+    }
 }
 
 fn admission(server: &Arc<Shared>, resource: &Resource) -> Admission {

@@ -226,11 +226,13 @@ async fn events_have_two_groups() {
     let old = json!({"apiVersion": "v1", "kind": "Event", "metadata": {"name": "old"},
         "involvedObject": {"kind": "Foo", "name": "x"}, "message": "m", "count": 2,
         "eventTime": "2026-11-22T11:00:00.000000Z", "reportingComponent": "c",
+        "reportingInstance": "i", "action": "A", "reason": "R",
         "source": {"component": "s"}, "lastTimestamp": "2026-11-22T11:00:00Z"});
     assert_eq!(post(&server, core, &old).await.code, 201);
     let new = json!({"apiVersion": "events.k8s.io/v1", "kind": "Event",
         "metadata": {"name": "new"}, "eventTime": "2026-11-22T11:00:00.000000Z",
-        "regarding": {"kind": "Foo", "name": "x"}, "note": "n", "reportingController": "c"});
+        "regarding": {"kind": "Foo", "name": "x"}, "note": "n", "reportingController": "c",
+        "reportingInstance": "i", "action": "A", "reason": "R", "type": "Normal"});
     assert_eq!(post(&server, other, &new).await.code, 201);
     assert_eq!(post(&server, core, &old).await.code, 409);
 

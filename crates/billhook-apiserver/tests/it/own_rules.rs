@@ -94,9 +94,7 @@ async fn an_update_creates_leases_and_events() {
     let event = json!({"apiVersion": "v1", "kind": "Event", "metadata": {"name": "e"},
         "involvedObject": {"namespace": "default"}});
     assert_eq!(put(&server, &format!("{EVENTS}/e"), &event).await.code, 201);
-    let event = json!({"apiVersion": "events.k8s.io/v1", "kind": "Event",
-        "metadata": {"name": "f"}, "eventTime": "2024-01-02T03:04:05.123456Z"});
-    assert_eq!(put(&server, &format!("{NEW_EVENTS}/f"), &event).await.code, 201);
+    assert_eq!(put(&server, &format!("{NEW_EVENTS}/f"), &new_event("f")).await.code, 201);
     let map = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c"}});
     let refused = put(&server, &format!("{MAPS}/c"), &map).await;
     assert_eq!((refused.code, refused.message()), (404, "configmaps \"c\" not found".into()));
@@ -213,6 +211,13 @@ async fn data_has_good_keys_and_is_not_too_large() {
     );
 }
 
+/// An event of the newer group that is about an object of the cluster.
+fn new_event(name: &str) -> Value {
+    json!({"apiVersion": "events.k8s.io/v1", "kind": "Event", "metadata": {"name": name},
+        "eventTime": "2024-01-02T03:04:05.123456Z", "reportingController": "c",
+        "reportingInstance": "i", "action": "A", "reason": "R", "type": "Normal"})
+}
+
 /// BK-29, BK-484.
 #[tokio::test]
 async fn leases_and_events_are_validated() {
@@ -244,9 +249,8 @@ async fn leases_and_events_are_validated() {
     let others = "/api/v1/namespaces/team/events";
     assert_eq!(post(&server, others, &event("")).await.message(), refused(""));
     assert_eq!(post(&server, EVENTS, &event("team")).await.message(), refused("team"));
-    let new = json!({"apiVersion": "events.k8s.io/v1", "kind": "Event", "metadata": {"name": "e"},
-        "eventTime": "2024-01-02T03:04:05.123456Z", "regarding": {"namespace": "team"}});
-    assert_eq!(post(&server, NEW_EVENTS, &new).await.message(), refused("team"));
+    let new_others = "/apis/events.k8s.io/v1/namespaces/team/events";
+    assert_eq!(post(&server, new_others, &new_event("e")).await.message(), refused(""));
     assert_eq!(post(&server, EVENTS, &event("")).await.code, 201);
     assert_eq!(post(&server, others, &event("team")).await.code, 201);
 }

@@ -14,6 +14,10 @@ use crate::{cells, rules};
 pub(crate) struct ServiceCidr;
 
 impl Behavior for ServiceCidr {
+    fn takes_metadata(&self) -> bool {
+        false
+    }
+
     fn validate(
         &self,
         cidr: &Value,

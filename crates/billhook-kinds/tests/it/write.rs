@@ -9,16 +9,11 @@ use serde_json::Value;
 const NOW: &str = "2026-01-02T03:04:05Z";
 
 /// A write of an object.
+#[derive(Default)]
 pub(crate) struct Write<'w> {
     pub(crate) kubernetes: KubernetesVersion,
     pub(crate) subresource: &'w str,
     pub(crate) old: Option<&'w Value>,
-}
-
-impl Default for Write<'_> {
-    fn default() -> Self {
-        Write { kubernetes: KubernetesVersion::default(), subresource: "", old: None }
-    }
 }
 
 impl Write<'_> {

@@ -57,6 +57,11 @@ impl ServiceRanges {
         format!("{}/{}", Ipv4Addr::from(self.base), self.length)
     }
 
+    /// Returns the first address that services have: that of the API server itself (BK-680).
+    pub fn first_address(&self) -> String {
+        Ipv4Addr::from(self.base.saturating_add(1)).to_string()
+    }
+
     /// Returns the range of ports.
     pub fn ports(&self) -> RangeInclusive<u16> {
         self.ports.clone()
