@@ -29,8 +29,23 @@ fn write_patched(value: &Value, before: Option<&Value>, type_: Type, out: &mut S
             write_patched(value, before, *type_, out);
         }
         (Type::Record(table), Some(before)) => write_patched_record(value, before, table(), out),
+        (Type::List(item), Some(Value::Array(before))) => {
+            write_patched_list(value, before, *item, out);
+        }
         _ => out.push_str(&compact_json(value)),
     }
+}
+
+fn write_patched_list(value: &Value, before: &[Value], type_: Type, out: &mut String) {
+    let Value::Array(items) = value else { return out.push_str(&compact_json(value)) };
+    out.push('[');
+    for (index, item) in items.iter().enumerate() {
+        out.push_str(if index > 0 { "," } else { "" });
+        // Items move when others are added or removed.
+        let same = before.iter().find(|other| *other == item);
+        grow(|| write_patched(item, same.or(before.get(index)), type_, out));
+    }
+    out.push(']');
 }
 
 fn write_patched_record(value: &Value, before: &Value, record: &'static Record, out: &mut String) {
