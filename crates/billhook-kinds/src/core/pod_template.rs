@@ -25,15 +25,16 @@ pub(crate) fn validate(
     found: &mut Findings,
 ) {
     let errors = &mut found.errors;
-    let metadata = path.clone().name("metadata");
+    // Servers leave `metadata` out of the paths of these errors.
     let labels = template.pointer("/metadata/labels");
-    rules::labels(errors, &metadata.clone().name("labels"), labels, context.kubernetes);
+    rules::labels(errors, &path.clone().name("labels"), labels, context.kubernetes);
+    let annotations_path = path.clone().name("annotations");
     if let Some(Value::Object(known)) = template.pointer("/metadata/annotations") {
-        let at = metadata.name("annotations");
+        let at = &annotations_path;
         let wording = context.kubernetes.wording();
-        errors.extend(validate_annotations(known, &Location::at(&at), wording));
+        errors.extend(validate_annotations(known, &Location::at(at), wording));
     }
-    annotations::validate(errors, path, template);
+    annotations::validate(errors, &annotations_path, template);
     let Some(own) = template.get("spec") else { return };
     let at = path.clone().name("spec");
     spec::validate(found, &at, own, None, context);

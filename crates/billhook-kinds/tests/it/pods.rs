@@ -366,6 +366,35 @@ fn rules_of_the_rest() {
 }
 
 #[test]
+fn rules_of_templates() {
+    // BK-103, BK-115
+    let spec = json!({"containers": [{"name": "c", "image": " i"}]});
+    for (metadata, spec, expected) in [
+        (
+            json!({"labels": {"a": "b c"}}),
+            spec.clone(),
+            "labels: Invalid value: \"b c\": a valid label",
+        ),
+        (
+            json!({"annotations": {"controller.kubernetes.io/pod-deletion-cost": "+1"}}),
+            spec.clone(),
+            "annotations[controller.kubernetes.io/pod-deletion-cost]: Invalid value: \"+1\": must be a 32bit integer",
+        ),
+        (
+            json!({}),
+            changed(&spec, "/ephemeralContainers", json!([{"name": "e", "image": "i"}])),
+            "spec.ephemeralContainers: Forbidden: ephemeral containers not allowed in pod template",
+        ),
+    ] {
+        let template = json!({"metadata": metadata, "spec": spec});
+        let body = json!({"metadata": {"name": "t"}, "template": template});
+        let found = errors(&write("PodTemplate", &body, None, "").1);
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert!(found[0].starts_with(&format!("template.{expected}")), "{found:?}");
+    }
+}
+
+#[test]
 fn names_and_selectors_are_warned_of() {
     // BK-100, BK-106
     let body = json!({"metadata": {"name": "a.b"}, "spec": {

@@ -5,7 +5,6 @@ use serde_json::Value;
 
 use super::checks::member_text;
 use crate::rules::invalid;
-use crate::values::path;
 
 /// The annotation of pods that a node made by itself.
 pub(super) const MIRROR: &str = "kubernetes.io/config.mirror";
@@ -13,10 +12,10 @@ pub(super) const MIRROR: &str = "kubernetes.io/config.mirror";
 /// The annotation that tells which pods of a workload go first.
 const DELETION_COST: &str = "controller.kubernetes.io/pod-deletion-cost";
 
-/// Checks the annotations of a pod, or of the template at a path.
+/// Checks the annotations of a pod or a template, which errors show at a path.
 pub(crate) fn validate(errors: &mut Vec<FieldError>, at: &FieldPath, object: &Value) {
     let Some(annotations) = object.pointer("/metadata/annotations") else { return };
-    let at = |key: &str| at.join(&path(&["metadata", "annotations"])).key(key);
+    let at = |key: &str| at.clone().key(key);
     if let Some(value) = annotations.get(MIRROR).and_then(Value::as_str)
         && object.get("spec").and_then(|spec| member_text(spec, "nodeName")).is_none()
     {

@@ -1,8 +1,8 @@
 //! The rules of pods.
 
+use billhook_apimachinery::KubernetesVersion;
 use billhook_apimachinery::metadata::Time;
 use billhook_apimachinery::names::{dns1123_label, dns1123_subdomain};
-use billhook_apimachinery::{FieldPath, KubernetesVersion};
 use serde_json::Value;
 
 use super::{annotations, defaults, prepare, spec, status, table, update};
@@ -55,7 +55,7 @@ impl Behavior for Pod {
             status::validate(&mut found.errors, pod, old, context);
             return;
         }
-        annotations::validate(&mut found.errors, &FieldPath::default(), pod);
+        annotations::validate(&mut found.errors, &path(&["metadata", "annotations"]), pod);
         spec::validate(found, &at, own, Some(pod), context);
         spec::validate_own(&mut found.errors, &at, own);
         let errors = &mut found.errors;
