@@ -34,6 +34,12 @@ struct Level(Option<&'static Record>);
 impl Level {
     fn object(self, target: &mut Value, patch: &Map<String, Value>) -> Result<(), String> {
         let directive = patch.get(DIRECTIVE).and_then(Value::as_str);
+        if let Some(unknown) =
+            directive.filter(|directive| !matches!(*directive, "replace" | "delete" | "merge"))
+        {
+            let patch = go_text(&Value::Object(patch.clone()));
+            return Err(format!("unknown patch type: {unknown} in map: {patch}"));
+        }
         if !target.is_object() || matches!(directive, Some("replace" | "delete")) {
             drop(DeepValue::from(std::mem::replace(target, Value::Object(Map::new()))));
         }
@@ -45,6 +51,11 @@ impl Level {
             let retained: BTreeSet<&str> = retained.iter().filter_map(Value::as_str).collect();
             members.retain(|name, _| retained.contains(name.as_str()));
         }
+        // Lists keep the order that they had before the patch.
+        let ordered: Vec<(&str, Option<&str>, Ranks)> = self
+            .lists(patch)
+            .map(|(name, key)| (name, key, ranks(members.get(name), key)))
+            .collect();
         for (name, value) in patch {
             if let Some(name) = name.strip_prefix(REMOVED) {
                 remove_items(members.get_mut(name), value);
@@ -52,13 +63,26 @@ impl Level {
                 grow(|| self.member(members, name, value))?;
             }
         }
-        for (name, order) in patch {
-            if let Some(name) = name.strip_prefix(ORDER) {
-                let key = self.field(name).and_then(|field| field.merge.patch_key);
-                sort(members.get_mut(name), order, key.filter(|key| !key.is_empty()));
+        for (name, key, before) in ordered {
+            check_order(patch, name, key)?;
+            let order = patch.get(&format!("{ORDER}{name}")).or_else(|| patch.get(name));
+            if let Some(Value::Array(items)) = members.get_mut(name) {
+                arrange(items, &ranks(order, key), &before, key);
             }
         }
         Ok(())
+    }
+
+    /// The lists in a patch whose items are merged, and the member that the items are known by.
+    fn lists(self, patch: &Map<String, Value>) -> impl Iterator<Item = (&str, Option<&str>)> {
+        patch.iter().filter_map(move |(name, value)| {
+            let list = name.strip_prefix(ORDER);
+            let has_order = list.is_none() && patch.contains_key(&format!("{ORDER}{name}"));
+            let name = list.unwrap_or(name);
+            let key = self.field(name).and_then(|field| field.merge.patch_key);
+            (value.is_array() && !has_order && (list.is_some() || key.is_some()))
+                .then_some((name, key.filter(|key| !key.is_empty())))
+        })
     }
 
     fn member(
@@ -265,32 +289,64 @@ fn remove_items(target: Option<&mut Value>, removed: &Value) {
     }
 }
 
-/// Puts the items that the order names into the places that they have together, in its order.
-fn sort(target: Option<&mut Value>, order: &Value, key: Option<&str>) {
-    let (Some(Value::Array(items)), Value::Array(order)) = (target, order) else { return };
-    let named = |item: &Value| {
-        let value = match key {
-            Some(key) => item.get(key),
-            None => Some(item),
-        };
-        value.map(|value| Key::of(value).into_owned())
+/// The places of items in a list, by their keys.
+type Ranks = BTreeMap<Option<Key<'static>>, usize>;
+
+fn named(item: &Value, key: Option<&str>) -> Option<Key<'static>> {
+    let value = match key {
+        Some(key) => item.get(key),
+        None => Some(item),
     };
-    let mut ranks: BTreeMap<Option<Key<'static>>, usize> = BTreeMap::new();
-    for (rank, item) in order.iter().enumerate() {
-        ranks.entry(named(item)).or_insert(rank);
+    value.map(|value| Key::of(value).into_owned())
+}
+
+fn ranks(list: Option<&Value>, key: Option<&str>) -> Ranks {
+    let mut ranks = Ranks::new();
+    let items = list.and_then(Value::as_array).into_iter().flatten();
+    for (rank, item) in items.enumerate() {
+        ranks.entry(named(item, key)).or_insert(rank);
     }
-    let ranks: Vec<Option<usize>> =
-        items.iter().map(|item| ranks.get(&named(item)).copied()).collect();
-    let mut ranked: Vec<(usize, Value)> = items
-        .iter_mut()
-        .zip(&ranks)
-        .filter_map(|(item, rank)| Some(((*rank)?, item.take())))
-        .collect();
-    ranked.sort_by_key(|(rank, _)| *rank);
-    let places = items.iter_mut().zip(&ranks).filter(|(_, rank)| rank.is_some());
-    for ((place, _), (_, item)) in places.zip(ranked) {
-        *place = item;
+    ranks
+}
+
+/// The items of a patch have the order that it sets, which may name others, too.
+fn check_order(patch: &Map<String, Value>, name: &str, key: Option<&str>) -> Result<(), String> {
+    let order = patch.get(&format!("{ORDER}{name}"));
+    let (Some(order), Some(list)) = (order, patch.get(name)) else { return Ok(()) };
+    let mut wanted = order.as_array().into_iter().flatten();
+    let items = list.as_array().into_iter().flatten();
+    let mut items = items.filter(|item| item.get(DIRECTIVE).is_none());
+    if items.all(|item| wanted.any(|other| named(other, key) == named(item, key))) {
+        return Ok(());
     }
+    let (list, order) = (go_text(list), go_text(order));
+    Err(format!(
+        "The order in patch list:\n{list}\n doesn't match $setElementOrder list:\n{order}\n"
+    ))
+}
+
+/// Puts the items of a patch into its order. An item that the patch does not name comes before the
+/// first of them that it was before already, and else after all of them.
+fn arrange(items: &mut Vec<Value>, order: &Ranks, before: &Ranks, key: Option<&str>) {
+    let mut patched = Vec::new();
+    let mut others = VecDeque::new();
+    for item in std::mem::take(items) {
+        let name = named(&item, key);
+        let place = before.get(&name).copied();
+        match order.get(&name) {
+            Some(rank) => patched.push((*rank, place, item)),
+            None => others.push_back((place, item)),
+        }
+    }
+    patched.sort_by_key(|(rank, ..)| *rank);
+    for (_, place, item) in patched {
+        let is_before = |other: &(Option<usize>, Value)| matches!((other.0, place), (Some(other), Some(place)) if other < place);
+        while others.front().is_some_and(is_before) {
+            items.extend(others.pop_front().map(|(_, other)| other));
+        }
+        items.push(item);
+    }
+    items.extend(others.into_iter().map(|(_, item)| item));
 }
 
 #[cfg(test)]
@@ -325,12 +381,12 @@ mod tests {
             (
                 json!({"metadata": {"finalizers": ["g", "f"]}}),
                 "/metadata/finalizers",
-                json!(["f", "g"]),
+                json!(["g", "f"]),
             ),
             (
                 json!({"l": [{"name": "x", "w": 2}, {"name": "z"}]}),
                 "/l",
-                json!([{"name": "x", "v": 1, "w": 2}, {"name": "y"}, {"name": "z"}]),
+                json!([{"name": "x", "v": 1, "w": 2}, {"name": "z"}, {"name": "y"}]),
             ),
             (json!({"l": [{"name": "x", "$patch": "delete"}]}), "/l", json!([{"name": "y"}])),
             (json!({"l": [{"$patch": "replace"}, {"name": "q"}]}), "/l", json!([{"name": "q"}])),
@@ -338,7 +394,7 @@ mod tests {
                 json!({"l": [{"name": "z"}],
                     "$setElementOrder/l": [{"name": "z"}, {"name": "x"}]}),
                 "/l",
-                json!([{"name": "z"}, {"name": "y"}, {"name": "x", "v": 1}]),
+                json!([{"name": "z"}, {"name": "x", "v": 1}, {"name": "y"}]),
             ),
         ] {
             let mut patched = object.clone();
@@ -350,12 +406,22 @@ mod tests {
 
     /// BK-07.
     #[test]
-    fn items_need_their_key() {
-        let patch = json!({"l": [{"v": 1}]});
-        let patch = patch.as_object().unwrap();
-        let error = merge(&mut json!({}), patch, &OBJECT);
-        let expected = "map: map[v:1] does not contain declared merge key: name";
-        assert_eq!(error.unwrap_err(), expected);
+    fn patches_may_be_wrong() {
+        for (patch, expected) in [
+            (json!({"l": [{"v": 1}]}), "map: map[v:1] does not contain declared merge key: name"),
+            (
+                json!({"l": [{"name": "c", "$patch": "odd"}]}),
+                "unknown patch type: odd in map: map[$patch:odd name:c]",
+            ),
+            (
+                json!({"l": [{"name": "a"}], "$setElementOrder/l": [{"name": "c"}]}),
+                "The order in patch list:\n[map[name:a]]\n doesn't match $setElementOrder list:\n\
+                 [map[name:c]]\n",
+            ),
+        ] {
+            let error = merge(&mut json!({}), patch.as_object().unwrap(), &OBJECT);
+            assert_eq!(error.unwrap_err(), expected);
+        }
     }
 
     /// Items of one key are found one after the other, also when some are gone.
@@ -371,13 +437,13 @@ mod tests {
             (json!([delete, delete, delete]), json!([{"name": "y"}])),
             (
                 json!([{"name": "z", "v": 1}, {"name": "z", "w": 1}, {"name": 1}, {"name": 1.0}]),
-                json!([{"name": "x", "v": 1}, {"name": "x", "v": 2}, {"name": "y"},
-                    {"name": "z", "v": 1, "w": 1}, {"name": 1}, {"name": 1.0}]),
+                json!([{"name": "z", "v": 1, "w": 1}, {"name": 1}, {"name": 1.0},
+                    {"name": "x", "v": 1}, {"name": "x", "v": 2}, {"name": "y"}]),
             ),
             (
                 json!([{"name": "z"}, {"name": "z", "$patch": "delete"}, {"name": "z", "w": 1}]),
-                json!([{"name": "x", "v": 1}, {"name": "x", "v": 2}, {"name": "y"},
-                    {"name": "z", "w": 1}]),
+                json!([{"name": "z", "w": 1}, {"name": "x", "v": 1}, {"name": "x", "v": 2},
+                    {"name": "y"}]),
             ),
         ] {
             let mut patched = object.clone();
@@ -393,16 +459,16 @@ mod tests {
     fn long_lists_take_little_time() {
         const COUNT: usize = 20_000;
         let names = |letter: char| (0..COUNT).map(move |index| json!(format!("{letter}{index}")));
-        let keyed: Vec<Value> = (0..COUNT).map(|index| json!({"uid": index.to_string()})).collect();
-        let order: Vec<Value> = keyed.iter().rev().cloned().collect();
+        let keyed = (0..COUNT).rev().map(|index| json!({"uid": index.to_string()}));
+        let keyed: Vec<Value> = keyed.collect();
         let began = std::time::Instant::now();
         let patch = json!({"$retainKeys": names('k').chain([json!("metadata")]).collect::<Vec<_>>(),
         "metadata": {
-            "finalizers": names('f').collect::<Vec<_>>(),
+            "finalizers": names('f').rev().collect::<Vec<_>>(),
             "$deleteFromPrimitiveList/finalizers": names('d').collect::<Vec<_>>(),
             "$setElementOrder/finalizers": names('f').rev().collect::<Vec<_>>(),
-            "ownerReferences": keyed,
-            "$setElementOrder/ownerReferences": order,
+            "ownerReferences": keyed.clone(),
+            "$setElementOrder/ownerReferences": keyed,
         }});
         let mut object = json!({"metadata": {"finalizers": names('d').collect::<Vec<_>>()}});
         let patch = patch.as_object().unwrap();

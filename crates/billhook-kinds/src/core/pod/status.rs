@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use billhook_apimachinery::{FieldError, KubernetesVersion};
 use serde_json::Value;
 
-use super::checks::{forbid, ip, member, member_text, name_of, subdomain_member};
+use super::checks::{forbid, ip, member_text, name_of, subdomain_member};
 use super::resources::is_sidecar;
 use crate::behavior::WriteContext;
 use crate::rules::{immutable, invalid, qualified_name};
@@ -115,8 +115,7 @@ fn addresses(
     }
     if list == "hostIPs"
         && let Some(first) = entries.first()
-        && let Some(one) = member(status, "hostIP").and_then(Value::as_str)
-        && address(first) != one
+        && address(first) != text(status, "/hostIP")
     {
         let detail = "must be equal to `hostIP`";
         invalid(errors, &at.clone().index(0).name("ip"), address(first), [detail]);
