@@ -4,11 +4,18 @@ use billhook_apimachinery::split_api_version;
 
 use crate::behavior::{Behavior, Plain};
 use crate::generated::resources::KINDS;
-use crate::kind::Kind;
+use crate::kind::{BodyKind, Kind};
 use crate::{
     admissionregistration, apiregistration, apps, autoscaling, batch, certificates, coordination,
     core, discovery, flowcontrol, networking, node, policy, rbac, resource, scheduling, storage,
 };
+
+impl BodyKind {
+    /// Returns the rules of such bodies beside their fields.
+    pub fn behavior(&self) -> &'static dyn Behavior {
+        behavior_of(self.group, self.kind)
+    }
+}
 
 impl Kind {
     /// Returns all kinds, in the order of their groups.

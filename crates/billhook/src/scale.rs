@@ -6,7 +6,7 @@ use billhook_apimachinery::metadata::ObjectMeta;
 use billhook_apimachinery::record;
 use billhook_apimachinery::record::{Record, TypedRecord, declared_json};
 use billhook_apimachinery::value::{DeepValue, deep_clone};
-use billhook_apimachinery::{Status, TypeMeta};
+use billhook_apimachinery::{FieldError, FieldPath, Status, TypeMeta};
 use serde_json::{Map, Value, json};
 
 pub use crate::crd::ScalePaths;
@@ -124,6 +124,13 @@ pub fn returned(scale: &ScalePaths, resource: &Value) -> Result<DeepValue, Statu
 pub fn apply(scale: &ScalePaths, object: &Value, resource: &mut Value) -> Result<(), Status> {
     let (read, _) = Scale::read(object).map_err(|e| Status::internal_error(&e.to_string()))?;
     let replicas = read.spec.replicas.unwrap_or(0);
+    // Those of built-in kinds are validated before their effect (BK-308).
+    if replicas < 0 && scale.has_structure {
+        let path = FieldPath::default().name("spec").name("replicas");
+        let detail = "must be greater than or equal to 0";
+        let error = FieldError::invalid(path, replicas, detail);
+        return Err(Status::invalid(GROUP, KIND, &read.metadata.name, &[error]));
+    }
     scale.set_wanted(resource, i64::from(replicas)).map_err(|error| Status::internal_error(&error))
 }
 

@@ -50,7 +50,7 @@ pub(crate) async fn serve(server: &Arc<Shared>, request: &Request) -> Response {
     let style = resource.style;
     let accepted = if style.has_protobuf { negotiate_own(accept) } else { negotiate(accept) };
     let columns = || match path.subresource.as_str() {
-        "scale" => Columns::of_scale(),
+        "scale" => Columns::of_scale(resource.kind),
         _ => match resource.kind {
             Some(kind) => Columns::of_kind(kind),
             None => Columns::of_version(&version),

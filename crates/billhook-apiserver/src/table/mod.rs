@@ -66,14 +66,39 @@ impl Columns {
         Columns { behavior: Some(kind.behavior()), no_rows, ..Columns::new(columns) }
     }
 
-    /// The columns of a scale (DT-69).
-    pub(crate) fn of_scale() -> Self {
+    /// The columns of a scale (DT-69), which are others for the server's own kinds (BK-722).
+    pub(crate) fn of_scale(kind: Option<&'static Kind>) -> Self {
+        let mut subresources = kind.into_iter().flat_map(|kind| kind.subresources);
+        if let Some(own) = subresources.find(|subresource| subresource.name == "scale") {
+            return Columns::of_own_scale(own.body.behavior());
+        }
         let number = |name: &str, path: &str, description: &str| {
             TableColumn::at(name, "integer", path, description)
         };
         let desired = number("Desired", ".spec.replicas", "Number of desired replicas");
         let available = number("Available", ".status.replicas", "Number of actual replicas");
         Columns::named(desired.into_iter().chain(available).chain(age_column()))
+    }
+
+    fn of_own_scale(behavior: &'static dyn Behavior) -> Self {
+        let [name, created] = Kind::common_descriptions();
+        let columns = [
+            ("Name", "string", name),
+            (
+                "Desired",
+                "integer",
+                "replicas is the desired number of instances for the scaled object.",
+            ),
+            (
+                "Available",
+                "integer",
+                "replicas is the actual number of observed instances of the scaled object.",
+            ),
+            ("Age", "string", created),
+        ];
+        let columns = columns
+            .map(|(name, type_, description)| TableColumn::new(name, type_, description, None));
+        Columns { behavior: Some(behavior), ..Columns::new(columns) }
     }
 
     /// The column of the name, and others after it.
