@@ -17,3 +17,4 @@ mod pods;
 mod service;
 mod service_allocation;
 mod write;
+mod workloads;
