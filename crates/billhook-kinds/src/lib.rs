@@ -14,6 +14,7 @@ mod coordination;
 mod core;
 mod definition;
 mod discovery;
+mod edition;
 mod flowcontrol;
 mod generated;
 mod ip;

@@ -11,6 +11,7 @@ use serde_json::{Map, Value, json};
 use super::template;
 use crate::behavior::{Behavior, Findings, WriteContext};
 use crate::core::{pod_template, volume_claim};
+use crate::edition::EDITIONS;
 use crate::generated::apps_v1::STATEFUL_SET_UPDATE_STRATEGY;
 use crate::values::{integer, items, items_mut, object_mut, path, section, set_missing, text};
 use crate::workloads::{
@@ -176,14 +177,14 @@ fn validate_strategy(strategy: &Value, path: &FieldPath, errors: &mut Vec<FieldE
     }
 }
 
-/// What only new objects must fulfil.
+/// Validates the fields that only matter in new objects.
 fn validate_new(spec: &Value, context: &WriteContext<'_>, found: &mut Findings) {
     let at = path(&["spec"]);
     let service = text(spec, "/serviceName");
     if !service.is_empty() {
         rules::named(&mut found.errors, &at.clone().name("serviceName"), service, dns1123_label);
     }
-    if context.kubernetes < KubernetesVersion::V1_36 {
+    if !EDITIONS.of(context.kubernetes).validates_claims {
         return;
     }
     for (index, claim) in items(spec, "/volumeClaimTemplates").iter().enumerate() {
@@ -245,7 +246,7 @@ fn validate_change(
     errors: &mut Vec<FieldError>,
 ) {
     // Newer servers keep another number of revisions.
-    let keeps_limit = context.kubernetes < KubernetesVersion::V1_33;
+    let keeps_limit = !EDITIONS.of(context.kubernetes).has_mutable_history;
     let mutable = [
         "replicas",
         "ordinals",

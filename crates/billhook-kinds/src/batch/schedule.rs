@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-/// What may be in a field.
+/// A field of a schedule.
 struct Field {
     range: RangeInclusive<i64>,
     /// Names of values, from the first one that has a name.
@@ -29,7 +29,7 @@ const DESCRIPTORS: [&str; 7] =
 ///
 /// # Errors
 ///
-/// What is wrong with it.
+/// The first thing that is wrong with it.
 pub(super) fn check(schedule: &str) -> Result<(), String> {
     let mut rest = schedule;
     if schedule.starts_with("TZ=") || schedule.starts_with("CRON_TZ=") {
@@ -101,7 +101,7 @@ fn check_range(text: &str, field: &Field) -> Result<(), String> {
     Ok(())
 }
 
-/// A number, or what has a name.
+/// Returns a number, or the one that a name stands for.
 fn number(text: &str, field: &Field) -> Result<i64, String> {
     let lower = text.to_ascii_lowercase();
     let named = (*field.range.start()..).zip(field.names).find(|(_, name)| **name == lower);
@@ -153,7 +153,7 @@ fn duration(text: &str) -> Result<(), String> {
 ///
 /// # Errors
 ///
-/// What is wrong with it.
+/// The first thing that is wrong with it.
 pub(super) fn check_zone(name: &str) -> Result<(), String> {
     if name.is_empty() {
         return Err("timeZone must be nil or non-empty string".to_owned());

@@ -1,4 +1,4 @@
-//! What workloads have in common: selectors, the names of their pods, and cells (BK-300, BK-722).
+//! Rules of all workloads: selectors, the names of their pods, and cells (BK-300, BK-722).
 
 mod counters;
 

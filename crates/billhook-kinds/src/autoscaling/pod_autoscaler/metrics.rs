@@ -4,7 +4,7 @@ use billhook_apimachinery::names::{dns1123_label, path_segment};
 use billhook_apimachinery::{FieldError, FieldPath, KubernetesVersion};
 use serde_json::Value;
 
-use super::spec::validate_reference;
+use super::reference::validate_reference;
 use crate::rules;
 use crate::values::{integer, text};
 use crate::workloads::part;

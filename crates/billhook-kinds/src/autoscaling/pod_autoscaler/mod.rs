@@ -3,6 +3,7 @@
 mod behavior;
 mod conversion;
 mod metrics;
+mod reference;
 mod spec;
 mod targets;
 

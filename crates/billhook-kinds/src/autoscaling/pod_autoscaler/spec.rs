@@ -1,11 +1,12 @@
-//! What a HorizontalPodAutoscaler scales, and how.
+//! The spec of a HorizontalPodAutoscaler.
 
-use billhook_apimachinery::names::path_segment;
-use billhook_apimachinery::{FieldError, FieldPath, KubernetesVersion};
+use billhook_apimachinery::{FieldError, FieldPath};
 use serde_json::Value;
 
 use super::metrics;
+use super::reference::{validate_group, validate_reference};
 use crate::behavior::WriteContext;
+use crate::edition::EDITIONS;
 use crate::rules;
 use crate::values::{integer, items, path, text};
 use crate::workloads::part;
@@ -23,15 +24,13 @@ pub(super) fn validate(
     context: &WriteContext<'_>,
     errors: &mut Vec<FieldError>,
 ) {
-    let at = path(&["spec"]);
+    let (at, edition) = (path(&["spec"]), EDITIONS.of(context.kubernetes));
     validate_replicas(spec, &at, errors);
     let target = part(spec, "/scaleTargetRef");
     let at_target = at.clone().name("scaleTargetRef");
     validate_reference(target, &at_target, errors);
     let old_version = old.map(|old| text(old, "/scaleTargetRef/apiVersion"));
-    if context.kubernetes >= KubernetesVersion::V1_36
-        && old_version != Some(text(target, "/apiVersion"))
-    {
+    if edition.requires_target_groups && old_version != Some(text(target, "/apiVersion")) {
         validate_group(target, &at_target, errors);
     }
     let all = items(spec, "/metrics");
@@ -51,8 +50,8 @@ pub(super) fn validate(
             validate_rules(rules, &at, errors);
         }
     }
-    if context.kubernetes >= KubernetesVersion::V1_36 {
-        // What the types declare is found once more (BK-31).
+    if edition.has_declared_rules {
+        // The types declare it, too (BK-31).
         metrics::validate_types(all, &at.name("metrics"), errors);
     }
 }
@@ -73,36 +72,6 @@ fn validate_replicas(spec: &Value, path: &FieldPath, errors: &mut Vec<FieldError
     if min.is_some_and(|min| max < min) {
         let detail = "must be greater than or equal to `minReplicas`";
         errors.push(FieldError::invalid(at, max, detail));
-    }
-}
-
-/// Validates a reference to an object: its kind and its name.
-pub(super) fn validate_reference(
-    reference: &Value,
-    path: &FieldPath,
-    errors: &mut Vec<FieldError>,
-) {
-    for name in ["kind", "name"] {
-        let at = path.clone().name(name);
-        match reference.get(name).and_then(Value::as_str).unwrap_or_default() {
-            "" => errors.push(FieldError::required(at, "")),
-            value => rules::invalid(errors, &at, value, path_segment(value, false)),
-        }
-    }
-}
-
-/// What is scaled is of a group, except ReplicationControllers.
-fn validate_group(target: &Value, path: &FieldPath, errors: &mut Vec<FieldError>) {
-    let version = text(target, "/apiVersion");
-    let at = path.clone().name("apiVersion");
-    match version.split_once('/') {
-        Some((_, rest)) if rest.contains('/') => {
-            let detail = format!("unexpected GroupVersion string: {version}");
-            errors.push(FieldError::invalid(at, version, &detail));
-        }
-        Some((group, _)) if !group.is_empty() => {}
-        _ if text(target, "/kind") == "ReplicationController" => {}
-        _ => errors.push(FieldError::invalid(at, version, "apiVersion must specify API group")),
     }
 }
 

@@ -5,11 +5,13 @@ use billhook_apimachinery::names::label_value;
 use billhook_apimachinery::{KubernetesVersion, age};
 use serde_json::Value;
 
-use super::spec::{JobSpec, validate, validate_selector};
+use super::job_spec::JobSpec;
+use super::spec::{validate, validate_selector};
 use super::{generated_selector, status, update};
 use crate::behavior::{Behavior, Findings, WriteContext};
 use crate::cells;
 use crate::core::pod_template;
+use crate::edition::EDITIONS;
 use crate::values::{integer, items, items_mut, object_mut, path, section, set_missing, text};
 use crate::workloads::{containers, part, selector_cell, warn_of_name};
 
@@ -33,7 +35,7 @@ impl Behavior for Job {
         set_missing(spec, "backoffLimit", limit);
         set_missing(spec, "completionMode", "NonIndexed");
         set_missing(spec, "suspend", false);
-        if kubernetes >= KubernetesVersion::V1_36 {
+        if EDITIONS.of(kubernetes).sets_manual_selector {
             set_missing(spec, "manualSelector", false);
         }
         let has_policy = !part(spec, "/podFailurePolicy").is_null();

@@ -4,7 +4,7 @@
 ///
 /// # Errors
 ///
-/// What is wrong with the list.
+/// The first thing that is wrong with the list.
 pub(super) fn count(list: &str, completions: i64) -> Result<i64, String> {
     let mut previous = None;
     let mut total: i64 = 0;

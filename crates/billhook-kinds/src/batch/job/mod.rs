@@ -3,6 +3,7 @@
 mod behavior;
 mod generated_selector;
 mod indexes;
+mod job_spec;
 mod policies;
 mod spec;
 mod status;
@@ -10,4 +11,5 @@ mod template;
 mod update;
 
 pub(super) use self::behavior::Job;
-pub(super) use self::spec::{JobSpec, validate as validate_spec};
+pub(super) use self::job_spec::JobSpec;
+pub(super) use self::spec::validate as validate_spec;

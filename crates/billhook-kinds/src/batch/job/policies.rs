@@ -4,7 +4,7 @@ use billhook_apimachinery::{FieldError, FieldPath};
 use serde_json::Value;
 
 use super::indexes;
-use super::spec::JobSpec;
+use super::job_spec::JobSpec;
 use crate::behavior::WriteContext;
 use crate::rules;
 use crate::values::{integer, items, text};

@@ -1,17 +1,18 @@
 //! The spec of Jobs, which CronJobs have, too.
 
-use billhook_apimachinery::names::{dns1123_label, dns1123_subdomain};
+use billhook_apimachinery::FieldError;
+use billhook_apimachinery::names::dns1123_subdomain;
 use billhook_apimachinery::record::Type;
 use billhook_apimachinery::record::show::show;
-use billhook_apimachinery::{FieldError, FieldPath};
 use serde_json::Value;
 
+use super::job_spec::JobSpec;
 use super::policies;
 use crate::behavior::{Findings, WriteContext};
 use crate::core::pod_template;
 use crate::generated::batch_v1::SUCCESS_POLICY;
 use crate::rules;
-use crate::values::{path, text};
+use crate::values::text;
 use crate::workloads::{parse_selector, part, template_labels};
 
 const MAX_PARALLELISM: i64 = 100_000;
@@ -21,45 +22,6 @@ const MAX_MANAGED_BY: usize = 63;
 /// More completions than these have narrower limits.
 const MANY_COMPLETIONS: i64 = 100_000;
 const MAX_WITH_MANY: i64 = 10_000;
-
-/// The spec of a Job at a path.
-#[derive(Clone, Copy)]
-pub(crate) struct JobSpec<'j> {
-    pub(crate) spec: &'j Value,
-    pub(crate) path: &'j FieldPath,
-}
-
-impl<'j> JobSpec<'j> {
-    /// The path of a field.
-    pub(super) fn at(self, name: &str) -> FieldPath {
-        self.path.clone().name(name)
-    }
-
-    pub(super) fn field(self, name: &str) -> &'j Value {
-        self.spec.get(name).unwrap_or(&Value::Null)
-    }
-
-    pub(super) fn number(self, name: &str) -> Option<i64> {
-        self.field(name).as_i64()
-    }
-
-    fn is_indexed(self) -> bool {
-        self.field("completionMode") == "Indexed"
-    }
-
-    /// The last pod of an indexed Job must have a name that is a host's.
-    pub(super) fn validate_pod_names(self, name: &str, errors: &mut Vec<FieldError>) {
-        let completions = self.number("completions").unwrap_or_default();
-        if !self.is_indexed() || completions < 1 {
-            return;
-        }
-        let pod = format!("{name}-{}", completions - 1);
-        if !dns1123_label(&pod).is_empty() {
-            let detail = format!("will not able to create pod with invalid DNS label: {pod}");
-            errors.push(FieldError::invalid(path(&["metadata", "name"]), name, &detail));
-        }
-    }
-}
 
 /// Validates a spec except its selector.
 pub(crate) fn validate(spec: JobSpec<'_>, context: &WriteContext<'_>, found: &mut Findings) {

@@ -76,7 +76,7 @@ fn validate_uncounted(status: &Value, path: &FieldPath, errors: &mut Vec<FieldEr
     }
 }
 
-/// What belongs to a Job that has come to its end.
+/// Validates how a Job has come to its end.
 fn validate_end(status: &Value, path: &FieldPath, errors: &mut Vec<FieldError>) {
     let [complete, failed] = ["Complete", "Failed"].map(|type_| is_true(status, type_));
     if complete && failed {
@@ -155,7 +155,7 @@ fn validate_indexes(spec: &Value, status: &Value, path: &FieldPath, errors: &mut
     }
 }
 
-/// What cannot be taken back.
+/// Validates that nothing is taken back.
 fn validate_change(job: &Value, old: &Value, path: &FieldPath, errors: &mut Vec<FieldError>) {
     let (status, before) = (part(job, "/status"), part(old, "/status"));
     let is_disabled = |type_: &&str| is_true(before, type_) && !is_true(status, type_);

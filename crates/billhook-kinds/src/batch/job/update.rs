@@ -1,13 +1,14 @@
-//! What may change in a Job.
+//! The changes that a Job allows.
 
+use billhook_apimachinery::FieldError;
 use billhook_apimachinery::record::Type;
 use billhook_apimachinery::value::deep_eq;
-use billhook_apimachinery::{FieldError, KubernetesVersion};
 use serde_json::{Map, Value};
 
-use super::spec::JobSpec;
+use super::job_spec::JobSpec;
 use super::status::is_true;
 use crate::behavior::WriteContext;
+use crate::edition::EDITIONS;
 use crate::generated::batch_v1::{POD_FAILURE_POLICY, SUCCESS_POLICY};
 use crate::values::{items_mut, path, section, text};
 use crate::workloads::{immutable, immutable_selector, part};
@@ -70,7 +71,7 @@ fn validate_template(
         return;
     }
     take_directives(&mut before, template);
-    if context.kubernetes >= KubernetesVersion::V1_36 {
+    if EDITIONS.of(context.kubernetes).moves_stopped_jobs {
         take_resources(&mut before, template);
     }
     let (pods, before) = (part(template, "/spec"), part(&before, "/spec"));
@@ -84,7 +85,7 @@ fn validate_template(
 fn may_move(old: &Value, context: &WriteContext<'_>) -> bool {
     let is_suspended = part(old, "/spec/suspend") == &Value::Bool(true);
     let has_started = !text(old, "/status/startTime").is_empty();
-    let has_stopped = context.kubernetes >= KubernetesVersion::V1_36
+    let has_stopped = EDITIONS.of(context.kubernetes).moves_stopped_jobs
         && is_true(part(old, "/status"), "Suspended");
     is_suspended && (!has_started || has_stopped)
 }
