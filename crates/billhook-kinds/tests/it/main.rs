@@ -16,5 +16,5 @@ mod networking;
 mod pods;
 mod service;
 mod service_allocation;
-mod write;
 mod workloads;
+mod write;

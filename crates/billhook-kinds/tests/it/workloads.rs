@@ -1,54 +1,24 @@
 //! Workloads, autoscalers and disruption budgets (BK-300 to BK-308, BK-480, BK-481, BK-722).
 
-use billhook_apimachinery::metadata::Time;
-use billhook_apimachinery::record::complete;
-use billhook_apimachinery::{KubernetesVersion, UserInfo};
-use billhook_kinds::{Findings, Kind, WriteContext, pod_autoscaler_to_v1, pod_autoscaler_to_v2};
+use billhook_apimachinery::KubernetesVersion;
+use billhook_kinds::{Findings, pod_autoscaler_to_v1, pod_autoscaler_to_v2};
 use serde_json::{Value, json};
+
+use crate::write::{Write, cells, created, with};
 
 const NOW: &str = "2024-01-02T03:04:05Z";
 
 /// Returns the object that a server makes of a body, and its findings.
 fn write(body: &Value, old: Option<&Value>, subresource: &str) -> (Value, Findings) {
-    let kubernetes = KubernetesVersion::default();
-    let kind = kind_of(body);
-    let record = kind.record().expect("a kind with fields");
-    let mut object = body.clone();
-    kind.behavior().read(&mut object, record, kubernetes).expect("the right types");
-    let user = UserInfo::default();
-    let context = WriteContext::new(kubernetes, &user, NOW).subresource(subresource);
-    kind.behavior().prepare(&mut object, old, &context);
-    complete(&mut object, record, kubernetes);
-    let mut found = Findings::default();
-    kind.behavior().validate(&object, old, &context, &mut found);
-    (object, found)
+    Write { subresource, old, ..Write::default() }.of(body)
 }
 
-fn kind_of(object: &Value) -> &'static Kind {
-    let text = |name: &str| object[name].as_str().unwrap();
-    Kind::named(text("apiVersion"), text("kind")).expect("a known kind")
-}
-
-fn created(body: &Value) -> Value {
-    let (object, found) = write(body, None, "");
-    assert_eq!(errors(&found), [""; 0], "{body}");
-    object
+fn shown(object: &Value) -> Value {
+    cells(object).into()
 }
 
 fn errors(found: &Findings) -> Vec<String> {
     found.errors.iter().map(ToString::to_string).collect()
-}
-
-fn cells(object: &Value) -> Value {
-    kind_of(object).behavior().cells(object, Time::parse(NOW).unwrap()).into()
-}
-
-/// A copy with another value at a place.
-fn changed(object: &Value, place: &str, value: Value) -> Value {
-    let mut object = object.clone();
-    let (parent, name) = place.rsplit_once('/').unwrap();
-    object.pointer_mut(parent).unwrap()[name] = value;
-    object
 }
 
 fn of(api_version: &str, kind: &str, spec: &Value) -> Value {
@@ -74,7 +44,7 @@ fn job(spec: &Value) -> Value {
 
 /// The errors about an object with another value at a place.
 fn check(object: &Value, place: &str, value: Value, expected: &[&str]) {
-    let (_, found) = write(&changed(object, place, value), None, "");
+    let (_, found) = write(&with(object, place, value), None, "");
     assert_eq!(errors(&found), expected, "{place}");
 }
 
@@ -85,7 +55,7 @@ fn deployments_have_defaults() {
     let rolling = json!({"maxUnavailable": "25%", "maxSurge": "25%"});
     assert_eq!(spec["strategy"], json!({"type": "RollingUpdate", "rollingUpdate": rolling}));
     assert_eq!(spec["replicas"], 1);
-    let recreate = changed(&app("Deployment"), "/spec/strategy", json!({"type": "Recreate"}));
+    let recreate = with(&app("Deployment"), "/spec/strategy", json!({"type": "Recreate"}));
     assert_eq!(created(&recreate)["spec"]["strategy"], json!({"type": "Recreate"}));
 }
 
@@ -115,7 +85,7 @@ fn selectors_match_templates_and_stay() {
         \"operator\":\"In\"}]}: invalid label selector";
     check(&app("ReplicaSet"), "/spec/selector", broken, &[values, unusable]);
     let old = created(&app("Deployment"));
-    let (_, found) = write(&changed(&old, "/spec/selector", other), Some(&old), "");
+    let (_, found) = write(&with(&old, "/spec/selector", other), Some(&old), "");
     let fixed =
         "spec.selector: Invalid value: {\"matchLabels\":{\"app\":\"y\"}}: field is immutable";
     assert_eq!(errors(&found), [labels, fixed]);
@@ -128,7 +98,7 @@ fn parts_of_a_status_are_not_more_than_all() {
     {
         let old = created(&app(kind));
         let status = json!({"replicas": 1, "availableReplicas": 1});
-        let (_, found) = write(&changed(&old, "/status", status), Some(&old), "status");
+        let (_, found) = write(&with(&old, "/status", status), Some(&old), "status");
         let expected =
             format!("status.availableReplicas: Invalid value: 1: cannot be greater than {ready}");
         assert_eq!(errors(&found), [expected]);
@@ -141,7 +111,7 @@ fn daemon_sets_count_their_templates() {
     let place = "/metadata/annotations/deprecated.daemonset.template.generation";
     let old = created(&app("DaemonSet"));
     assert_eq!(old.pointer(place).unwrap(), "1");
-    let mut new = changed(&old, "/spec/minReadySeconds", 1.into());
+    let mut new = with(&old, "/spec/minReadySeconds", 1);
     assert_eq!(write(&new, Some(&old), "").0.pointer(place).unwrap(), "1");
     new["spec"]["template"]["metadata"]["labels"]["b"] = "c".into();
     assert_eq!(write(&new, Some(&old), "").0.pointer(place).unwrap(), "2");
@@ -152,10 +122,10 @@ fn stateful_sets_change_in_some_fields_only() {
     // BK-303
     let old = created(&app("StatefulSet"));
     for place in ["/spec/replicas", "/spec/minReadySeconds", "/spec/revisionHistoryLimit"] {
-        let (_, found) = write(&changed(&old, place, 7.into()), Some(&old), "");
+        let (_, found) = write(&with(&old, place, 7), Some(&old), "");
         assert_eq!(errors(&found), [""; 0], "{place}");
     }
-    let (_, found) = write(&changed(&old, "/spec/serviceName", "s".into()), Some(&old), "");
+    let (_, found) = write(&with(&old, "/spec/serviceName", "s"), Some(&old), "");
     assert!(errors(&found)[0].starts_with("spec: Forbidden: updates to statefulset spec"));
 }
 
@@ -228,12 +198,12 @@ fn pods_of_suspended_jobs_may_move() {
     let mut moved = old.clone();
     moved["spec"]["template"]["spec"]["nodeSelector"] = json!({"a": "b"});
     assert_eq!(errors(&write(&moved, Some(&old), "").1), [""; 0]);
-    let running = changed(&old, "/spec/suspend", false.into());
+    let running = with(&old, "/spec/suspend", false);
     let shown = errors(&write(&moved, Some(&running), "").1).join("\n");
     assert!(shown.starts_with("spec.template: Invalid value: {\"labels\":{"), "{shown}");
     assert!(shown.contains("\"NodeSelector\":{\"a\":\"b\"}"), "{shown}");
     assert!(shown.contains("\"SecurityContext\":{\"HostNetwork\":false,"), "{shown}");
-    let other = changed(&old, "/spec/template/spec/hostname", "h".into());
+    let other = with(&old, "/spec/template/spec/hostname", "h");
     let shown = errors(&write(&other, Some(&old), "").1).join("\n");
     assert!(shown.starts_with("spec.template.spec: Invalid value: {\"Volumes\":null,"), "{shown}");
 }
@@ -247,7 +217,7 @@ fn a_job_ends_once() {
             types.iter().map(|type_| json!({"type": type_, "status": "True"})).collect::<Vec<_>>();
         let mut status = times;
         status["conditions"] = conditions.into();
-        changed(&old, "/status", status)
+        with(&old, "/status", status)
     };
     let times = json!({"startTime": NOW, "completionTime": NOW});
     let done = status(&["SuccessCriteriaMet", "Complete"], times.clone());
@@ -324,7 +294,7 @@ fn autoscalers_name_the_group_of_their_target() {
     check(&autoscaler(&json!({})), place, "v1".into(), &[error]);
     let controller = json!({"apiVersion": "v1", "kind": "ReplicationController", "name": "r"});
     check(&autoscaler(&json!({})), "/spec/scaleTargetRef", controller, &[]);
-    let stored = changed(&created(&autoscaler(&json!({}))), place, "v1".into());
+    let stored = with(&created(&autoscaler(&json!({}))), place, "v1");
     assert_eq!(errors(&write(&stored, Some(&stored), "").1), [""; 0]);
 }
 
@@ -388,21 +358,21 @@ fn tables_show_workloads() {
     let mut deployment = created(&app("Deployment"));
     deployment["status"] = json!({"readyReplicas": 1, "updatedReplicas": 2});
     let row = json!(["a", "1/1", 2, 0, "<unknown>", "c", "i:1", "app=x"]);
-    assert_eq!(cells(&deployment), row);
+    assert_eq!(shown(&deployment), row);
     let mut suspended = job(&json!({"parallelism": 3}));
     suspended["status"] = json!({
         "startTime": "2024-01-02T03:00:00Z", "completionTime": "2024-01-02T03:05:07Z",
         "succeeded": 1, "conditions": [{"type": "Suspended", "status": "True"}],
     });
     let row = json!(["a", "Suspended", "1/1 of 3", "5m7s", "<unknown>", "c", "i:1", "<none>"]);
-    assert_eq!(cells(&suspended), row);
+    assert_eq!(shown(&suspended), row);
     let row = json!(["a", "Deployment/d", "cpu: <unknown>/80%", "1", 3, 0, "<unknown>"]);
-    assert_eq!(cells(&created(&autoscaler(&json!({})))), row);
+    assert_eq!(shown(&created(&autoscaler(&json!({})))), row);
     let revision = json!({
         "apiVersion": "apps/v1", "kind": "ControllerRevision", "revision": 2,
         "metadata": {"name": "a", "ownerReferences": [
             {"apiVersion": "apps/v1", "kind": "StatefulSet", "name": "s", "controller": true},
         ]},
     });
-    assert_eq!(cells(&revision), json!(["a", "statefulset.apps/s", 2, "<unknown>"]));
+    assert_eq!(shown(&revision), json!(["a", "statefulset.apps/s", 2, "<unknown>"]));
 }
