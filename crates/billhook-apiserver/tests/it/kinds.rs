@@ -183,7 +183,7 @@ async fn strategic_patches_merge_lists_by_key() {
     assert_eq!(post(&server, configurations, &configuration).await.code, 201);
     let patch = json!({
         "$setElementOrder/webhooks": [{"name": "c.example.com"}, {"name": "a.example.com"}],
-        "webhooks": [{"name": "a.example.com", "timeoutSeconds": 3}, webhook("c.example.com"),
+        "webhooks": [webhook("c.example.com"), {"name": "a.example.com", "timeoutSeconds": 3},
             {"$patch": "delete", "name": "b.example.com"}]});
     let strategic = [("content-type", "application/strategic-merge-patch+json")];
     let path = format!("{configurations}/a?fieldValidation=Strict");
