@@ -33,6 +33,11 @@ pub trait Behavior: Sync {
     /// Sets the defaults of an object in the form of its type (BK-06).
     fn set_defaults(&self, _object: &mut Value, _kubernetes: KubernetesVersion) {}
 
+    /// Whether the status of a new object is that of the body (BK-483).
+    fn takes_status(&self) -> bool {
+        false
+    }
+
     /// Prepares an object for a write: the fields that depend on others or on the stored object
     /// (BK-05). Metadata and the status of the stored object are there already.
     fn prepare(&self, _object: &mut Value, _old: Option<&Value>, _context: &WriteContext<'_>) {}

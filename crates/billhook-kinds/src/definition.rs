@@ -92,6 +92,9 @@ impl Deriving {
         if field.merge.is_atomic {
             set(&mut schema, "x-kubernetes-map-type", "atomic".into());
         }
+        if field.merge.is_granular {
+            set(&mut schema, "x-kubernetes-map-type", "granular".into());
+        }
         schema
     }
 

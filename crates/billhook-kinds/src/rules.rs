@@ -4,11 +4,13 @@
 use billhook_apimachinery::label_selector::LabelSelector;
 use billhook_apimachinery::metadata::validate_labels;
 use billhook_apimachinery::print::compact_json;
-use billhook_apimachinery::record::FieldValue as _;
+use billhook_apimachinery::record::{FieldValue as _, Type, go_syntax, show::show};
 use billhook_apimachinery::{FieldError, FieldPath, KubernetesVersion, Location, Quantity, names};
 use serde_json::Value;
 
-const NOT_NEGATIVE: &str = "must be greater than or equal to 0";
+use crate::values::{items, path, text};
+
+pub(crate) const NOT_NEGATIVE: &str = "must be greater than or equal to 0";
 
 /// The detail of an error about a field that must stay as it was.
 pub(crate) const IMMUTABLE: &str = "field is immutable";
@@ -324,5 +326,74 @@ pub(crate) fn finalizer(
     if !value.contains('/') && !is_known {
         let detail = "name is neither a standard finalizer name nor is it fully qualified";
         errors.push(FieldError::invalid(path.clone(), value, detail));
+    }
+}
+
+/// Returns an error about a value of a type in the server's internal form (BK-791). `package` is
+/// the Go package of the type.
+pub(crate) fn invalid_internal(
+    path: FieldPath,
+    value: Option<&Value>,
+    (type_, package): (Type, &str),
+    detail: &str,
+) -> FieldError {
+    let shown = show(value, type_);
+    let value = value.cloned().unwrap_or_default();
+    let in_go = go_syntax(&value, type_, package);
+    FieldError::invalid(path, value, detail).show_value_as(shown).show_value_in_go_as(in_go)
+}
+
+/// Returns an error about an item of a list that must not repeat another one, in the server's
+/// internal form (BK-791).
+pub(crate) fn duplicate_internal(path: FieldPath, value: &Value, type_: Type) -> FieldError {
+    FieldError::duplicate(path, value.clone()).show_value_as(show(Some(value), type_))
+}
+
+/// A text that must not be empty.
+pub(crate) fn required(errors: &mut Vec<FieldError>, path: &FieldPath, value: &str) {
+    if value.is_empty() {
+        errors.push(FieldError::required(path.clone(), ""));
+    }
+}
+
+/// Members of an object that must not be empty texts.
+pub(crate) fn members_required(
+    errors: &mut Vec<FieldError>,
+    path: &FieldPath,
+    object: &Value,
+    members: &[&str],
+) {
+    for name in members {
+        required(errors, &path.clone().name(name), text(object, &format!("/{name}")));
+    }
+}
+
+/// A write to a status that says which version of the object it was made for.
+pub(crate) fn version_required(errors: &mut Vec<FieldError>, object: &Value) {
+    required(errors, &path(&["resourceVersion"]), text(object, "/metadata/resourceVersion"));
+}
+
+/// The name of a driver of storage.
+pub(crate) fn driver_name(errors: &mut Vec<FieldError>, path: &FieldPath, name: &str) {
+    const MAX: i64 = 63;
+    required(errors, path, name);
+    if i64::try_from(name.len()).unwrap_or(i64::MAX) > MAX {
+        errors.push(FieldError::too_long(path.clone(), MAX));
+    }
+    if !name.is_empty() {
+        invalid(errors, path, name, names::dns1123_subdomain(&names::lower_case(name)));
+    }
+}
+
+/// The conditions of a status, which must have types of their own.
+pub(crate) fn conditions(errors: &mut Vec<FieldError>, object: &Value) {
+    let all = items(object, "/status/conditions");
+    for (index, condition) in all.iter().enumerate() {
+        let at = path(&["status", "conditions"]).index(index).name("type");
+        let type_ = text(condition, "/type");
+        if all.iter().take(index).any(|other| text(other, "/type") == type_) {
+            errors.push(FieldError::duplicate(at.clone(), type_));
+        }
+        required(errors, &at, type_);
     }
 }

@@ -208,6 +208,9 @@ fn merge(field: &Value) -> String {
     if field["mapType"] == "atomic" {
         text.push_str(".atomic()");
     }
+    if field["mapType"] == "granular" && field["type"] == "object" {
+        text.push_str(".granular()");
+    }
     let strategy = field["patchStrategy"].as_str().unwrap_or_default();
     if strategy.contains("merge") {
         let key = field["patchMergeKey"].as_str().unwrap_or_default();

@@ -102,7 +102,12 @@ impl Preparation<'_> {
     }
 
     fn prepare_create(&self, object: &mut Value) {
+        let strategy = self.incoming.strategy.filter(|strategy| strategy.takes_status());
+        let status = strategy.and_then(|_| object.get("status").map(deep_clone));
         self.incoming.version.prepare_create(object, &self.incoming.request.namespace);
+        if let (Some(status), Value::Object(members)) = (status, &mut *object) {
+            members.insert("status".to_owned(), status);
+        }
         let base = generated_base(object);
         let given = (self.server_fields)();
         if let Some(Value::Object(metadata)) = object.get_mut("metadata") {

@@ -22,6 +22,11 @@ pub trait Strategy: Send + Sync {
     /// nobody.
     fn empty(&self) -> Option<Value>;
 
+    /// Whether the status of a new object is that of the body.
+    fn takes_status(&self) -> bool {
+        false
+    }
+
     /// Prepares an object that is written: the fields that depend on others. Metadata and the
     /// status of the stored object are there already.
     fn prepare(&self, object: &mut Value, old: Option<&Value>, context: &StrategyContext<'_>);

@@ -48,12 +48,18 @@ pub struct Record {
     pub is_atomic: bool,
 }
 
+/// First words of names that are all capitals in Go.
+const INITIALISMS: [&str; 20] = [
+    "api", "aws", "ca", "csi", "dns", "fc", "fs", "gce", "grpc", "http", "ip", "iscsi", "nfs",
+    "os", "rbd", "tcp", "tls", "ttl", "uid", "url",
+];
+
 /// A field.
 #[derive(Clone, Copy, Debug)]
 pub struct Field {
     /// Its name in documents.
     pub name: &'static str,
-    /// Its name in Go, where it is not the other one with a capital letter; else empty.
+    /// Its name in Go, where that does not follow from the other one; else empty.
     pub go_name: &'static str,
     /// Its type.
     pub type_: Type,
@@ -80,6 +86,8 @@ pub struct Merge {
     pub list: ListType,
     /// Whether apply treats a map or a record as one value.
     pub is_atomic: bool,
+    /// Whether apply merges a record that it treats as one value elsewhere.
+    pub is_granular: bool,
     /// The key by which strategic merge patches find the items of a list; empty for one of scalars.
     /// Without a key a patch replaces the list.
     pub patch_key: Option<&'static str>,
@@ -105,6 +113,7 @@ impl Merge {
     pub const PLAIN: Merge = Merge {
         list: ListType::Atomic,
         is_atomic: false,
+        is_granular: false,
         patch_key: None,
         retains_keys: false,
         is_replaced: false,
@@ -213,6 +222,13 @@ impl Field {
         self
     }
 
+    /// The record that apply merges, though it treats it as one value elsewhere.
+    #[must_use]
+    pub const fn granular(mut self) -> Self {
+        self.merge.is_granular = true;
+        self
+    }
+
     /// The list whose items strategic merge patches find by a key; an empty one for scalars.
     #[must_use]
     pub const fn patched_by(mut self, key: &'static str) -> Self {
@@ -238,6 +254,11 @@ impl Field {
     pub fn go_name(&self) -> Cow<'static, str> {
         if !self.go_name.is_empty() {
             return Cow::Borrowed(self.go_name);
+        }
+        let word = self.name.find(|c: char| c.is_ascii_uppercase()).unwrap_or(self.name.len());
+        let (word, rest) = self.name.split_at_checked(word).unwrap_or_default();
+        if INITIALISMS.contains(&word) {
+            return Cow::Owned(word.to_ascii_uppercase() + rest);
         }
         let mut letters = self.name.chars();
         let first = letters.next().unwrap_or_default().to_ascii_uppercase();

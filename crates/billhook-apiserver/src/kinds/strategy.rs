@@ -87,6 +87,10 @@ impl Strategy for KindStrategy {
         Some(empty)
     }
 
+    fn takes_status(&self) -> bool {
+        self.behavior.takes_status()
+    }
+
     fn prepare(&self, object: &mut Value, old: Option<&Value>, context: &StrategyContext<'_>) {
         self.behavior.prepare(object, old, &self.context(context));
         complete(object, self.record, self.kubernetes);

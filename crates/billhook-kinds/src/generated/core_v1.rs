@@ -1243,7 +1243,7 @@ pub(crate) static PERSISTENT_VOLUME_SPEC: Record = Record::new(
         Field::new("storageos", Type::Optional(&Type::Record(|| &super::core_v1::STORAGE_OS_PERSISTENT_VOLUME_SOURCE))).numbered(&[2, 21]).embedded("PersistentVolumeSource"),
         Field::new("csi", Type::Optional(&Type::Record(|| &super::core_v1::CSI_PERSISTENT_VOLUME_SOURCE))).numbered(&[2, 22]).embedded("PersistentVolumeSource"),
         Field::new("accessModes", Type::List(&Type::Named("v1.PersistentVolumeAccessMode", &Type::Text))).numbered(&[3]),
-        Field::new("claimRef", Type::Optional(&Type::Record(|| &super::core_v1::OBJECT_REFERENCE))).numbered(&[4]),
+        Field::new("claimRef", Type::Optional(&Type::Record(|| &super::core_v1::OBJECT_REFERENCE))).numbered(&[4]).granular(),
         Field::new("persistentVolumeReclaimPolicy", Type::Named("v1.PersistentVolumeReclaimPolicy", &Type::Text)).numbered(&[5]),
         Field::new("storageClassName", Type::Text).numbered(&[6]),
         Field::new("mountOptions", Type::List(&Type::Text)).numbered(&[7]),

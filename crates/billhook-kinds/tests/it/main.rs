@@ -10,11 +10,22 @@
     reason = "helpers of tests may fail the test"
 )]
 
+mod apiregistration;
+mod certificates;
+mod cluster;
 mod core;
 mod discovery;
+mod flowcontrol;
 mod networking;
+mod node;
 mod pods;
+mod rbac;
+mod resource;
+mod scheduling;
 mod service;
 mod service_allocation;
+mod storage;
+mod support;
+mod volumes;
 mod workloads;
 mod write;
