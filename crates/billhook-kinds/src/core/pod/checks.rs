@@ -1,17 +1,14 @@
 //! Checks that the parts of a pod have in common.
 
-use std::net::IpAddr;
-
 use billhook_apimachinery::names::{dns1123_label, dns1123_subdomain};
 use billhook_apimachinery::{FieldError, FieldPath, KubernetesVersion};
 use serde_json::Value;
 
+use crate::ip::AddressRules;
 use crate::rules::{invalid, named, one_of};
 use crate::values::text;
 
 const FILE_MODE: &str = "must be a number between 0 and 0777 (octal), both inclusive";
-
-const IP: &str = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)";
 
 /// A text member that must not be empty; returns whether it is there.
 pub(super) fn required(
@@ -129,34 +126,14 @@ pub(super) fn file_mode(
     }
 }
 
-/// An IP address. Servers since 1.36 refuse those that others may read in another way.
+/// An IP address.
 pub(super) fn ip(
     errors: &mut Vec<FieldError>,
     path: &FieldPath,
     address: &str,
     kubernetes: KubernetesVersion,
 ) {
-    let has_zeros = |part: &str| part.len() > 1 && part.starts_with('0');
-    let octets: Vec<&str> = address.split('.').collect();
-    let without_zeros = octets.iter().map(|part| match part.trim_start_matches('0') {
-        "" if !part.is_empty() => "0",
-        part => part,
-    });
-    let is_ip = address.parse::<IpAddr>().is_ok();
-    let reads_zeros = octets.len() == 4 && octets.iter().all(|part| part.len() <= 3);
-    let is_padded = !is_ip
-        && reads_zeros
-        && octets.iter().any(|part| has_zeros(part))
-        && without_zeros.collect::<Vec<_>>().join(".").parse::<IpAddr>().is_ok();
-    let is_mapped = |ip: IpAddr| matches!(ip, IpAddr::V6(ip) if ip.to_ipv4_mapped().is_some());
-    let is_strict = kubernetes >= KubernetesVersion::V1_36;
-    if !is_ip && !is_padded {
-        invalid(errors, path, address, [IP]);
-    } else if is_padded && is_strict {
-        invalid(errors, path, address, ["must not have leading 0s"]);
-    } else if is_strict && address.parse().is_ok_and(is_mapped) {
-        invalid(errors, path, address, ["must not be an IPv4-mapped IPv6 address"]);
-    }
+    AddressRules::new(kubernetes, []).address(errors, path, address);
 }
 
 /// Adds an error for a value that must not be there.

@@ -1,12 +1,13 @@
 //! The containers of a pod (BK-104).
 
 use billhook_apimachinery::names::dns1123_label;
-use billhook_apimachinery::{FieldError, FieldPath, KubernetesVersion};
+use billhook_apimachinery::{FieldError, FieldPath};
 use serde_json::Value;
 
 use super::checks::{
     forbid, member, member_text, name_of, one_of_member, one_of_required, required,
 };
+use super::edition::EDITIONS;
 use super::resources::is_sidecar;
 use super::scope::Scope;
 use super::{amounts, mounts, probes, security, variables};
@@ -162,7 +163,7 @@ fn resize_policy(
 
 /// When a container is restarted by itself.
 fn restarts(errors: &mut Vec<FieldError>, path: &FieldPath, container: &Value, scope: &Scope<'_>) {
-    if scope.kubernetes < KubernetesVersion::V1_35 {
+    if !EDITIONS.of(scope.kubernetes).has_restart_rules {
         if member(container, "restartPolicy").is_some() {
             let detail = "may not be set for non-init containers";
             forbid(errors, path.clone().name("restartPolicy"), detail);
@@ -236,7 +237,7 @@ fn init_restarts(
     container: &Value,
     scope: &Scope<'_>,
 ) {
-    if scope.kubernetes < KubernetesVersion::V1_35 {
+    if !EDITIONS.of(scope.kubernetes).has_restart_rules {
         one_of_member(errors, path, container, "restartPolicy", &["Always"]);
         return;
     }

@@ -3,6 +3,7 @@
 use billhook_apimachinery::KubernetesVersion;
 use serde_json::{Map, Value, json};
 
+use super::edition::EDITIONS;
 use super::image::pull_policy;
 use crate::core::volume_claim;
 use crate::rules::quantity;
@@ -55,7 +56,7 @@ pub(crate) fn of_pod(pod: &mut Value, kubernetes: KubernetesVersion) {
             }
         }
     }
-    if kubernetes >= KubernetesVersion::V1_34 {
+    if EDITIONS.of(kubernetes).has_pod_resources {
         super::resources::set_pod_defaults(spec);
     }
 }

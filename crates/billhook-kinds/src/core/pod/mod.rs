@@ -8,6 +8,7 @@ mod checks;
 mod containers;
 pub(crate) mod defaults;
 mod difference;
+mod edition;
 mod image;
 pub(crate) mod internal;
 mod mounts;

@@ -3,6 +3,7 @@
 use billhook_apimachinery::KubernetesVersion;
 use serde_json::{Value, json};
 
+use super::edition::EDITIONS;
 use super::resources::class_of_service;
 use crate::behavior::WriteContext;
 use crate::values::{items, items_mut, object_mut, text};
@@ -137,7 +138,7 @@ fn select_by_own_labels(pod: &mut Value, kubernetes: KubernetesVersion) {
             }
         }
     }
-    if kubernetes >= KubernetesVersion::V1_34 {
+    if EDITIONS.of(kubernetes).spreads_by_label_keys {
         for constraint in items_mut(spec, "/topologySpreadConstraints") {
             select(constraint, "/matchLabelKeys", "In", &labels);
         }

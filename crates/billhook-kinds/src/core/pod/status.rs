@@ -6,6 +6,7 @@ use billhook_apimachinery::{FieldError, KubernetesVersion};
 use serde_json::Value;
 
 use super::checks::{forbid, ip, member_text, name_of, subdomain_member};
+use super::edition::EDITIONS;
 use super::resources::is_sidecar;
 use crate::behavior::WriteContext;
 use crate::rules::{immutable, invalid, qualified_name};
@@ -53,7 +54,7 @@ fn nominated_node(
     subdomain_member(errors, &path(&["status"]), status, "nominatedNodeName");
     let is_changed = name != text(old, "/status/nominatedNodeName");
     let is_bound = !text(pod, "/spec/nodeName").is_empty();
-    if is_changed && is_bound && kubernetes >= KubernetesVersion::V1_35 {
+    if is_changed && is_bound && EDITIONS.of(kubernetes).refuses_late_nominations {
         let detail = "may not be set on pods that are already bound to a node";
         forbid(errors, path(&["status", "nominatedNodeName"]), detail);
     }

@@ -5,6 +5,7 @@ use billhook_apimachinery::{FieldError, FieldPath};
 use serde_json::Value;
 
 use super::checks::{member, member_text, own_path, required};
+use super::edition::EDITIONS;
 use super::references::{self, VARIABLES};
 use super::scope::Scope;
 use crate::rules::{config_key, invalid, named};
@@ -72,7 +73,7 @@ fn value(
     }
     let has_value = member_text(variable, "value").is_some();
     let detail = match count {
-        0 if scope.kubernetes < billhook_apimachinery::KubernetesVersion::V1_34 => {
+        0 if !EDITIONS.of(scope.kubernetes).reads_variables_from_files => {
             "must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef` or \
              `secretKeyRef`"
         }
