@@ -2,6 +2,7 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
+use crate::edition::EDITIONS;
 use billhook_apimachinery::net::{Address, parse_prefix};
 use billhook_apimachinery::{FieldError, FieldPath, KubernetesVersion};
 
@@ -23,7 +24,7 @@ impl<'s> AddressRules<'s> {
         kubernetes: KubernetesVersion,
         stored: impl IntoIterator<Item = &'s str>,
     ) -> Self {
-        let is_strict = kubernetes >= KubernetesVersion::V1_36;
+        let is_strict = EDITIONS.of(kubernetes).has_strict_addresses;
         AddressRules { is_strict, stored: stored.into_iter().collect() }
     }
 

@@ -8,6 +8,7 @@ use billhook_apimachinery::record::{FieldValue as _, Type, go_syntax, show::show
 use billhook_apimachinery::{FieldError, FieldPath, KubernetesVersion, Location, Quantity, names};
 use serde_json::Value;
 
+use crate::edition::EDITIONS;
 use crate::values::{items, path, text};
 
 pub(crate) const NOT_NEGATIVE: &str = "must be greater than or equal to 0";
@@ -235,7 +236,7 @@ pub(crate) fn service_name(
     value: &str,
     kubernetes: KubernetesVersion,
 ) {
-    let is_relaxed = kubernetes >= KubernetesVersion::V1_36;
+    let is_relaxed = EDITIONS.of(kubernetes).relaxes_service_names;
     named(
         errors,
         path,

@@ -1,5 +1,6 @@
 //! The rules of the server's own kinds, as the write path asks for them.
 
+use crate::edition::EDITIONS;
 use billhook::KubernetesVersion;
 use billhook_admission::{self as admission, Strategy, StrategyContext, Subresource};
 use billhook_apimachinery::metadata::subdomain_name;
@@ -113,7 +114,9 @@ impl Strategy for KindStrategy {
 
     fn name_rule(&self) -> fn(&str, bool) -> Vec<String> {
         match self.kind.name_rule {
-            NameRule::ServiceName if self.kubernetes < KubernetesVersion::V1_36 => older_label_name,
+            NameRule::ServiceName if !EDITIONS.of(self.kubernetes).relaxes_service_names => {
+                older_label_name
+            }
             NameRule::Label | NameRule::ServiceName => label_name,
             NameRule::PathSegment => path_segment,
             NameRule::Address => |_, _| Vec::new(),

@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 
 use crate::behavior::{Behavior, Findings, WriteContext};
 use crate::cells;
+use crate::edition::EDITIONS;
 use crate::generated::core_v1::{NODE_ADDRESS, TAINT};
 use crate::resource_names::resource_amount;
 use crate::rules::{duplicate_internal, invalid, one_of};
@@ -180,7 +181,7 @@ fn validate_pod_cidrs(
         let at = at.clone().index(index);
         let parsed = parse_prefix(text(range, ""));
         families.extend(parsed.as_ref().ok().map(|(address, _)| address.is_ipv4()));
-        let is_strict = kubernetes >= KubernetesVersion::V1_36 && !stored.contains(range);
+        let is_strict = EDITIONS.of(kubernetes).has_strict_addresses && !stored.contains(range);
         let detail = match parsed {
             Err(_) => NOT_A_CIDR,
             Ok((address, bits)) if is_strict && has_host_bits(address, bits) => {

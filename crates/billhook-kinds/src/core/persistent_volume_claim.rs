@@ -12,6 +12,7 @@ use super::volume_claim;
 use crate::behavior::{Behavior, Findings, WriteContext};
 use crate::cells;
 use crate::difference::difference;
+use crate::edition::EDITIONS;
 use crate::generated::core_v1::PERSISTENT_VOLUME_CLAIM_SPEC;
 use crate::resource_names::basic_amount;
 use crate::rules::{immutable, invalid, one_of, quantity, version_required};
@@ -170,7 +171,7 @@ pub(super) fn drop_attributes_class(
     kubernetes: KubernetesVersion,
 ) {
     let is_stored = old.is_some_and(|old| old.pointer("/spec/volumeAttributesClassName").is_some());
-    if kubernetes < KubernetesVersion::V1_34 && !is_stored {
+    if !EDITIONS.of(kubernetes).has_attributes_classes && !is_stored {
         spec.remove("volumeAttributesClassName");
     }
 }

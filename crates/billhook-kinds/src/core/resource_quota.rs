@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use crate::behavior::{Behavior, Findings, WriteContext};
 use crate::cells;
+use crate::edition::EDITIONS;
 use crate::resource_names::{is_of_pods, quota_resource_name, resource_amount};
 use crate::rules::{quantity, version_required};
 use crate::values::{items, members, path, text};
@@ -185,7 +186,7 @@ fn is_scope(scope: &str, kubernetes: KubernetesVersion) -> bool {
         | "NotBestEffort"
         | "PriorityClass"
         | "CrossNamespacePodAffinity" => true,
-        "VolumeAttributesClass" => kubernetes >= KubernetesVersion::V1_34,
+        "VolumeAttributesClass" => EDITIONS.of(kubernetes).has_attributes_classes,
         _ => false,
     }
 }

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use crate::behavior::{Behavior, Findings, WriteContext};
 use crate::cells;
+use crate::edition::EDITIONS;
 use crate::rules::{immutable, one_of};
 use crate::values::{integer, items, path, set_missing, text};
 
@@ -67,7 +68,7 @@ impl Behavior for CsiDriver {
             ["tokenRequests", "serviceAccountTokenInSecrets"]
                 .map(|name| driver.pointer(&format!("/spec/{name}")).cloned())
         };
-        if context.kubernetes >= KubernetesVersion::V1_35
+        if EDITIONS.of(context.kubernetes).has_secret_tokens
             && matches!(tokens(driver), [Some(_), None])
             && old.is_none_or(|old| tokens(old) != tokens(driver))
         {

@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use crate::behavior::{Behavior, Findings, WriteContext};
 use crate::cells;
+use crate::edition::EDITIONS;
 use crate::generated::storage_v1::CSI_NODE_DRIVER;
 use crate::rules::{driver_name, invalid, invalid_internal, not_negative};
 use crate::values::{items, path, text};
@@ -57,7 +58,7 @@ impl Behavior for CsiNode {
 fn fixed_part(driver: &Value, kubernetes: KubernetesVersion) -> Value {
     let mut driver = driver.clone();
     if let Value::Object(members) = &mut driver
-        && kubernetes >= KubernetesVersion::V1_35
+        && EDITIONS.of(kubernetes).has_mutable_allocatable
     {
         members.remove("allocatable");
     }

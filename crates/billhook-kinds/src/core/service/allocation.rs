@@ -15,6 +15,7 @@ use serde_json::Value;
 
 use super::addresses::{self, FAMILIES, family_of};
 use super::{shape, texts};
+use crate::edition::EDITIONS;
 use crate::ip::{Range, parse_address};
 use crate::values::{items, items_mut, path, section, text};
 
@@ -263,7 +264,7 @@ impl<'a> ServiceAllocator<'a> {
     }
 
     fn not_in_range(&self, address: &str) -> String {
-        if self.kubernetes >= KubernetesVersion::V1_33 {
+        if EDITIONS.of(self.kubernetes).has_service_ranges {
             return "the provided network does not match the current range".to_owned();
         }
         format!(

@@ -4,6 +4,7 @@ use billhook_apimachinery::{FieldError, KubernetesVersion, names};
 use serde_json::Value;
 
 use super::{addresses, ports, shape, texts};
+use crate::edition::EDITIONS;
 use crate::ip::{AddressRules, endpoint_address};
 use crate::rules;
 use crate::values::{integer, path, text};
@@ -47,7 +48,7 @@ pub(super) fn validate(
 
 /// The ways to prefer near endpoints (BK-770).
 fn distributions(kubernetes: KubernetesVersion) -> &'static [&'static str] {
-    if kubernetes >= KubernetesVersion::V1_34 {
+    if EDITIONS.of(kubernetes).prefers_same_zone {
         &["PreferClose", "PreferSameZone", "PreferSameNode"]
     } else {
         &["PreferClose"]
@@ -166,7 +167,7 @@ fn validate_external_traffic(service: &Value, errors: &mut Vec<FieldError>) {
 pub(super) fn warn(service: &Value, kubernetes: KubernetesVersion, warnings: &mut Vec<String>) {
     let has_external_addresses = !texts(service, "/spec/externalIPs").is_empty();
     let mut warn = |warning: &str| warnings.push(warning.to_owned());
-    if has_external_addresses && kubernetes >= KubernetesVersion::V1_36 {
+    if has_external_addresses && EDITIONS.of(kubernetes).deprecates_external_addresses {
         warn("spec.externalIPs is deprecated and may no longer be implemented in some clusters");
     }
     if shape::is_headless(service) {
@@ -184,7 +185,7 @@ pub(super) fn warn(service: &Value, kubernetes: KubernetesVersion, warnings: &mu
         warn("spec.externalIPs is ignored when spec.type is \"ExternalName\"");
     }
     if text(service, "/spec/trafficDistribution") == "PreferClose"
-        && kubernetes >= KubernetesVersion::V1_34
+        && EDITIONS.of(kubernetes).prefers_same_zone
     {
         warn("spec.trafficDistribution: \"PreferClose\" is deprecated; use \"PreferSameZone\"");
     }
