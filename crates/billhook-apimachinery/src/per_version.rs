@@ -6,7 +6,7 @@ use crate::kubernetes_version::KubernetesVersion;
 /// table of facts in the file `edition.rs`.
 ///
 /// A new version is a new field, on purpose without `#[non_exhaustive]`: every table fails to compile
-/// until somebody has decided what the new version does, and no version is answered for by another
+/// until it has been decided what the new version does, and no version is answered for by another
 /// one.
 ///
 /// ```

@@ -8,8 +8,7 @@ use std::thread::{self, Thread};
 /// A boxed future.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-/// Does work to its end. Where the work waits, so does the thread: nothing is left undone, whoever
-/// calls.
+/// Does work to its end. Where the work waits, so does the thread: nothing is left undone.
 pub(crate) fn finish<T>(work: impl Future<Output = T>) -> T {
     struct Unpark(Thread);
 

@@ -57,7 +57,7 @@ pub(crate) trait Controller: fmt::Debug + Send + Sync {
         None
     }
 
-    /// Takes over a change as soon as it is stored, whoever made it.
+    /// Takes over a change as soon as it is stored, by any writer.
     fn take_over(&self, _server: &Shared, _change: &Change<'_>) {}
 
     /// Returns what is to be done about a client's write before it is answered, if anything.
@@ -104,7 +104,7 @@ impl<'w> Written<'w> {
 pub(crate) struct Settings {
     pub(crate) kubernetes: KubernetesVersion,
     pub(crate) edition: &'static Edition,
-    /// The user who makes the requests that impersonate nobody (RE-142).
+    /// The user who makes the requests that impersonate no other (RE-142).
     pub(crate) user: UserInfo,
     pub(crate) authorizer: Authorizer,
     /// The source of UIDs, times and name suffixes, if it is not that of every write path.

@@ -1,7 +1,7 @@
 //! The rules of kinds beside their fields.
 
 use billhook_apimachinery::metadata::Time;
-use billhook_apimachinery::record::{Record, check_types, complete, fill_nulls};
+use billhook_apimachinery::record::{Record, check_types, complete_decoded, fill_nulls};
 use billhook_apimachinery::{FieldError, KubernetesVersion, UserInfo};
 use serde_json::Value;
 
@@ -25,7 +25,7 @@ pub trait Behavior: Sync {
         let unknown = check_types(object, record, kubernetes, None);
         let unknown = unknown.map_err(|error| error.to_string())?;
         fill_nulls(object, record);
-        complete(object, record, kubernetes);
+        complete_decoded(object, record, kubernetes);
         self.set_defaults(object, kubernetes);
         Ok(unknown)
     }
@@ -47,10 +47,10 @@ pub trait Behavior: Sync {
         true
     }
 
-    /// Returns the fields that a write to the status does not own, if they are others than those of
-    /// custom resources.
-    fn status_resets(&self) -> Option<&'static [&'static str]> {
-        self.takes_metadata().then_some(&["spec"])
+    /// Returns the fields that a write to the object (`""`), or to a subresource, does not own, if they
+    /// are others than those of custom resources.
+    fn resets(&self, subresource: &str) -> Option<&'static [&'static str]> {
+        (subresource == "status" && self.takes_metadata()).then_some(&["spec"])
     }
 
     /// Returns an annotation that is made where an object is written: metadata without its object

@@ -60,6 +60,8 @@ pub struct FieldManagement<'a> {
     convert: Option<&'a ConvertFn<'a>>,
     /// The fields that a write to the status leaves to their owners.
     status_resets: StatusResets,
+    /// The fields that this write does not own, if they are others than those of custom resources.
+    resets: Option<&'static [&'static str]>,
 }
 
 impl fmt::Debug for FieldManagement<'_> {
@@ -95,8 +97,17 @@ impl<'a> FieldManagement<'a> {
     pub fn new(version: &'a CrdVersion, manager: &'a str, now: Time) -> Self {
         let versions = version.definition().versions().collect();
         let status_resets = version.status_resets();
-        let (subresource, convert) = ("", None);
-        FieldManagement { version, versions, manager, subresource, now, convert, status_resets }
+        let (subresource, convert, resets) = ("", None, None);
+        FieldManagement {
+            version,
+            versions,
+            manager,
+            subresource,
+            now,
+            convert,
+            status_resets,
+            resets,
+        }
     }
 
     /// Returns the same for a write to a subresource.
@@ -106,11 +117,11 @@ impl<'a> FieldManagement<'a> {
         self
     }
 
-    /// Returns the same for objects whose status is written with other fields than that of custom
-    /// resources: those of a write to the status that it does not own (KV-83).
+    /// Returns the same for a write that does not own these fields, where they are others than those
+    /// of custom resources (KV-83).
     #[must_use]
-    pub fn status_resets(mut self, fields: &'static [&'static str]) -> Self {
-        self.status_resets.fields = fields;
+    pub fn resets(mut self, fields: &'static [&'static str]) -> Self {
+        self.resets = Some(fields);
         self
     }
 
@@ -300,8 +311,10 @@ impl Versions for FieldManagement<'_> {
         let of_status = self.status_resets;
         let names: &[&str] = match subresource {
             _ if !version.has_status_subresource() => &[],
-            "" if is_own => &["status"],
-            "status" if is_own || !of_status.in_own_version => of_status.fields,
+            "" if is_own => self.resets.unwrap_or(&["status"]),
+            "status" if is_own || !of_status.in_own_version => {
+                self.resets.unwrap_or(of_status.fields)
+            }
             _ => &[],
         };
         for name in names {

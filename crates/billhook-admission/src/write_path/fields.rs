@@ -176,8 +176,9 @@ impl Incoming<'_> {
         let subresource = self.request.subresource.map_or("", Subresource::name);
         let fields = FieldManagement::new(self.version, &manager, now);
         let mut fields = fields.subresource(subresource).convert(&convert);
-        if let Some(of_status) = self.strategy.and_then(Strategy::status_resets) {
-            fields = fields.status_resets(of_status);
+        let subresource = self.request.subresource;
+        if let Some(resets) = self.strategy.and_then(|strategy| strategy.resets(subresource)) {
+            fields = fields.resets(resets);
         }
         let result = work(&fields);
         match missing.into_inner() {

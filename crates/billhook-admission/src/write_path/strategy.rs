@@ -72,9 +72,9 @@ pub trait Strategy: Send + Sync {
     /// Whether a write of a subresource takes the metadata of its body over.
     fn takes_metadata(&self, subresource: Subresource) -> bool;
 
-    /// Returns the fields that a write to the status does not own, if they are others than those of
-    /// custom resources.
-    fn status_resets(&self) -> Option<&'static [&'static str]> {
+    /// Returns the fields that a write to the object, or to a subresource, does not own, if they are
+    /// others than those of custom resources.
+    fn resets(&self, _subresource: Option<Subresource>) -> Option<&'static [&'static str]> {
         None
     }
 
@@ -105,7 +105,7 @@ pub trait Strategy: Send + Sync {
     fn is_kept(&self, object: &Value) -> bool;
 }
 
-/// Gives objects what no two of them may have, such as the addresses of services.
+/// Allocates to objects values that must be unique, such as the addresses of services.
 pub trait Allocator: Send + Sync {
     /// Allocates for an object that is created, or that replaces another one: after it was prepared,
     /// before it is validated (BK-05).

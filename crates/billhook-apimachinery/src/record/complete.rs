@@ -9,8 +9,9 @@ use crate::value::{Num, grow};
 use crate::{KubernetesVersion, Quantity};
 
 /// Brings a document whose types have been checked into the form in which a server prints it: empty
-/// fields have their default, are left out, or are there with the empty value of their type if they are required; quantities
-/// and times have their canonical form. Fields that the record does not have are removed.
+/// fields have their default, are left out, or are there with the empty value of their type if they
+/// are required; quantities and times have their canonical form. Fields that the record does not have
+/// are removed.
 ///
 /// ```
 /// use billhook_apimachinery::record::{Field, Record, Type, complete};
@@ -26,21 +27,36 @@ use crate::{KubernetesVersion, Quantity};
 /// ```
 pub fn complete(document: &mut Value, record: &'static Record, kubernetes: KubernetesVersion) {
     if let Value::Object(members) = document {
-        complete_members(members, record, kubernetes);
+        complete_members(members, record, Form { kubernetes, keeps_empty: false });
     }
 }
 
-fn complete_members(
-    members: &mut Map<String, Value>,
+/// Brings a document that was just decoded into the form of [`complete`], but keeps required lists
+/// and maps that are there and empty: a client owns them, and only storage forgets them (BK-04).
+pub fn complete_decoded(
+    document: &mut Value,
     record: &'static Record,
     kubernetes: KubernetesVersion,
 ) {
-    let has = |name: &str| record.field(name).is_some_and(|field| field.since <= kubernetes);
+    if let Value::Object(members) = document {
+        complete_members(members, record, Form { kubernetes, keeps_empty: true });
+    }
+}
+
+/// The form that documents are brought into.
+#[derive(Clone, Copy)]
+struct Form {
+    kubernetes: KubernetesVersion,
+    keeps_empty: bool,
+}
+
+fn complete_members(members: &mut Map<String, Value>, record: &'static Record, form: Form) {
+    let has = |name: &str| record.field(name).is_some_and(|field| field.since <= form.kubernetes);
     members.retain(|name, _| has(name));
-    for field in record.fields.iter().filter(|field| field.since <= kubernetes) {
+    for field in record.fields.iter().filter(|field| field.since <= form.kubernetes) {
         let value = members.get_mut(field.name).filter(|value| !value.is_null());
         let is_empty = match value {
-            Some(value) => !complete_value(value, field.type_, kubernetes),
+            Some(value) => !complete_value(value, field.type_, form),
             None => true,
         };
         if !is_empty {
@@ -49,10 +65,21 @@ fn complete_members(
         if let Some(default) = default(field) {
             members.insert(field.name.to_owned(), default);
         } else if field.is_required {
-            members.insert(field.name.to_owned(), empty(field.type_, kubernetes));
+            if form.keeps_empty && members.get(field.name).is_some_and(is_empty_collection) {
+                continue;
+            }
+            members.insert(field.name.to_owned(), empty(field.type_, form));
         } else {
             members.remove(field.name);
         }
+    }
+}
+
+fn is_empty_collection(value: &Value) -> bool {
+    match value {
+        Value::Array(items) => items.is_empty(),
+        Value::Object(members) => members.is_empty(),
+        _ => false,
     }
 }
 
@@ -73,10 +100,10 @@ fn default(field: &Field) -> Option<Value> {
 }
 
 /// Completes a value that is there; returns whether the field that holds it is not empty.
-fn complete_value(value: &mut Value, type_: Type, kubernetes: KubernetesVersion) -> bool {
+fn complete_value(value: &mut Value, type_: Type, form: Form) -> bool {
     grow(|| match (type_.unnamed(), value) {
         (Type::Optional(type_), value) => {
-            complete_value(value, *type_, kubernetes);
+            complete_value(value, *type_, form);
             true
         }
         (Type::Text | Type::Bytes, Value::String(text)) => {
@@ -105,15 +132,15 @@ fn complete_value(value: &mut Value, type_: Type, kubernetes: KubernetesVersion)
             true
         }
         (Type::Record(table), Value::Object(members)) => {
-            complete_members(members, table(), kubernetes);
+            complete_members(members, table(), form);
             true
         }
         (Type::List(type_), Value::Array(items)) => {
-            items.iter_mut().for_each(|item| complete_item(item, *type_, kubernetes));
+            items.iter_mut().for_each(|item| complete_item(item, *type_, form));
             !items.is_empty()
         }
         (Type::Map(type_), Value::Object(members)) => {
-            members.values_mut().for_each(|item| complete_item(item, *type_, kubernetes));
+            members.values_mut().for_each(|item| complete_item(item, *type_, form));
             !members.is_empty()
         }
         _ => true,
@@ -121,14 +148,14 @@ fn complete_value(value: &mut Value, type_: Type, kubernetes: KubernetesVersion)
 }
 
 /// An element has the empty value of its type in place of null.
-fn complete_item(item: &mut Value, type_: Type, kubernetes: KubernetesVersion) {
+fn complete_item(item: &mut Value, type_: Type, form: Form) {
     if item.is_null() {
         *item = match type_.unnamed() {
             // An empty text is there.
             Type::Bytes => Value::from(""),
-            type_ => empty(type_, kubernetes),
+            type_ => empty(type_, form),
         };
-    } else if !complete_value(item, type_, kubernetes)
+    } else if !complete_value(item, type_, form)
         && matches!(type_.unnamed(), Type::Time | Type::MicroTime)
     {
         // The zero time is printed as none.
@@ -155,7 +182,7 @@ fn complete_quantity(value: &mut Value) {
 }
 
 /// The empty value of a required field.
-fn empty(type_: Type, kubernetes: KubernetesVersion) -> Value {
+fn empty(type_: Type, form: Form) -> Value {
     match type_.unnamed() {
         Type::Text | Type::Parsed(_) => "".into(),
         Type::Flag => false.into(),
@@ -163,7 +190,7 @@ fn empty(type_: Type, kubernetes: KubernetesVersion) -> Value {
         Type::Quantity => "0".into(),
         Type::Record(table) => {
             let mut members = Map::new();
-            grow(|| complete_members(&mut members, table(), kubernetes));
+            grow(|| complete_members(&mut members, table(), form));
             Value::Object(members)
         }
         _ => Value::Null,

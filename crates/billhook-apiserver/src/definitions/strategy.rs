@@ -62,8 +62,9 @@ impl Strategy for DefinitionStrategy {
         true
     }
 
-    fn status_resets(&self) -> Option<&'static [&'static str]> {
-        Some(EDITIONS.of(self.kubernetes).definition_status_resets)
+    fn resets(&self, subresource: Option<Subresource>) -> Option<&'static [&'static str]> {
+        (subresource == Some(Subresource::Status))
+            .then(|| EDITIONS.of(self.kubernetes).definition_status_resets)
     }
 
     fn scheme(&self) -> &'static str {

@@ -129,8 +129,8 @@ impl Strategy for KindStrategy {
         self.behavior.takes_metadata()
     }
 
-    fn status_resets(&self) -> Option<&'static [&'static str]> {
-        self.behavior.status_resets()
+    fn resets(&self, subresource: Option<Subresource>) -> Option<&'static [&'static str]> {
+        self.behavior.resets(subresource.map_or("", Subresource::name))
     }
 
     fn grace_period(&self, object: &Value, requested: Option<i64>) -> Option<i64> {

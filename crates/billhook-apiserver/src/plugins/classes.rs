@@ -15,7 +15,7 @@ const DEFAULT_STORAGE_CLASS: [&str; 2] = [
 ];
 const DEFAULT_INGRESS_CLASS: [&str; 1] = ["ingressclass.kubernetes.io/is-default-class"];
 
-/// Gives a claim without a class the default one.
+/// Sets the default class of a claim that names none.
 pub(super) fn set_storage_class(
     server: &Shared,
     request: &mut PluginRequest<'_>,
@@ -25,7 +25,7 @@ pub(super) fn set_storage_class(
     Ok(())
 }
 
-/// Gives an ingress without a class the default one.
+/// Sets the default class of an ingress that names none.
 pub(super) fn set_ingress_class(
     server: &Shared,
     request: &mut PluginRequest<'_>,

@@ -116,7 +116,7 @@ pub(super) fn add_tolerations(_: &Shared, request: &mut PluginRequest<'_>) -> Re
     Ok(())
 }
 
-/// Gives a pod the overhead and the nodes of its runtime class.
+/// Sets the overhead and the nodes of a pod to those of its runtime class.
 pub(super) fn apply_runtime_class(
     server: &Shared,
     request: &mut PluginRequest<'_>,

@@ -167,7 +167,7 @@ impl Catalog {
     pub(crate) fn add(&mut self, kind: &'static Kind, compile: Compile) {
         let (name, kubernetes) = (format!("{}.{}", kind.plural, kind.group), self.kubernetes);
         let added = BuiltIn { kind, kubernetes, compile, compiled: OnceLock::new() };
-        // Before it has resources, nobody has the catalog.
+        // Before it has resources, no reader has the catalog.
         if let Some(native) = Arc::get_mut(&mut self.native) {
             native.insert(name, added);
         }

@@ -23,8 +23,8 @@ pub(crate) struct Served {
     pub(crate) cache: Arc<WatchCache>,
 }
 
-/// The lists and watches of a server's resources, by the names of their definitions: of those that
-/// somebody asked for.
+/// The lists and watches of a server's resources that were requested, by the names of their
+/// definitions.
 #[derive(Debug, Default)]
 pub(crate) struct WatchCaches(Mutex<BTreeMap<String, Arc<WatchCache>>>);
 
@@ -52,7 +52,7 @@ impl WatchCaches {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The lists and watches of a resource; nobody may define it at the same time.
+    /// The lists and watches of a resource; it must not be defined at the same time.
     pub(crate) fn of(&self, resource: &Resource) -> Arc<WatchCache> {
         let (name, mut all) = (resource.definition.name(), self.all());
         if let Some(cache) = all.get(name) {

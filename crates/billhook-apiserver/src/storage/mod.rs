@@ -230,7 +230,7 @@ pub trait Storage: Send + Sync + 'static {
     /// Returns the newest state of an object.
     fn get(&self, collection: &Collection, key: &str) -> Option<Object>;
 
-    /// Lists the newest state of a collection. It is always there, so that nobody has to decide what
+    /// Lists the newest state of a collection. It is always there, so that no caller has to decide what
     /// a failure means for the server's own work.
     fn list(&self, collection: &Collection, range: Range<'_>) -> Listing;
 

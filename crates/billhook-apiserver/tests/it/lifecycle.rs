@@ -541,7 +541,7 @@ async fn definitions_have_their_own_order() {
     );
 }
 
-/// Work in the background that breaks off is not lost: nobody has to wait for what never comes.
+/// Work in the background that breaks off is not lost: no client waits for what never comes.
 #[tokio::test(start_paused = true)]
 async fn broken_background_work_is_told() {
     let is_broken = Arc::new(AtomicBool::new(false));

@@ -58,8 +58,8 @@ impl Behavior for Deployment {
         }
     }
 
-    fn status_resets(&self) -> Option<&'static [&'static str]> {
-        Some(&["spec", "metadata.labels"])
+    fn resets(&self, subresource: &str) -> Option<&'static [&'static str]> {
+        (subresource == "status").then_some(&["spec", "metadata.labels"])
     }
 
     fn validate(

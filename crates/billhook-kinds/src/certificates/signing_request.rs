@@ -53,6 +53,11 @@ const MAX_SIGNER: usize = 571;
 pub(crate) struct CertificateSigningRequest;
 
 impl Behavior for CertificateSigningRequest {
+    /// The request belongs to its creator, and the answer to the signer.
+    fn resets(&self, subresource: &str) -> Option<&'static [&'static str]> {
+        subresource.is_empty().then_some(&["spec", "status"])
+    }
+
     fn prepare(&self, request: &mut Value, old: Option<&Value>, context: &WriteContext<'_>) {
         let Some(old) = old else {
             if let Value::Object(members) = request {

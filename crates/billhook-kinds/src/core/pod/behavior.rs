@@ -87,7 +87,7 @@ impl Behavior for Pod {
     }
 }
 
-/// A name that is no label makes an odd host name.
+/// A name that is not a label makes an odd host name.
 fn name_warning(name: &str) -> Option<String> {
     let messages = dns1123_label(name);
     let is_odd = dns1123_subdomain(name).is_empty() && !messages.is_empty();

@@ -160,7 +160,7 @@ fn sysctls(errors: &mut Vec<FieldError>, path: &FieldPath, sysctls: &[Value]) {
         let path = path.clone().index(index);
         let name = text(sysctl, "/name");
         if !required(errors, &path, sysctl, "name") {
-            // A name that is missing is no repetition.
+            // A missing name repeats nothing.
         } else if !is_sysctl(name) {
             invalid(errors, &path.name("name"), name, [SYSCTL]);
         } else if names.contains(&name) {

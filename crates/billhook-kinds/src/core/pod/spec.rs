@@ -97,7 +97,7 @@ fn resource_claims(errors: &mut Vec<FieldError>, path: &FieldPath, spec: &Value)
         let name = name_of(claim);
         let earlier = claims.get(..index).unwrap_or_default();
         if !required(errors, &path, claim, "name") {
-            // A name that is missing is no repetition.
+            // A missing name repeats nothing.
         } else if earlier.iter().any(|other| name_of(other) == name) {
             errors.push(FieldError::duplicate(path.clone().name("name"), name));
         } else {

@@ -147,7 +147,7 @@ fn documents_that_cannot_be_read() {
         ),
         (
             json!({"rules": [{"resources": [{}]}]}),
-            "json: cannot unmarshal object into Go struct field RuleWithOperations.webhooks.rules.resources of type string",
+            "json: cannot unmarshal object into Go struct field RuleWithOperations.webhooks.rules.Rule.resources of type string",
         ),
         (
             json!({"clientConfig": []}),
