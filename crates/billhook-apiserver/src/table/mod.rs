@@ -32,7 +32,7 @@ struct TableColumn {
     format: String,
     description: String,
     priority: i32,
-    /// The value that the cells show; none if the rules of a kind make them.
+    /// The value that the cells show; none for the name, and if the rules of a kind make them.
     path: Option<JsonPath>,
 }
 
@@ -103,7 +103,7 @@ impl Columns {
 
     /// The column of the name, and others after it.
     fn named(others: impl IntoIterator<Item = TableColumn>) -> Self {
-        Columns::new(name_column().into_iter().chain(others))
+        Columns::new(std::iter::once(name_column()).chain(others))
     }
 
     fn new(columns: impl IntoIterator<Item = TableColumn>) -> Self {
@@ -135,9 +135,10 @@ impl Columns {
         if let Some(behavior) = self.behavior {
             return compact_json(&behavior.cells(object, now).into());
         }
-        let cells = self.columns.iter().map(|column| {
-            let value = column.path.as_ref().and_then(|path| path.first(object));
-            cell(&column.type_, value, now)
+        let cells = self.columns.iter().map(|column| match &column.path {
+            Some(path) => cell(&column.type_, path.first(object), now),
+            // A bookmark has no name, and yet a text in its place (DT-63).
+            None => compact_json(&text_at(object, "/metadata/name").into()),
         });
         format!("[{}]", cells.collect::<Vec<_>>().join(","))
     }
@@ -192,16 +193,21 @@ impl TableColumn {
 }
 
 /// The column that the tables of most kinds begin with (DT-63).
-fn name_column() -> Option<TableColumn> {
+fn name_column() -> TableColumn {
     let [description, _] = Kind::common_descriptions();
-    TableColumn::at("Name", "string", ".metadata.name", description)
-        .map(|column| TableColumn { format: "name".to_owned(), ..column })
+    let column = TableColumn::new("Name", "string", description, None);
+    TableColumn { format: "name".to_owned(), ..column }
 }
 
 /// The column of those who declare none (DT-64).
 fn age_column() -> Option<TableColumn> {
     let [_, description] = Kind::common_descriptions();
     TableColumn::at("Age", "date", CREATED, description)
+}
+
+/// The text at a place in an object; empty if there is none.
+fn text_at<'o>(object: &'o Value, place: &str) -> &'o str {
+    object.pointer(place).and_then(Value::as_str).unwrap_or_default()
 }
 
 fn quoted(text: &str) -> String {
