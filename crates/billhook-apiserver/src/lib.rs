@@ -18,6 +18,7 @@ mod edition;
 mod event_cache;
 mod failures;
 mod future;
+mod health;
 mod kinds;
 mod links;
 mod load;

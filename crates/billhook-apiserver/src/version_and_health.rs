@@ -2,15 +2,15 @@
 
 use billhook::KubernetesVersion;
 use billhook_apimachinery::print::compact_json;
-use http::{HeaderValue, StatusCode, header};
+use http::StatusCode;
 use serde_json::json;
 
-use crate::answer::Body;
 use crate::discovery;
 use crate::edition::EDITIONS;
+use crate::health;
 use crate::request::Request;
 use crate::resources::Catalog;
-use crate::response::{Form, Response, plain_not_found};
+use crate::response::{Form, Response};
 use crate::shared::Shared;
 
 const PATHS: [&str; 12] = [
@@ -33,10 +33,7 @@ pub(crate) fn serve(server: &Shared, request: &Request, parts: &[&str]) -> Optio
     Some(match parts {
         [] | [""] => indented(&paths(&server.catalog())),
         ["version"] => indented(&version(server.settings.kubernetes)),
-        [name @ ("healthz" | "livez" | "readyz")] => health(request, name),
-        ["healthz" | "livez" | "readyz", "ping"] => text(StatusCode::OK, "ok"),
-        ["healthz" | "livez" | "readyz", ..] => plain_not_found(),
-        _ => return None,
+        _ => return health::serve(server, request, parts),
     })
 }
 
@@ -68,29 +65,4 @@ fn version(kubernetes: KubernetesVersion) -> String {
     format!(
         r#"{{"major":"1","minor":"{own}",{emulated}"gitVersion":"v{release}","gitCommit":"","gitTreeState":"clean","buildDate":"","goVersion":"","compiler":"rustc","platform":"{platform}"}}"#
     )
-}
-
-fn health(request: &Request, name: &str) -> Response {
-    if request.query.get("verbose").is_none() {
-        return text(StatusCode::OK, "ok");
-    }
-    let excluded: Vec<&str> = request.query.all("exclude").collect();
-    let ping = if excluded.contains(&"ping") { "[+]ping excluded: ok" } else { "[+]ping ok" };
-    let mut body = format!("{ping}\n");
-    let unknown = excluded.iter().filter(|check| **check != "ping");
-    let unknown: Vec<String> = unknown.map(|check| format!("{check:?}")).collect();
-    if !unknown.is_empty() {
-        let unknown = unknown.join(",");
-        body += &format!("warn: some health checks cannot be excluded: no matches for {unknown}\n");
-    }
-    text(StatusCode::OK, &(body + name + " check passed\n"))
-}
-
-fn text(code: StatusCode, body: &str) -> Response {
-    let mut response = http::Response::new(Body::whole(body.to_owned()));
-    *response.status_mut() = code;
-    let headers = response.headers_mut();
-    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
-    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-    response
 }
