@@ -48,4 +48,5 @@ pub use self::future::BoxFuture;
 pub use self::load::{CreateError, LoadError};
 pub use self::response::Response;
 pub use self::server::Server;
+pub use self::version_and_health::git_version;
 pub use billhook_kinds::ServiceRanges;

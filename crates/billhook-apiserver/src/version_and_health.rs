@@ -60,9 +60,21 @@ fn version(kubernetes: KubernetesVersion) -> String {
             r#""emulationMajor":"1","emulationMinor":"{own}","minCompatibilityMajor":"1","minCompatibilityMinor":"{compatible}","#
         )
     });
-    let release = format!("{kubernetes}.{}+billhook-{}", edition.patch, env!("CARGO_PKG_VERSION"));
+    let release = git_version(kubernetes);
     let platform = format!("{}/{}", std::env::consts::OS, std::env::consts::ARCH);
     format!(
-        r#"{{"major":"1","minor":"{own}",{emulated}"gitVersion":"v{release}","gitCommit":"","gitTreeState":"clean","buildDate":"","goVersion":"","compiler":"rustc","platform":"{platform}"}}"#
+        r#"{{"major":"1","minor":"{own}",{emulated}"gitVersion":"{release}","gitCommit":"","gitTreeState":"clean","buildDate":"","goVersion":"","compiler":"rustc","platform":"{platform}"}}"#
     )
+}
+
+/// Returns what a server of a version calls itself (DT-30).
+///
+/// ```
+/// use billhook_apimachinery::KubernetesVersion;
+///
+/// assert!(billhook_apiserver::git_version(KubernetesVersion::V1_36).starts_with("v1.36."));
+/// ```
+pub fn git_version(kubernetes: KubernetesVersion) -> String {
+    let patch = EDITIONS.of(kubernetes).patch;
+    format!("v{kubernetes}.{patch}+billhook-{}", env!("CARGO_PKG_VERSION"))
 }

@@ -22,6 +22,7 @@ mod form;
 mod identity;
 mod input;
 mod json;
+mod listening;
 mod matching;
 mod namespaces;
 mod normal;
@@ -38,6 +39,7 @@ mod server;
 mod setup;
 mod shell;
 mod size;
+mod stand_in;
 mod stored;
 mod suites;
 mod summary;
@@ -54,6 +56,9 @@ use clap::{CommandFactory as _, Parser as _};
 use crate::problem::{Place, Problem, RunError, Status};
 
 fn main() -> ExitCode {
+    if let Some(code) = stand_in::run() {
+        return code;
+    }
     let cli = args::Cli::try_parse();
     let args::Cli { command, max_input } =
         match cli.and_then(|cli| cli.command.check().map(|()| cli)) {
