@@ -13,6 +13,7 @@ mod crd_files;
 mod crds;
 mod decode;
 mod diff;
+mod envtest;
 mod explain;
 mod expression;
 mod files;
@@ -91,6 +92,7 @@ fn run(command: &args::Subcommands) -> Result<Status, RunError> {
         args::Subcommands::Neat(command) => normal::run(command, normal::Form::Neat),
         args::Subcommands::Test(command) => suites::run(command),
         args::Subcommands::Serve(command) => serve::run(command),
+        args::Subcommands::Envtest(command) => envtest::run(command),
         args::Subcommands::Explain(command) => explain::run(command),
         args::Subcommands::ExplainExpression(command) => expression::run(command),
         args::Subcommands::Completions(command) => {

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use billhook::KubernetesVersion;
 use billhook_apiserver::{Server, ServerBuilder, git_version};
 use billhook_definition::ca_bundle::certificates;
 use billhook_webhook_client::HttpsCaller;
@@ -15,6 +16,7 @@ use super::flags::{self, Flags};
 use super::options::Options;
 use super::users::Users;
 use super::{log, runtime};
+use crate::envtest::Release;
 use crate::files::write_private;
 use crate::listening::{
     Authority, ClientAuthorities, Issued, Listener, ServingPair, Signals, acceptor, listen,
@@ -23,8 +25,8 @@ use crate::listening::{
 /// How many connections are served at the same time.
 const MAX_CONNECTIONS: usize = 4096;
 
-/// Runs until a signal comes.
-pub(super) fn run(arguments: &[String]) -> ExitCode {
+/// Runs until a signal comes. It follows the version that the directory of the program is named after.
+pub(super) fn run(program: &Path, arguments: &[String]) -> ExitCode {
     let flags = match flags::parse(arguments) {
         Ok(flags) => flags,
         Err(why) => {
@@ -32,12 +34,14 @@ pub(super) fn run(arguments: &[String]) -> ExitCode {
             return ExitCode::FAILURE;
         }
     };
-    if let Some(answer) = answer(&flags) {
+    let kubernetes = Release::of_program(program).map(|release| release.kubernetes);
+    let kubernetes = kubernetes.unwrap_or_default();
+    if let Some(answer) = answer(&flags, kubernetes) {
         // Whoever asked has seen enough.
         let _ = std::io::Write::write_all(&mut std::io::stdout(), answer.as_bytes());
         return ExitCode::SUCCESS;
     }
-    let options = match Options::new(&flags) {
+    let options = match Options::new(&flags, kubernetes) {
         Ok(options) => options,
         Err(errors) => {
             match errors.as_slice() {
@@ -67,11 +71,11 @@ pub(super) fn run(arguments: &[String]) -> ExitCode {
 }
 
 /// The answer to a question about the program.
-fn answer(flags: &Flags) -> Option<String> {
+fn answer(flags: &Flags, kubernetes: KubernetesVersion) -> Option<String> {
     if flags.bool("help", false) {
         return Some(flags::help());
     }
-    let version = git_version(billhook::KubernetesVersion::default());
+    let version = git_version(kubernetes);
     match flags.text("version")? {
         "raw" => Some(format!("version.Info{{GitVersion:\"{version}\", Compiler:\"rustc\"}}\n")),
         text => flags::parse_bool(text)?.then(|| format!("Kubernetes {version}\n")),

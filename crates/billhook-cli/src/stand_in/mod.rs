@@ -44,12 +44,13 @@ impl Program {
 /// Runs the program that the first argument names; `None` if it is none of them.
 pub(crate) fn run() -> Option<ExitCode> {
     let mut arguments = std::env::args_os();
-    let program = Program::of(&arguments.next()?)?;
+    let path = arguments.next()?;
+    let program = Program::of(&path)?;
     let arguments: Vec<OsString> = arguments.collect();
     let arguments: Vec<String> =
         arguments.iter().map(|argument| argument.to_string_lossy().into_owned()).collect();
     Some(match program {
-        Program::ApiServer => apiserver::run(&arguments),
+        Program::ApiServer => apiserver::run(Path::new(&path), &arguments),
         Program::Etcd => etcd::run(&arguments),
         Program::Kubectl => kubectl::run(&arguments),
     })

@@ -52,12 +52,12 @@ pub(super) struct Options {
 }
 
 impl Options {
-    /// Takes over flags.
+    /// Takes over flags; the version counts unless they name another.
     ///
     /// # Errors
     ///
     /// Returns all texts about what is refused, in the order of the server.
-    pub(super) fn new(flags: &Flags) -> Result<Self, Vec<String>> {
+    pub(super) fn new(flags: &Flags, version: KubernetesVersion) -> Result<Self, Vec<String>> {
         let mut errors = Vec::new();
         let mut warnings = Vec::new();
         answers(flags, &mut errors, &mut warnings);
@@ -89,7 +89,7 @@ impl Options {
             let both = "--service-account-signing-key-file and --service-account-issuer";
             errors.push(format!("{both} are required flags"));
         }
-        let kubernetes = version(flags, &mut errors);
+        let kubernetes = emulated(flags, version, &mut errors);
         let controllers = controllers(flags, &mut errors);
         if !flags.bool("allow-privileged", false) {
             warnings.push(
@@ -317,8 +317,11 @@ fn check_gates(flags: &Flags, errors: &mut Vec<String>) {
     }
 }
 
-fn version(flags: &Flags, errors: &mut Vec<String>) -> KubernetesVersion {
-    let mut version = KubernetesVersion::default();
+fn emulated(
+    flags: &Flags,
+    mut version: KubernetesVersion,
+    errors: &mut Vec<String>,
+) -> KubernetesVersion {
     for text in flags.all("emulated-version") {
         let text = text.strip_prefix("kube=").unwrap_or(text);
         match text.parse() {
