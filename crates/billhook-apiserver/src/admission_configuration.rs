@@ -18,6 +18,14 @@ pub(crate) const VALIDATING_POLICIES: &str =
 /// The resources of webhook configurations.
 const WEBHOOKS: [&str; 2] = ["mutatingwebhookconfigurations", "validatingwebhookconfigurations"];
 
+/// The admission plugins that these objects configure, by their resources; bindings do nothing without a policy.
+const PLUGINS: [(&str, &str); 4] = [
+    ("mutatingwebhookconfigurations", "MutatingAdmissionWebhook"),
+    ("validatingwebhookconfigurations", "ValidatingAdmissionWebhook"),
+    ("mutatingadmissionpolicies", "MutatingAdmissionPolicy"),
+    ("validatingadmissionpolicies", "ValidatingAdmissionPolicy"),
+];
+
 /// The part of a server that the objects of a resource decide about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Configures {
@@ -37,19 +45,24 @@ impl Configures {
     }
 }
 
-/// All webhook configurations that are stored, as a server of a version calls them.
+/// All webhook configurations that are stored and whose plugin is not switched off, as a server of a
+/// version calls them.
 pub(crate) fn webhook_configurations(
     storage: &impl Storage,
     kubernetes: KubernetesVersion,
+    disabled: &[String],
 ) -> Vec<WebhookConfiguration> {
     let read = |document: DeepValue| WebhookConfiguration::from_value(&document).ok();
-    let configurations = documents(storage, WEBHOOKS).filter_map(read);
+    let configurations = documents(storage, WEBHOOKS, disabled).filter_map(read);
     configurations.map(|configuration| configuration.kubernetes(kubernetes)).collect()
 }
 
-/// All policies and bindings that are stored.
-pub(crate) fn policies(storage: &impl Storage) -> impl Iterator<Item = PolicyDocument> {
-    let documents = documents(storage, PolicyKind::ALL.map(PolicyKind::resource));
+/// All policies and bindings that are stored and whose plugin is not switched off.
+pub(crate) fn policies(
+    storage: &impl Storage,
+    disabled: &[String],
+) -> impl Iterator<Item = PolicyDocument> {
+    let documents = documents(storage, PolicyKind::ALL.map(PolicyKind::resource), disabled);
     documents.filter_map(|document| PolicyDocument::from_value(&document).ok())
 }
 
@@ -63,13 +76,18 @@ pub(crate) fn policy(
     PolicyDocument::from_value(&*read(&found)?).ok()
 }
 
-/// The stored objects of some resources.
+/// The stored objects of some resources, as far as their plugins are not switched off.
 fn documents<const N: usize>(
     storage: &impl Storage,
     resources: [&'static str; N],
+    disabled: &[String],
 ) -> impl Iterator<Item = DeepValue> {
+    let is_disabled = move |resource: &&str| {
+        let plugin = PLUGINS.iter().find(|(configured, _)| configured == resource);
+        plugin.is_some_and(|(_, plugin)| disabled.iter().any(|name| name == plugin))
+    };
     let list = |resource| storage.list(&Collection::new(GROUP, resource), Range::default());
-    let listed = resources.into_iter().map(list);
+    let listed = resources.into_iter().filter(move |resource| !is_disabled(resource)).map(list);
     listed.flat_map(|listing| listing.objects).filter_map(|object| read(&object))
 }
 

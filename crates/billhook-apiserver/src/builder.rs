@@ -329,7 +329,8 @@ impl ServerBuilder {
     }
 
     /// Switches an admission plugin off, by the name that kube-apiserver has for it: those of
-    /// built-in kinds are on by default (BK-560). A name that is not known switches nothing off.
+    /// built-in kinds (BK-560), of webhooks and of policies are on by default. A name that is not
+    /// known switches nothing off.
     #[must_use]
     pub fn without_admission_plugin(mut self, name: &str) -> Self {
         self.disabled_plugins.push(name.to_owned());

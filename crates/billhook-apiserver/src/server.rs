@@ -32,7 +32,9 @@ use crate::version_and_health;
 /// An API server for custom resources, in process. Clones are the same server; when the last one is
 /// dropped, its watches end.
 ///
-/// It is a [`tower_service::Service`] of HTTP requests, so that clients need no socket.
+/// It is a [`tower_service::Service`] of HTTP requests, so that clients need no socket. A request whose
+/// extensions have a [`UserInfo`](billhook_apimachinery::UserInfo) is made by this user, whom the one
+/// who passes it on has authenticated; others are made by [`ServerBuilder::user`](crate::ServerBuilder::user).
 ///
 /// ```
 /// use billhook_apiserver::Server;

@@ -268,8 +268,10 @@ impl Shared {
         }
         let mut configured = self.configured.write().unwrap_or_else(PoisonError::into_inner);
         if configured.is_outdated {
-            let kubernetes = self.settings.kubernetes;
-            let policies = PolicySet::for_kubernetes(kubernetes, policies(&self.storage));
+            let (kubernetes, disabled) =
+                (self.settings.kubernetes, &self.settings.disabled_plugins);
+            let policies = policies(&self.storage, disabled);
+            let policies = PolicySet::for_kubernetes(kubernetes, policies);
             *configured = Configured::new(Chain::clone(&configured.chain).policies(policies));
         }
         Chain::clone(&configured.chain)
@@ -282,8 +284,12 @@ impl Shared {
             Configures::Policies => configured.is_outdated = true,
             Configures::Webhooks => {
                 // What is stored by now counts, in whatever order writes come here.
-                let configurations =
-                    webhook_configurations(&self.storage, self.settings.kubernetes);
+                let settings = &self.settings;
+                let configurations = webhook_configurations(
+                    &self.storage,
+                    settings.kubernetes,
+                    &settings.disabled_plugins,
+                );
                 let chain = Chain::clone(&configured.chain).webhooks(&configurations);
                 configured.chain = Arc::new(chain);
             }

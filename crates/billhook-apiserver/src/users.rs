@@ -9,6 +9,8 @@ use billhook_apimachinery::net::{UrlPart, unescape_text};
 use billhook_apimachinery::{Status, UserInfo};
 use http::HeaderMap;
 
+use crate::request::Request;
+
 const USER: &str = "impersonate-user";
 const GROUP: &str = "impersonate-group";
 const UID: &str = "impersonate-uid";
@@ -70,23 +72,25 @@ fn authenticated(user: UserInfo) -> UserInfo {
     user.group(AUTHENTICATED)
 }
 
-/// Returns the user of a request: the one whom it impersonates, or else the one given.
+/// Returns the user of a request: the one whom it impersonates, or else the one who makes it, who is
+/// the server's own user unless somebody has found another one.
 ///
 /// # Errors
 ///
 /// If the request is about another user, but does not name one that can be read: it is never made by
 /// the server's own user instead.
 pub(crate) fn user_of<'u>(
-    headers: &HeaderMap,
+    request: &'u Request,
     own: &'u UserInfo,
 ) -> Result<Cow<'u, UserInfo>, Status> {
+    let headers = &request.headers;
     let is_about_user = |name: &str| matches!(name, GROUP | UID) || name.starts_with(EXTRA);
     let Some(name) = texts(headers, USER)?.into_iter().next() else {
         return match headers.keys().find(|name| is_about_user(name.as_str())) {
             Some(header) => Err(Status::bad_request(format!(
                 "the header {header} needs the header {USER}, which names the user to impersonate"
             ))),
-            None => Ok(Cow::Borrowed(own)),
+            None => Ok(Cow::Borrowed(request.user.as_ref().unwrap_or(own))),
         };
     };
     let account = name.strip_prefix("system:serviceaccount:").and_then(|rest| rest.split_once(':'));

@@ -2,15 +2,15 @@
 
 use billhook::KubernetesVersion;
 use billhook_apimachinery::print::compact_json;
-use http::{HeaderValue, StatusCode, header};
+use http::StatusCode;
 use serde_json::json;
 
-use crate::answer::Body;
 use crate::discovery;
 use crate::edition::EDITIONS;
+use crate::health;
 use crate::request::Request;
 use crate::resources::Catalog;
-use crate::response::{Form, Response, plain_not_found};
+use crate::response::{Form, Response};
 use crate::shared::Shared;
 
 const PATHS: [&str; 12] = [
@@ -33,10 +33,7 @@ pub(crate) fn serve(server: &Shared, request: &Request, parts: &[&str]) -> Optio
     Some(match parts {
         [] | [""] => indented(&paths(&server.catalog())),
         ["version"] => indented(&version(server.settings.kubernetes)),
-        [name @ ("healthz" | "livez" | "readyz")] => health(request, name),
-        ["healthz" | "livez" | "readyz", "ping"] => text(StatusCode::OK, "ok"),
-        ["healthz" | "livez" | "readyz", ..] => plain_not_found(),
-        _ => return None,
+        _ => return health::serve(server, request, parts),
     })
 }
 
@@ -63,34 +60,21 @@ fn version(kubernetes: KubernetesVersion) -> String {
             r#""emulationMajor":"1","emulationMinor":"{own}","minCompatibilityMajor":"1","minCompatibilityMinor":"{compatible}","#
         )
     });
-    let release = format!("{kubernetes}.{}+billhook-{}", edition.patch, env!("CARGO_PKG_VERSION"));
+    let release = git_version(kubernetes);
     let platform = format!("{}/{}", std::env::consts::OS, std::env::consts::ARCH);
     format!(
-        r#"{{"major":"1","minor":"{own}",{emulated}"gitVersion":"v{release}","gitCommit":"","gitTreeState":"clean","buildDate":"","goVersion":"","compiler":"rustc","platform":"{platform}"}}"#
+        r#"{{"major":"1","minor":"{own}",{emulated}"gitVersion":"{release}","gitCommit":"","gitTreeState":"clean","buildDate":"","goVersion":"","compiler":"rustc","platform":"{platform}"}}"#
     )
 }
 
-fn health(request: &Request, name: &str) -> Response {
-    if request.query.get("verbose").is_none() {
-        return text(StatusCode::OK, "ok");
-    }
-    let excluded: Vec<&str> = request.query.all("exclude").collect();
-    let ping = if excluded.contains(&"ping") { "[+]ping excluded: ok" } else { "[+]ping ok" };
-    let mut body = format!("{ping}\n");
-    let unknown = excluded.iter().filter(|check| **check != "ping");
-    let unknown: Vec<String> = unknown.map(|check| format!("{check:?}")).collect();
-    if !unknown.is_empty() {
-        let unknown = unknown.join(",");
-        body += &format!("warn: some health checks cannot be excluded: no matches for {unknown}\n");
-    }
-    text(StatusCode::OK, &(body + name + " check passed\n"))
-}
-
-fn text(code: StatusCode, body: &str) -> Response {
-    let mut response = http::Response::new(Body::whole(body.to_owned()));
-    *response.status_mut() = code;
-    let headers = response.headers_mut();
-    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
-    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-    response
+/// Returns what a server of a version calls itself (DT-30).
+///
+/// ```
+/// use billhook_apimachinery::KubernetesVersion;
+///
+/// assert!(billhook_apiserver::git_version(KubernetesVersion::V1_36).starts_with("v1.36."));
+/// ```
+pub fn git_version(kubernetes: KubernetesVersion) -> String {
+    let patch = EDITIONS.of(kubernetes).patch;
+    format!("v{kubernetes}.{patch}+billhook-{}", env!("CARGO_PKG_VERSION"))
 }

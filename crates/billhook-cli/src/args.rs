@@ -10,6 +10,7 @@ use crate::admit::args::Admit;
 use crate::apply::args::Apply;
 use crate::convert::args::Convert;
 use crate::diff::args::Diff;
+use crate::envtest::Envtest;
 use crate::explain::Explain;
 use crate::expression::args::ExplainExpression;
 use crate::fixing::Fixing;
@@ -100,6 +101,9 @@ pub(crate) enum Subcommands {
     /// Serve an API for custom resources to kubectl and other clients
     #[command(after_help = crate::serve::HELP)]
     Serve(Box<Serve>),
+    /// Take the place of kube-apiserver and etcd in test suites of Go, with `envtest`
+    #[command(after_help = crate::envtest::HELP)]
+    Envtest(Envtest),
     /// Print rules by their ids, as changes and findings name them
     #[command(after_help = crate::explain::HELP)]
     Explain(Explain),
@@ -441,7 +445,9 @@ impl Subcommands {
             Subcommands::Diff(diff) => ("diff", read_stdin_once(diff.paths())),
             Subcommands::Normalize(command) => ("normalize", command.check()),
             Subcommands::Neat(command) => ("neat", command.check()),
-            Subcommands::Completions(_) | Subcommands::Man(_) => return Ok(()),
+            Subcommands::Completions(_) | Subcommands::Envtest(_) | Subcommands::Man(_) => {
+                return Ok(());
+            }
             Subcommands::Test(test) => ("test", test.check()),
             Subcommands::Serve(serve) => {
                 ("serve", read_stdin_once(serve.crd.iter().chain(&serve.load)))

@@ -13,6 +13,7 @@ mod crd_files;
 mod crds;
 mod decode;
 mod diff;
+mod envtest;
 mod explain;
 mod expression;
 mod files;
@@ -22,6 +23,7 @@ mod form;
 mod identity;
 mod input;
 mod json;
+mod listening;
 mod matching;
 mod namespaces;
 mod normal;
@@ -38,6 +40,7 @@ mod server;
 mod setup;
 mod shell;
 mod size;
+mod stand_in;
 mod stored;
 mod suites;
 mod summary;
@@ -54,6 +57,9 @@ use clap::{CommandFactory as _, Parser as _};
 use crate::problem::{Place, Problem, RunError, Status};
 
 fn main() -> ExitCode {
+    if let Some(code) = stand_in::run() {
+        return code;
+    }
     let cli = args::Cli::try_parse();
     let args::Cli { command, max_input } =
         match cli.and_then(|cli| cli.command.check().map(|()| cli)) {
@@ -86,6 +92,7 @@ fn run(command: &args::Subcommands) -> Result<Status, RunError> {
         args::Subcommands::Neat(command) => normal::run(command, normal::Form::Neat),
         args::Subcommands::Test(command) => suites::run(command),
         args::Subcommands::Serve(command) => serve::run(command),
+        args::Subcommands::Envtest(command) => envtest::run(command),
         args::Subcommands::Explain(command) => explain::run(command),
         args::Subcommands::ExplainExpression(command) => expression::run(command),
         args::Subcommands::Completions(command) => {

@@ -5,6 +5,7 @@
 //! - `tracing`: log events of calls, and those of `billhook-admission`.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+pub mod certificate;
 mod config;
 mod connect;
 mod connector;

@@ -15,16 +15,9 @@ use tokio_rustls::rustls::client::{WebPkiServerVerifier, verify_server_name};
 use tokio_rustls::rustls::crypto::CryptoProvider;
 use tokio_rustls::rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use tokio_rustls::rustls::server::ParsedCertificate;
-use tokio_rustls::rustls::{
-    CertificateError, DigitallySignedStruct, Error, RootCertStore, SignatureScheme,
-};
-use x509_cert::Certificate;
-use x509_cert::der::Decode as _;
-use x509_cert::der::oid::ObjectIdentifier;
-use x509_cert::ext::pkix::ExtendedKeyUsage;
+use tokio_rustls::rustls::{DigitallySignedStruct, Error, RootCertStore, SignatureScheme};
 
-const SERVER_AUTH: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.3.6.1.5.5.7.3.1");
-const ANY_USAGE: ObjectIdentifier = ObjectIdentifier::new_unwrap("2.5.29.37.0");
+use super::certificate::{Certificate, Purpose};
 
 /// Trusts the certificates of a bundle.
 #[derive(Debug)]
@@ -70,11 +63,10 @@ impl ServerCertVerifier for BundleVerifier {
         }
         // This refuses critical extensions that nobody checks.
         let parsed = ParsedCertificate::try_from(end_entity)?;
-        let certificate =
-            Certificate::from_der(end_entity).map_err(|_| CertificateError::BadEncoding)?;
-        check_time(&certificate, now)?;
+        let certificate = Certificate::from_der(end_entity)?;
+        certificate.check_time(now)?;
         verify_server_name(&parsed, server_name)?;
-        check_usage(&certificate)?;
+        certificate.check_purpose(Purpose::Server)?;
         Ok(ServerCertVerified::assertion())
     }
 
@@ -98,31 +90,5 @@ impl ServerCertVerifier for BundleVerifier {
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
         self.chains.supported_verify_schemes()
-    }
-}
-
-fn check_time(certificate: &Certificate, now: UnixTime) -> Result<(), CertificateError> {
-    let validity = certificate.tbs_certificate().validity();
-    let not_before = UnixTime::since_unix_epoch(validity.not_before.to_unix_duration());
-    let not_after = UnixTime::since_unix_epoch(validity.not_after.to_unix_duration());
-    if now < not_before {
-        return Err(CertificateError::NotValidYetContext { time: now, not_before });
-    }
-    if now > not_after {
-        return Err(CertificateError::ExpiredContext { time: now, not_after });
-    }
-    Ok(())
-}
-
-/// A certificate that says what it is for must be for servers.
-fn check_usage(certificate: &Certificate) -> Result<(), CertificateError> {
-    let usage = certificate.tbs_certificate().get_extension::<ExtendedKeyUsage>();
-    match usage.map_err(|_| CertificateError::BadEncoding)? {
-        Some((_, ExtendedKeyUsage(purposes)))
-            if !purposes.contains(&SERVER_AUTH) && !purposes.contains(&ANY_USAGE) =>
-        {
-            Err(CertificateError::InvalidPurpose)
-        }
-        _ => Ok(()),
     }
 }

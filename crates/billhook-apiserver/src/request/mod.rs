@@ -9,7 +9,7 @@ mod query;
 use std::time::Duration;
 
 use billhook::apply::manager_name;
-use billhook_apimachinery::Status;
+use billhook_apimachinery::{Status, UserInfo};
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, Method};
 
@@ -36,6 +36,8 @@ pub(crate) struct Request {
     pub(crate) objects: Option<ResourcePath>,
     pub(crate) query: Query,
     pub(crate) headers: HeaderMap,
+    /// The user whom the one has found who passes the request on; the server's own user if missing.
+    pub(crate) user: Option<UserInfo>,
     body: Result<RequestBody, Status>,
 }
 
@@ -43,12 +45,13 @@ pub(crate) struct Request {
 pub(crate) const WRITE_TIME: Duration = Duration::from_secs(34);
 
 impl Request {
-    pub(crate) fn new(parts: http::request::Parts, body: Result<RequestBody, Status>) -> Self {
+    pub(crate) fn new(mut parts: http::request::Parts, body: Result<RequestBody, Status>) -> Self {
         let path = unescaped(parts.uri.path());
         Request {
             objects: path.as_deref().and_then(ResourcePath::parse),
             path,
             query: Query::parse(parts.uri.query().unwrap_or_default()),
+            user: parts.extensions.remove(),
             method: parts.method,
             headers: parts.headers,
             body,

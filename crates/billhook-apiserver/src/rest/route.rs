@@ -61,7 +61,7 @@ pub(crate) async fn serve(server: &Arc<Shared>, request: &Request) -> Response {
     let view = View::new(resource.record, transform, include, columns, clock);
     let form = accepted.as_ref();
     let form = form.map_or_else(Form::fallback, |accepted| Form::of(request, accepted));
-    let user = match user_of(&request.headers, &server.settings.user) {
+    let user = match user_of(request, &server.settings.user) {
         Ok(user) => user,
         Err(status) => return failure_form.status(&status),
     };

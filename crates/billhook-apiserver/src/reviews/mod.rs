@@ -92,7 +92,7 @@ pub(crate) fn serve(server: &Shared, request: &Request, path: &ResourcePath) -> 
 }
 
 fn review(server: &Shared, request: &Request, group: &str, kind: &str) -> Result<String, Status> {
-    let user = user_of(&request.headers, &server.settings.user)?;
+    let user = user_of(request, &server.settings.user)?;
     let body = body(request, kind)?;
     let api_version = format!("{group}/v1");
     Ok(match kind {

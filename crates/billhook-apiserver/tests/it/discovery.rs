@@ -103,6 +103,30 @@ async fn version_and_health_are_told() {
     );
 }
 
+/// ET-63: the checks of a server that is a part of a cluster have the names and the order that were
+/// measured.
+#[tokio::test]
+async fn servers_of_clusters_have_many_checks() {
+    let server = Server::builder().bootstrap().build();
+    let health = get(&server, "/healthz?verbose").await.text;
+    let lines: Vec<&str> = health.lines().collect();
+    assert_eq!(lines.len(), 36);
+    assert_eq!(
+        lines[..4],
+        ["[+]ping ok", "[+]log ok", "[+]loopback-serving-certificate ok", "[+]etcd ok"]
+    );
+    assert_eq!(lines[20], "[+]poststarthook/rbac/bootstrap-roles ok");
+    assert_eq!(lines[34], "[+]poststarthook/apiservice-openapiv3-controller ok");
+    assert_eq!(lines[35], "healthz check passed");
+    let ready = get(&server, "/readyz?verbose&exclude=etcd").await.text;
+    assert!(ready.contains("[+]log ok\n[+]informer-sync ok\n[+]poststarthook/"), "{ready}");
+    let end = "[+]shutdown ok\nwarn: some health checks cannot be excluded: no matches for \"etcd\"\n\
+               readyz check passed\n";
+    assert!(ready.ends_with(end), "{ready}");
+    let check = "/livez/poststarthook/rbac/bootstrap-roles";
+    assert_eq!(get(&server, check).await.text, "ok");
+}
+
 /// DT-02, DT-06, DT-07: the server's own groups come first, and their resources have verbs in
 /// another order.
 #[tokio::test]

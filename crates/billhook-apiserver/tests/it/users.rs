@@ -39,6 +39,17 @@ fn review(spec: &Value) -> Value {
     json!({"apiVersion": "authorization.k8s.io/v1", "kind": "SubjectAccessReview", "spec": spec})
 }
 
+/// ET-31: who passes a request on says who makes it; impersonation goes on from there.
+#[tokio::test]
+async fn a_request_may_carry_its_user() {
+    let request = http::Request::post(WHO).extension(UserInfo::named("dora").group("team"));
+    let mut server = server();
+    let response = server.call(request.body("{}".to_owned()).unwrap()).await.unwrap();
+    let body = response.into_body().collect().await.unwrap().to_bytes();
+    let review: Value = serde_json::from_slice(&body).unwrap();
+    assert_eq!(review["status"], json!({"userInfo": {"username": "dora", "groups": ["team"]}}));
+}
+
 #[tokio::test]
 async fn a_request_tells_who_makes_it() {
     let server = server();

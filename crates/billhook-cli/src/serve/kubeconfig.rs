@@ -4,9 +4,10 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::Path;
 
 use billhook_apimachinery::base64;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::files::write_private;
+use crate::listening::Issued;
 use crate::problem::{Place, Problem};
 
 /// The URL that clients of this machine use.
@@ -20,24 +21,39 @@ pub(super) fn url(address: SocketAddr, is_secure: bool) -> String {
     format!("{scheme}://{}", SocketAddr::new(ip, address.port()))
 }
 
-/// Writes the configuration to a new file; only its owner can read it, for it has the token.
+/// What clients need to trust the server, and to be trusted by it.
+pub(super) struct Credentials<'c> {
+    /// The certificate of the authority that signed the server's, as PEM.
+    pub(super) authority: Option<&'c str>,
+    pub(super) client: Option<&'c Issued>,
+    pub(super) token: Option<&'c str>,
+}
+
+/// Writes the configuration to a new file; only its owner can read it, for it has the credentials.
 pub(super) fn write(
     file: &Path,
     url: &str,
-    authority: Option<&str>,
-    token: Option<&str>,
+    credentials: &Credentials<'_>,
 ) -> Result<(), Box<Problem>> {
-    let text = billhook::to_yaml(&document(url, authority, token));
+    let text = billhook::to_yaml(&document(url, credentials));
     write_private(file, text.as_bytes()).map_err(|error| Problem::io(Place::path(file), &error))
 }
 
-fn document(url: &str, authority: Option<&str>, token: Option<&str>) -> Value {
-    let mut cluster = json!({"server": url});
-    if let (Some(authority), Some(cluster)) = (authority, cluster.as_object_mut()) {
-        let authority = base64::encode(authority.as_bytes());
-        cluster.insert("certificate-authority-data".to_owned(), authority.into());
+fn document(url: &str, credentials: &Credentials<'_>) -> Value {
+    let encoded = |pem: &str| Value::from(base64::encode(pem.as_bytes()));
+    let mut cluster = Map::new();
+    cluster.insert("server".to_owned(), url.into());
+    if let Some(authority) = credentials.authority {
+        cluster.insert("certificate-authority-data".to_owned(), encoded(authority));
     }
-    let user = token.map_or_else(|| json!({}), |token| json!({"token": token}));
+    let mut user = Map::new();
+    if let Some(Issued { certificate, key }) = credentials.client {
+        user.insert("client-certificate-data".to_owned(), encoded(certificate));
+        user.insert("client-key-data".to_owned(), encoded(key));
+    }
+    if let Some(token) = credentials.token {
+        user.insert("token".to_owned(), token.into());
+    }
     json!({
         "apiVersion": "v1",
         "kind": "Config",

@@ -1,30 +1,35 @@
 //! `billhook serve`: an API server for other programs.
 
+mod admitted;
 mod args;
 mod hosts;
 mod kubeconfig;
-mod listener;
-mod patience;
-mod tls;
 
+use std::error::Error;
+use std::net::IpAddr;
 use std::path::Path;
+use std::sync::Arc;
 
 use billhook::{CrdError, Definition, KubernetesVersion};
 use billhook_apimachinery::UserInfo;
 use billhook_apiserver::Server;
 use billhook_findings::Finding;
 use billhook_webhook_client::HttpsCaller;
+use tokio_rustls::TlsAcceptor;
 
 use crate::allow::authorizer;
 use crate::findings::{self, About};
 use crate::identity::Identity;
 use crate::input::{Document, read_file, readable_documents};
+use crate::listening::{
+    self, Authority, ClientAuthorities, Issued, Listener, ServingPair, Signals, acceptor,
+};
 use crate::problem::{Place, Problem, RunError, Status};
 use crate::report;
+use admitted::Admitted;
 pub(crate) use args::{HELP, Serve, Settle};
 use hosts::Hosts;
-use listener::{Admitted, Listener};
-use tls::Identity as TlsIdentity;
+use kubeconfig::Credentials;
 
 /// Runs the command until a signal ends it.
 pub(crate) fn run(command: &Serve) -> Result<Status, RunError> {
@@ -79,16 +84,20 @@ async fn serve(command: &Serve) -> Result<(), Failure> {
     let (server, objects) = server(command).await?;
     let address = Place::file(&command.listen.to_string());
     let listener =
-        listener::listen(command.listen).map_err(|error| Problem::io(address.clone(), &error))?;
+        listening::listen(command.listen).map_err(|error| Problem::io(address.clone(), &error))?;
     let local = listener.local_addr().map_err(|error| Problem::io(address.clone(), &error))?;
-    let identity = if command.http { None } else { Some(TlsIdentity::new(local.ip())) };
+    let identity = if command.http { None } else { Some(TlsIdentity::new(local.ip(), command)) };
     let identity = identity
         .transpose()
         .map_err(|error| Problem::unusable(address, format!("no certificate: {error}")))?;
     let url = kubeconfig::url(local, identity.is_some());
     if let Some(file) = &command.write_kubeconfig {
-        let authority = identity.as_ref().map(|identity| identity.authority.as_str());
-        kubeconfig::write(file, &url, authority, token.as_deref())?;
+        let credentials = Credentials {
+            authority: identity.as_ref().map(|identity| identity.authority.as_str()),
+            client: identity.as_ref().map(|identity| &identity.client),
+            token: token.as_deref(),
+        };
+        kubeconfig::write(file, &url, &credentials)?;
     }
     if identity.is_none() && !local.ip().is_loopback() {
         report::warning(
@@ -99,12 +108,45 @@ async fn serve(command: &Serve) -> Result<(), Failure> {
         Some(token) => Admitted::Token(token),
         None => Admitted::Hosts(Hosts::new(local.ip(), &command.allow_host)),
     };
-    let listener = Listener::new(listener, identity, admitted, command.max_connections);
-    let end = listener::signal().map_err(|error| Problem::io(Place::file("signals"), &error))?;
+    let (tls, clients) = identity.map(|it| (it.acceptor, it.clients)).unzip();
+    let listener = Listener::new(listener, tls, clients, admitted, command.max_connections);
+    let mut signals =
+        Signals::new().map_err(|error| Problem::io(Place::file("signals"), &error))?;
     let ready = format!("ready: {url} ({objects} objects)\n");
     report::write(&ready).map_err(|error| Problem::io(Place::file("standard output"), &error))?;
-    listener.run(server, end).await;
+    listener.run(server, &mut signals).await;
     Ok(())
+}
+
+/// The certificates of a run: that of the server, and that of the user who makes requests.
+struct TlsIdentity {
+    acceptor: TlsAcceptor,
+    clients: Arc<ClientAuthorities>,
+    /// The certificate of the authority that signed both, as PEM.
+    authority: String,
+    client: Issued,
+}
+
+impl TlsIdentity {
+    /// Makes an authority, and certificates for this machine and an address, and for the user.
+    fn new(address: IpAddr, command: &Serve) -> Result<Self, Box<dyn Error + Send + Sync>> {
+        let authority = Authority::new("billhook authority")?;
+        let mut hosts = ["localhost", "127.0.0.1", "::1"].map(str::to_owned).to_vec();
+        let own = address.to_string();
+        if !hosts.contains(&own) {
+            hosts.push(own);
+        }
+        let serving = authority.serving("billhook", hosts)?;
+        let serving =
+            ServingPair::from_pem(serving.certificate.as_bytes(), serving.key.as_bytes())?;
+        let clients = Arc::new(ClientAuthorities::new(vec![authority.der()]));
+        Ok(TlsIdentity {
+            acceptor: acceptor(vec![serving], Some(Arc::clone(&clients)))?,
+            clients,
+            authority: authority.pem(),
+            client: authority.client(&command.user)?,
+        })
+    }
 }
 
 /// Refuses addresses that other machines reach without a token: a client may do everything.

@@ -1,0 +1,206 @@
+//! One connection, over HTTP/1.1 or HTTP/2.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use billhook_apimachinery::Status;
+use billhook_apiserver::{Body, Server};
+use http::{HeaderName, HeaderValue, Request, StatusCode, Version, header};
+use hyper::body::Incoming;
+use hyper::server::conn::{http1, http2};
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use hyper_util::server::graceful::Watcher;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpStream;
+use tokio::sync::watch;
+use tokio_rustls::TlsAcceptor;
+use tower_service::Service as _;
+
+use super::answers::{Answer, Streams};
+use super::authority::HTTP2;
+use super::certificates::ClientAuthorities;
+use super::gate::{Gate, Peer};
+use super::patience::{End, Patient};
+
+/// How long a client may take for a handshake, or for the headers of a request.
+const HEADER_TIME: Duration = Duration::from_secs(30);
+/// How long a request may take until its answer begins (RE-22).
+const REQUEST_TIME: Duration = Duration::from_secs(60);
+/// How long a connection is kept from which no request with the token came.
+const STRANGER_TIME: Duration = Duration::from_secs(10);
+/// How many bytes the headers of a request have at most.
+const MAX_HEADERS: u32 = 64 << 10;
+/// How many requests of a connection are answered at the same time; watches are among them.
+const MAX_STREAMS: u32 = 250;
+/// How many requests may be taken back before they are begun; one more ends the connection.
+const MAX_RESET: usize = 20;
+/// How many bytes of one request, and of all of a connection, may come before they are read.
+const STREAM_WINDOW: u32 = 256 << 10;
+const CONNECTION_WINDOW: u32 = 1 << 20;
+
+/// What all connections of a listener have in common.
+pub(super) struct Settings {
+    pub(super) tls: Option<TlsAcceptor>,
+    pub(super) clients: Option<Arc<ClientAuthorities>>,
+    pub(super) gate: Box<dyn Gate>,
+}
+
+/// The client of a connection.
+#[derive(Clone)]
+pub(super) struct Client {
+    server: Server,
+    settings: Arc<Settings>,
+    closed: watch::Receiver<bool>,
+    /// Whether a request was admitted.
+    is_known: Arc<AtomicBool>,
+    /// When the answer that is being sent ends, if there is but one at a time.
+    end: End,
+    /// The answers that are being sent, if there may be several.
+    streams: Streams,
+}
+
+impl Client {
+    pub(super) fn new(
+        server: Server,
+        settings: &Arc<Settings>,
+        closed: watch::Receiver<bool>,
+    ) -> Self {
+        Client {
+            server,
+            settings: Arc::clone(settings),
+            closed,
+            is_known: Arc::default(),
+            end: End::default(),
+            streams: Streams::default(),
+        }
+    }
+
+    /// Waits until the client has had its time to make a request that is admitted, if it did not.
+    async fn stranger(&self, time: Duration) {
+        tokio::time::sleep(time).await;
+        if self.is_known.load(Ordering::Relaxed) {
+            std::future::pending::<()>().await;
+        }
+    }
+
+    async fn answer(
+        mut self,
+        mut request: Request<Incoming>,
+        peer: Arc<Peer>,
+    ) -> Result<http::Response<Answer>, Infallible> {
+        let version = request.version();
+        match self.settings.gate.admit(&request, &peer) {
+            Err(status) => {
+                self.end.set(None);
+                let mut response = failure(&status);
+                if self.settings.gate.turns_strangers_away() && version != Version::HTTP_2 {
+                    let close = HeaderValue::from_static("close");
+                    response.headers_mut().insert(header::CONNECTION, close);
+                }
+                return Ok(response.map(|body| Answer::new(body, &self.closed)));
+            }
+            Ok(Some(user)) => drop(request.extensions_mut().insert(user)),
+            Ok(None) => {}
+        }
+        self.is_known.store(true, Ordering::Relaxed);
+        let answer = match tokio::time::timeout(REQUEST_TIME, self.server.call(request)).await {
+            Ok(answer) => answer?,
+            Err(_) => failure(&Status::timeout()),
+        };
+        self.end.set(answer.body().end().filter(|_| version != Version::HTTP_2));
+        Ok(answer.map(|body| {
+            let body = Answer::new(body, &self.closed);
+            if version == Version::HTTP_2 { body.of_stream(&self.streams) } else { body }
+        }))
+    }
+}
+
+/// Serves a connection until it ends; what goes wrong with it does not affect the others.
+pub(super) async fn serve(stream: TcpStream, client: Client, watcher: Watcher) {
+    let _ = stream.set_nodelay(true);
+    let settings = Arc::clone(&client.settings);
+    let time = match settings.gate.turns_strangers_away() {
+        true => STRANGER_TIME,
+        false => HEADER_TIME,
+    };
+    let stream = Patient::new(stream, client.end.clone());
+    let stranger = client.clone();
+    let serve = async {
+        let Some(acceptor) = &settings.tls else {
+            return http1(stream, client, Peer::Unknown, watcher).await;
+        };
+        let handshake = tokio::time::timeout(HEADER_TIME, acceptor.accept(stream)).await;
+        let Ok(Ok(stream)) = handshake else { return };
+        let (_, session) = stream.get_ref();
+        let peer = match (&settings.clients, session.peer_certificates()) {
+            (Some(clients), Some(chain)) => clients.identify(chain),
+            _ => Peer::Unknown,
+        };
+        match session.alpn_protocol() {
+            Some(HTTP2) => http2(stream, client, peer, watcher).await,
+            _ => http1(stream, client, peer, watcher).await,
+        }
+    };
+    tokio::select! {
+        () = serve => {}
+        () = stranger.stranger(time) => {}
+    }
+}
+
+async fn http1(
+    stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    client: Client,
+    peer: Peer,
+    watcher: Watcher,
+) {
+    let peer = Arc::new(peer);
+    let service = service_fn(move |request| client.clone().answer(request, Arc::clone(&peer)));
+    let connection = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(HEADER_TIME)
+        .max_buf_size(MAX_HEADERS as usize)
+        .serve_connection(TokioIo::new(stream), service);
+    let _ = watcher.watch(connection).await;
+}
+
+async fn http2(
+    stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    client: Client,
+    peer: Peer,
+    watcher: Watcher,
+) {
+    let peer = Arc::new(peer);
+    let streams = client.streams.clone();
+    let service = service_fn(move |request| client.clone().answer(request, Arc::clone(&peer)));
+    let connection = http2::Builder::new(TokioExecutor::new())
+        .timer(TokioTimer::new())
+        .max_header_list_size(MAX_HEADERS)
+        .max_concurrent_streams(MAX_STREAMS)
+        .max_pending_accept_reset_streams(MAX_RESET)
+        .initial_stream_window_size(STREAM_WINDOW)
+        .initial_connection_window_size(CONNECTION_WINDOW)
+        .keep_alive_interval(HEADER_TIME)
+        .serve_connection(TokioIo::new(stream), service);
+    tokio::select! {
+        _ = watcher.watch(connection) => {}
+        () = streams.stalled() => {}
+    }
+}
+
+/// The answer to a request that never reaches the server, with the headers that all of its have.
+fn failure(status: &Status) -> http::Response<Body> {
+    let code = u16::try_from(status.code).ok().and_then(|code| StatusCode::from_u16(code).ok());
+    let body = Body::from(billhook::to_json(&status.to_value()) + "\n");
+    let mut response = http::Response::new(body);
+    *response.status_mut() = code.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    let headers = response.headers_mut();
+    if let Ok(id) = HeaderValue::try_from(uuid::Uuid::new_v4().to_string()) {
+        headers.insert(HeaderName::from_static("audit-id"), id);
+    }
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache, private"));
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    response
+}

@@ -1,0 +1,42 @@
+//! Who may make a request.
+
+use billhook_apimachinery::{Status, UserInfo};
+use http::{HeaderMap, Request, header};
+use hyper::body::Incoming;
+
+/// What the certificate of a client says.
+#[derive(Clone, Debug)]
+pub(crate) enum Peer {
+    /// It has none.
+    Unknown,
+    /// It is that of a user.
+    Known(Box<UserInfo>),
+    /// Nobody who is trusted vouches for it.
+    Refused,
+}
+
+/// Decides about requests.
+pub(crate) trait Gate: Send + Sync + 'static {
+    /// Returns the user who makes a request; `None` for the server's own user.
+    ///
+    /// # Errors
+    ///
+    /// If the request is refused.
+    fn admit(&self, request: &Request<Incoming>, peer: &Peer) -> Result<Option<UserInfo>, Status>;
+
+    /// Whether a connection ends from which no request is admitted for a while.
+    fn turns_strangers_away(&self) -> bool;
+}
+
+/// Returns the bearer token of a request.
+pub(crate) fn bearer_token(headers: &HeaderMap) -> Option<&[u8]> {
+    let value = headers.get(header::AUTHORIZATION)?.as_bytes();
+    let (scheme, token) = value.split_at_checked("Bearer ".len())?;
+    scheme.eq_ignore_ascii_case(b"Bearer ").then_some(token)
+}
+
+/// Whether a token is the one given; how long the answer takes says nothing about it but its length.
+pub(crate) fn is_same(token: &[u8], given: &[u8]) -> bool {
+    let differences = given.iter().zip(token).fold(0, |sum, (a, b)| sum | (a ^ b));
+    given.len() == token.len() && differences == 0
+}

@@ -1,0 +1,191 @@
+//! `kube-apiserver`: the server with its flags, certificates and users.
+
+use std::fs;
+use std::net::SocketAddr;
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use billhook::KubernetesVersion;
+use billhook_apiserver::{Server, ServerBuilder, git_version};
+use billhook_definition::ca_bundle::certificates;
+use billhook_webhook_client::HttpsCaller;
+use tokio_rustls::rustls::pki_types::CertificateDer;
+
+use super::flags::{self, Flags};
+use super::options::Options;
+use super::users::Users;
+use super::{log, runtime};
+use crate::envtest::Release;
+use crate::files::write_private;
+use crate::listening::{
+    Authority, ClientAuthorities, Issued, Listener, ServingPair, Signals, acceptor, listen,
+};
+
+/// How many connections are served at the same time.
+const MAX_CONNECTIONS: usize = 4096;
+
+/// Runs until a signal comes. It follows the version that the directory of the program is named after.
+pub(super) fn run(program: &Path, arguments: &[String]) -> ExitCode {
+    let flags = match flags::parse(arguments) {
+        Ok(flags) => flags,
+        Err(why) => {
+            log::line(&format!("Error: {why}"));
+            return ExitCode::FAILURE;
+        }
+    };
+    let kubernetes = Release::of_program(program).map(|release| release.kubernetes);
+    let kubernetes = kubernetes.unwrap_or_default();
+    if let Some(answer) = answer(&flags, kubernetes) {
+        // Whoever asked has seen enough.
+        let _ = std::io::Write::write_all(&mut std::io::stdout(), answer.as_bytes());
+        return ExitCode::SUCCESS;
+    }
+    let options = match Options::new(&flags, kubernetes) {
+        Ok(options) => options,
+        Err(errors) => {
+            match errors.as_slice() {
+                [only] => log::failed(only),
+                _ => log::failed(&format!("[{}]", errors.join(", "))),
+            }
+            return ExitCode::FAILURE;
+        }
+    };
+    for warning in &options.warnings {
+        log::line(&format!("billhook: {warning}"));
+    }
+    let runtime = runtime().map_err(|error| error.to_string());
+    let ran = runtime.and_then(|runtime| {
+        let ran = runtime.block_on(serve(&options));
+        // What goes on need not: everything is in memory.
+        runtime.shutdown_background();
+        ran
+    });
+    match ran {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(why) => {
+            log::failed(&why);
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// The answer to a question about the program.
+fn answer(flags: &Flags, kubernetes: KubernetesVersion) -> Option<String> {
+    if flags.bool("help", false) {
+        return Some(flags::help());
+    }
+    let version = git_version(kubernetes);
+    match flags.text("version")? {
+        "raw" => Some(format!("version.Info{{GitVersion:\"{version}\", Compiler:\"rustc\"}}\n")),
+        text => flags::parse_bool(text)?.then(|| format!("Kubernetes {version}\n")),
+    }
+}
+
+async fn serve(options: &Options) -> Result<(), String> {
+    let mut signals = Signals::new().map_err(|error| error.to_string())?;
+    let clients = options.client_authorities.as_deref().map(client_authorities).transpose()?;
+    let pairs = serving_pairs(options)?;
+    let tls = acceptor(pairs, clients.clone()).map_err(|error| error.to_string())?;
+    let users = Users::new(options.tokens.as_deref(), options.allows_anonymous)?;
+    // Nobody is accepted before everything is there (ET-16, ET-70).
+    let server = builder(options).build();
+    let address = SocketAddr::new(options.bind, options.port);
+    let listener = listen(address).map_err(|error| {
+        format!("failed to create listener: failed to listen on {address}: {error}")
+    })?;
+    log::line(&format!("billhook: serving Kubernetes {} on {address}", options.kubernetes));
+    let listener = Listener::new(listener, Some(tls), clients, users, MAX_CONNECTIONS);
+    listener.run(server, &mut signals).await;
+    Ok(())
+}
+
+/// A server as its flags want it: alone, without a controller manager, unless a part of one is asked
+/// for (ET-81).
+fn builder(options: &Options) -> ServerBuilder {
+    let mut builder = Server::builder()
+        .kubernetes(options.kubernetes)
+        .webhooks(HttpsCaller::default())
+        .service_ranges(options.ranges.clone())
+        .bootstrap()
+        .finalize_definitions_in_background();
+    if !options.controllers.namespaces {
+        builder = builder.without_controllers();
+    }
+    if options.controllers.garbage {
+        builder = builder.collect_garbage();
+    }
+    for plugin in &options.disabled_plugins {
+        builder = match plugin.as_str() {
+            "NamespaceLifecycle" => builder.any_namespace(),
+            plugin => builder.without_admission_plugin(plugin),
+        };
+    }
+    builder
+}
+
+fn client_authorities(file: &Path) -> Result<Arc<ClientAuthorities>, String> {
+    let failed = |why: String| format!("unable to load client CA file {}: {why}", file.display());
+    let text = fs::read(file).map_err(|error| failed(error.to_string()))?;
+    let pool = certificates(&text).map_err(failed)?;
+    let pool = pool.into_iter().map(CertificateDer::from).collect();
+    Ok(Arc::new(ClientAuthorities::new(pool)))
+}
+
+/// The certificates of the server (ET-30): those of flags, or those of its directory, where new ones
+/// are written if there are none.
+fn serving_pairs(options: &Options) -> Result<Vec<ServingPair>, String> {
+    let mut pairs = Vec::new();
+    let (certificate, key) = match &options.tls {
+        Some(files) => files.clone(),
+        None => {
+            let directory = &options.certificates;
+            let files = (directory.join("apiserver.crt"), directory.join("apiserver.key"));
+            if !(files.0.exists() && files.1.exists()) {
+                let made = make_pair(options, &files.0, &files.1);
+                made.map_err(|why| format!("error creating self-signed certificates: {why}"))?;
+            }
+            files
+        }
+    };
+    pairs.push(read_pair(&certificate, &key)?);
+    for pair in &options.sni {
+        pairs.push(read_pair(&pair.certificate, &pair.key)?.names(pair.names.clone()));
+    }
+    Ok(pairs)
+}
+
+fn read_pair(certificate: &Path, key: &Path) -> Result<ServingPair, String> {
+    ServingPair::read(certificate, key).map_err(|error| {
+        format!("failed to load {} and {}: {error}", certificate.display(), key.display())
+    })
+}
+
+fn make_pair(
+    options: &Options,
+    certificate: &Path,
+    key: &Path,
+) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
+    let mut hosts: Vec<String> = [
+        "localhost",
+        "kubernetes",
+        "kubernetes.default",
+        "kubernetes.default.svc",
+        "127.0.0.1",
+        "::1",
+    ]
+    .map(str::to_owned)
+    .to_vec();
+    for host in [options.bind.to_string(), options.ranges.first_address()] {
+        if !hosts.contains(&host) {
+            hosts.push(host);
+        }
+    }
+    fs::create_dir_all(&options.certificates)?;
+    let authority = Authority::new("billhook authority")?;
+    let issued: Issued = authority.serving("kube-apiserver", hosts)?;
+    write_private(key, issued.key.as_bytes())?;
+    // Clients that trust this file trust the server: who signed it need not be known.
+    fs::write(certificate, issued.certificate + &authority.pem())?;
+    Ok(())
+}

@@ -1,0 +1,350 @@
+//! What the flags of kube-apiserver ask for, and why some of it is refused (ET-61).
+
+mod plugins;
+
+use std::net::{IpAddr, Ipv4Addr};
+use std::path::PathBuf;
+
+use billhook::KubernetesVersion;
+use billhook_kinds::{Kind, ServiceRanges};
+
+use super::flags::{Answer, Flags, parse_bool};
+
+/// How users may be allowed what they ask for.
+const MODES: [&str; 6] = ["AlwaysAllow", "AlwaysDeny", "ABAC", "Webhook", "RBAC", "Node"];
+const DEFAULT_CERTIFICATES: &str = "/var/run/kubernetes";
+/// What switches on what a controller manager does, besides the flag.
+const CONTROLLERS: &str = "BILLHOOK_CONTROLLERS";
+
+/// What a controller manager does, as far as it is asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Controllers {
+    pub(super) garbage: bool,
+    pub(super) namespaces: bool,
+}
+
+/// A certificate of the server for some names.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct SniPair {
+    pub(super) certificate: PathBuf,
+    pub(super) key: PathBuf,
+    pub(super) names: Vec<String>,
+}
+
+/// What a server is asked to be.
+#[derive(Debug)]
+pub(super) struct Options {
+    pub(super) bind: IpAddr,
+    pub(super) port: u16,
+    pub(super) certificates: PathBuf,
+    /// The files of the certificate and its key.
+    pub(super) tls: Option<(PathBuf, PathBuf)>,
+    pub(super) sni: Vec<SniPair>,
+    pub(super) client_authorities: Option<PathBuf>,
+    pub(super) tokens: Option<PathBuf>,
+    pub(super) allows_anonymous: bool,
+    pub(super) disabled_plugins: Vec<String>,
+    pub(super) ranges: ServiceRanges,
+    pub(super) kubernetes: KubernetesVersion,
+    pub(super) controllers: Controllers,
+    /// What was asked for and is not done.
+    pub(super) warnings: Vec<String>,
+}
+
+impl Options {
+    /// Takes over flags; the version counts unless they name another.
+    ///
+    /// # Errors
+    ///
+    /// Returns all texts about what is refused, in the order of the server.
+    pub(super) fn new(flags: &Flags, version: KubernetesVersion) -> Result<Self, Vec<String>> {
+        let mut errors = Vec::new();
+        let mut warnings = Vec::new();
+        answers(flags, &mut errors, &mut warnings);
+        if flags.all("etcd-servers").is_empty() {
+            errors.push("--etcd-servers must be specified".to_owned());
+        }
+        let ranges = ranges(flags, &mut errors);
+        check_limits(flags, &mut errors);
+        let port = port(flags, &mut errors);
+        let bind = bind(flags, &mut errors);
+        let sni = flags.all("tls-sni-cert-key").iter().filter_map(|text| {
+            let pair = sni(text);
+            if pair.is_none() {
+                errors
+                    .push(format!("invalid --tls-sni-cert-key {text}: expected cert,key[:names]"));
+            }
+            pair
+        });
+        let sni = sni.collect();
+        let tls = tls(flags, &mut errors);
+        check_issuer(flags, &mut errors);
+        check_modes(flags, &mut errors, &mut warnings);
+        let disabled_plugins = plugins::disabled(flags, &mut errors, &mut warnings);
+        check_runtime(flags, &mut errors);
+        check_gates(flags, &mut errors);
+        if flags.all("service-account-issuer").is_empty()
+            || flags.text("service-account-signing-key-file").is_none()
+        {
+            let both = "--service-account-signing-key-file and --service-account-issuer";
+            errors.push(format!("{both} are required flags"));
+        }
+        let kubernetes = emulated(flags, version, &mut errors);
+        let controllers = controllers(flags, &mut errors);
+        if !flags.bool("allow-privileged", false) {
+            warnings.push(
+                "privileged containers are allowed without --allow-privileged, too".to_owned(),
+            );
+        }
+        if !errors.is_empty() {
+            return Err(errors);
+        }
+        let path = |name: &str| flags.text(name).map(PathBuf::from);
+        Ok(Options {
+            bind,
+            port,
+            certificates: path("cert-dir").unwrap_or_else(|| DEFAULT_CERTIFICATES.into()),
+            tls,
+            sni,
+            client_authorities: path("client-ca-file"),
+            tokens: path("token-auth-file"),
+            allows_anonymous: flags.bool("anonymous-auth", true),
+            disabled_plugins,
+            ranges,
+            kubernetes,
+            controllers,
+            warnings,
+        })
+    }
+}
+
+/// Refuses what the table of flags refuses, and warns of what has no effect (ET-60).
+fn answers(flags: &Flags, errors: &mut Vec<String>, warnings: &mut Vec<String>) {
+    let is_strict = flags.bool("billhook-strict", false);
+    for (name, answer) in flags.answers() {
+        match answer {
+            Answer::Refused(why) => errors.push(format!("--{name} is not supported: {why}")),
+            Answer::Idle(what) if is_strict => {
+                errors.push(format!("--{name} has no effect: {what}"));
+            }
+            Answer::Idle(what) => {
+                warnings.push(format!("--{name} is accepted and has no effect: {what}"));
+            }
+            Answer::Honored | Answer::Accepted => {}
+        }
+    }
+}
+
+fn port(flags: &Flags, errors: &mut Vec<String>) -> u16 {
+    let port = flags.number("secure-port", 6443);
+    match u16::try_from(port) {
+        Ok(port) if port > 0 => port,
+        _ => {
+            errors.push(format!(
+                "--secure-port {port} must be between 1 and 65535, inclusive. It cannot be turned \
+                 off with 0"
+            ));
+            0
+        }
+    }
+}
+
+fn bind(flags: &Flags, errors: &mut Vec<String>) -> IpAddr {
+    let text = flags.text("bind-address").unwrap_or("0.0.0.0");
+    let address = text.parse();
+    address.unwrap_or_else(|_| {
+        errors.push(format!("--bind-address {text} is not an IP address"));
+        Ipv4Addr::LOCALHOST.into()
+    })
+}
+
+fn tls(flags: &Flags, errors: &mut Vec<String>) -> Option<(PathBuf, PathBuf)> {
+    match (flags.text("tls-cert-file"), flags.text("tls-private-key-file")) {
+        (Some(certificate), Some(key)) => Some((certificate.into(), key.into())),
+        (None, None) => None,
+        _ => {
+            errors.push(
+                "--tls-cert-file and --tls-private-key-file must be given together".to_owned(),
+            );
+            None
+        }
+    }
+}
+
+/// Reads `cert,key` or `cert,key:name,name`.
+fn sni(text: &str) -> Option<SniPair> {
+    let (files, names) = text.split_once(':').unwrap_or((text, ""));
+    let (certificate, key) = files.split_once(',').filter(|(_, key)| !key.contains(','))?;
+    let names = names.split(',').map(str::trim).filter(|name| !name.is_empty());
+    (!certificate.is_empty() && !key.is_empty()).then(|| SniPair {
+        certificate: certificate.into(),
+        key: key.into(),
+        names: names.map(str::to_owned).collect(),
+    })
+}
+
+fn ranges(flags: &Flags, errors: &mut Vec<String>) -> ServiceRanges {
+    let default = ServiceRanges::default();
+    let text = flags.text("service-cluster-ip-range").unwrap_or_default();
+    let ranges: Vec<&str> = text.split(',').map(str::trim).filter(|it| !it.is_empty()).collect();
+    let is_v4 = |range: &&str| !range.contains(':');
+    if let [first, second, ..] = ranges.as_slice()
+        && is_v4(first) == is_v4(second)
+    {
+        errors.push(
+            "--service-cluster-ip-range[0] and --service-cluster-ip-range[1] must be of different \
+             IP family"
+                .to_owned(),
+        );
+    }
+    if ranges.len() > 2 {
+        let message = "--service-cluster-ip-range must not contain more than two entries";
+        errors.push(message.to_owned());
+    }
+    let default_addresses = default.addresses();
+    // Addresses of services are of IPv4 (BK-125).
+    let addresses = ranges.iter().copied().find(is_v4).unwrap_or(&default_addresses);
+    let ports = flags.text("service-node-port-range").map_or(Some(default.ports()), |text| {
+        let (first, last) = text.split_once('-')?;
+        Some(first.trim().parse().ok()?..=last.trim().parse().ok()?)
+    });
+    let Some(ports) = ports.filter(|ports| !ports.is_empty()) else {
+        errors.push("--service-node-port-range is not a range of ports".to_owned());
+        return default;
+    };
+    ServiceRanges::new(addresses, ports).unwrap_or_else(|| {
+        errors.push("--service-cluster-ip-range must contain at least one valid cidr".to_owned());
+        default
+    })
+}
+
+/// Both limits together switch off what orders requests (ET-77).
+fn check_limits(flags: &Flags, errors: &mut Vec<String>) {
+    let is_off = |name| flags.has(name) && flags.number(name, 1) == 0;
+    let (reads, writes) = ("max-requests-inflight", "max-mutating-requests-inflight");
+    if is_off(reads) && is_off(writes) && has_fairness(flags) {
+        errors.push(format!(
+            "--{reads} and --{writes} are both 0, but --enable-priority-and-fairness is on"
+        ));
+    }
+}
+
+fn has_fairness(flags: &Flags) -> bool {
+    flags.bool("enable-priority-and-fairness", true)
+}
+
+fn check_issuer(flags: &Flags, errors: &mut Vec<String>) {
+    if flags.all("service-account-issuer").is_empty() {
+        errors.push("service-account-issuer is a required flag".to_owned());
+    }
+    if flags.all("service-account-key-file").is_empty() {
+        errors.push(
+            "either `--service-account-key-file` or `--service-account-signing-endpoint` must be set"
+                .to_owned(),
+        );
+    }
+}
+
+fn check_modes(flags: &Flags, errors: &mut Vec<String>, warnings: &mut Vec<String>) {
+    let given = flags.all("authorization-mode");
+    for mode in given {
+        match mode.as_str() {
+            "ABAC" => errors
+                .push("authorization-mode ABAC's authorization policy file not passed".to_owned()),
+            "Webhook" => errors.push(
+                "authorization-mode Webhook's authorization config file not passed".to_owned(),
+            ),
+            "AlwaysDeny" => {
+                errors.push("authorization-mode AlwaysDeny is not supported".to_owned());
+            }
+            mode if !MODES.contains(&mode) => {
+                errors.push(format!("authorization-mode {mode:?} is not a valid mode"));
+            }
+            _ => {}
+        }
+    }
+    let is_repeated = given
+        .iter()
+        .enumerate()
+        .any(|(index, mode)| given.iter().take(index).any(|earlier| earlier == mode));
+    if is_repeated {
+        let modes: Vec<String> = given.iter().map(|mode| format!("{mode:?}")).collect();
+        let modes = modes.join(" ");
+        errors.push(format!("authorization-mode [{modes}] has mode specified more than once"));
+    }
+    if given.iter().any(|mode| mode == "RBAC" || mode == "Node") {
+        let idle = "is accepted and has no effect: every user may do everything";
+        warnings.push(format!("--authorization-mode={} {idle}", given.join(",")));
+    }
+}
+
+/// Checks which groups and versions are to be served.
+fn check_runtime(flags: &Flags, errors: &mut Vec<String>) {
+    let config = flags.all("runtime-config");
+    if let [only] = config
+        && only.strip_prefix("api/all=").and_then(parse_bool) == Some(false)
+    {
+        if has_fairness(flags) {
+            let conflict = "conflicts with --enable-priority-and-fairness=true";
+            errors.push(format!("--runtime-config={only} {conflict}"));
+        }
+        errors.push("invalid runtime-config with only api/all=false".to_owned());
+    }
+    let is_known = |group: &str| Kind::all().iter().any(|kind| kind.group == group);
+    let unknown = config.iter().filter_map(|item| {
+        let (key, value) = item.split_once('=').unwrap_or((item, "true"));
+        if parse_bool(value).is_none() {
+            errors.push(format!("invalid value {item}"));
+        }
+        let group = key.split_once('/').map_or(key, |(group, _)| group);
+        (group != "api" && key != "v1" && !is_known(group)).then(|| key.to_owned())
+    });
+    let unknown: Vec<String> = unknown.collect();
+    if !unknown.is_empty() {
+        errors.push(format!("unknown api groups {}", unknown.join(",")));
+    }
+}
+
+fn check_gates(flags: &Flags, errors: &mut Vec<String>) {
+    for gate in flags.all("feature-gates") {
+        match gate.split_once('=') {
+            None => errors.push(format!("missing bool value for {gate}")),
+            Some((_, value)) if parse_bool(value).is_none() => errors.push(format!(
+                "invalid value of {gate}, err: strconv.ParseBool: parsing {value:?}: invalid syntax"
+            )),
+            Some(_) => {}
+        }
+    }
+}
+
+fn emulated(
+    flags: &Flags,
+    mut version: KubernetesVersion,
+    errors: &mut Vec<String>,
+) -> KubernetesVersion {
+    for text in flags.all("emulated-version") {
+        let text = text.strip_prefix("kube=").unwrap_or(text);
+        match text.parse() {
+            Ok(found) => version = found,
+            Err(error) => errors.push(format!("invalid --emulated-version {text}: {error}")),
+        }
+    }
+    version
+}
+
+fn controllers(flags: &Flags, errors: &mut Vec<String>) -> Controllers {
+    let environment = std::env::var(CONTROLLERS).unwrap_or_default();
+    let of_environment = environment.split(',').map(str::trim).filter(|name| !name.is_empty());
+    let given = flags.all("billhook-controllers").iter().map(String::as_str);
+    let mut controllers = Controllers::default();
+    for name in of_environment.chain(given) {
+        match name {
+            "gc" => controllers.garbage = true,
+            "namespaces" => controllers.namespaces = true,
+            _ => {
+                errors.push(format!("no controller is named {name:?}: there are gc and namespaces"))
+            }
+        }
+    }
+    controllers
+}

@@ -1,0 +1,77 @@
+//! Admission plugins that are switched on and off.
+
+use crate::stand_in::flags::Flags;
+
+/// The plugins that are on by default and that a server here has, which switching on leaves on.
+const ON: [&str; 27] = [
+    "NamespaceLifecycle",
+    "LimitRanger",
+    "ServiceAccount",
+    "TaintNodesByCondition",
+    "PodSecurity",
+    "Priority",
+    "DefaultTolerationSeconds",
+    "DefaultStorageClass",
+    "StorageObjectInUseProtection",
+    "PodGroupProtection",
+    "PersistentVolumeClaimResize",
+    "RuntimeClass",
+    "CertificateApproval",
+    "CertificateSigning",
+    "ClusterTrustBundleAttest",
+    "CertificateSubjectRestriction",
+    "DefaultIngressClass",
+    "PodTopologyLabels",
+    "PodGroupWorkloadExists",
+    "NodeDeclaredFeatureValidator",
+    "JobValidation",
+    "PodResizeValidator",
+    "MutatingAdmissionPolicy",
+    "MutatingAdmissionWebhook",
+    "ValidatingAdmissionPolicy",
+    "ValidatingAdmissionWebhook",
+    "ResourceQuota",
+];
+/// The plugins that are off by default; a server here has none of them.
+const OFF: [&str; 14] = [
+    "AlwaysAdmit",
+    "AlwaysDeny",
+    "AlwaysPullImages",
+    "DenyServiceExternalIPs",
+    "EventRateLimit",
+    "ExtendedResourceToleration",
+    "ImagePolicyWebhook",
+    "LimitPodHardAntiAffinityTopology",
+    "NamespaceAutoProvision",
+    "NamespaceExists",
+    "NodeRestriction",
+    "OwnerReferencesPermissionEnforcement",
+    "PodNodeSelector",
+    "PodTolerationRestriction",
+];
+
+/// Returns the plugins that are switched off.
+pub(super) fn disabled(
+    flags: &Flags,
+    errors: &mut Vec<String>,
+    warnings: &mut Vec<String>,
+) -> Vec<String> {
+    let (enable, disable) = ("enable-admission-plugins", "disable-admission-plugins");
+    let (enabled, disabled) = (flags.all(enable), flags.all(disable));
+    let is_known = |name: &&str| ON.contains(name) || OFF.contains(name);
+    for (flag, names) in [(enable, enabled), (disable, disabled)] {
+        let unknown = names.iter().filter(|name| !is_known(&name.as_str()));
+        errors.extend(unknown.map(|name| format!("{flag} plugin {name:?} is unknown")));
+    }
+    let both: Vec<&str> =
+        enabled.iter().filter(|name| disabled.contains(name)).map(String::as_str).collect();
+    if !both.is_empty() {
+        errors.push(format!("[{}] in {enable} and {disable} overlapped", both.join(" ")));
+    }
+    for name in enabled.iter().filter(|name| OFF.contains(&name.as_str())) {
+        warnings.push(format!(
+            "--{enable}={name} is accepted and has no effect: there is no such plugin"
+        ));
+    }
+    disabled.to_vec()
+}
