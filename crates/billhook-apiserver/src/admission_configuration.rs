@@ -39,7 +39,7 @@ impl Configures {
 
 /// All webhook configurations that are stored, as a server of a version calls them.
 pub(crate) fn webhook_configurations(
-    storage: &impl Storage,
+    storage: &Storage,
     kubernetes: KubernetesVersion,
 ) -> Vec<WebhookConfiguration> {
     let read = |document: DeepValue| WebhookConfiguration::from_value(&document).ok();
@@ -48,24 +48,20 @@ pub(crate) fn webhook_configurations(
 }
 
 /// All policies and bindings that are stored.
-pub(crate) fn policies(storage: &impl Storage) -> impl Iterator<Item = PolicyDocument> {
+pub(crate) fn policies(storage: &Storage) -> impl Iterator<Item = PolicyDocument> {
     let documents = documents(storage, PolicyKind::ALL.map(PolicyKind::resource));
     documents.filter_map(|document| PolicyDocument::from_value(&document).ok())
 }
 
 /// A policy or a binding, if it is stored.
-pub(crate) fn policy(
-    storage: &impl Storage,
-    kind: PolicyKind,
-    name: &str,
-) -> Option<PolicyDocument> {
+pub(crate) fn policy(storage: &Storage, kind: PolicyKind, name: &str) -> Option<PolicyDocument> {
     let found = storage.get(&Collection::new(GROUP, kind.resource()), name)?;
     PolicyDocument::from_value(&*read(&found)?).ok()
 }
 
 /// The stored objects of some resources.
 fn documents<const N: usize>(
-    storage: &impl Storage,
+    storage: &Storage,
     resources: [&'static str; N],
 ) -> impl Iterator<Item = DeepValue> {
     let list = |resource| storage.list(&Collection::new(GROUP, resource), Range::default());
