@@ -48,7 +48,7 @@ impl Configures {
 /// All webhook configurations that are stored and whose plugin is not switched off, as a server of a
 /// version calls them.
 pub(crate) fn webhook_configurations(
-    storage: &impl Storage,
+    storage: &Storage,
     kubernetes: KubernetesVersion,
     disabled: &[String],
 ) -> Vec<WebhookConfiguration> {
@@ -59,7 +59,7 @@ pub(crate) fn webhook_configurations(
 
 /// All policies and bindings that are stored and whose plugin is not switched off.
 pub(crate) fn policies(
-    storage: &impl Storage,
+    storage: &Storage,
     disabled: &[String],
 ) -> impl Iterator<Item = PolicyDocument> {
     let documents = documents(storage, PolicyKind::ALL.map(PolicyKind::resource), disabled);
@@ -67,18 +67,14 @@ pub(crate) fn policies(
 }
 
 /// A policy or a binding, if it is stored.
-pub(crate) fn policy(
-    storage: &impl Storage,
-    kind: PolicyKind,
-    name: &str,
-) -> Option<PolicyDocument> {
+pub(crate) fn policy(storage: &Storage, kind: PolicyKind, name: &str) -> Option<PolicyDocument> {
     let found = storage.get(&Collection::new(GROUP, kind.resource()), name)?;
     PolicyDocument::from_value(&*read(&found)?).ok()
 }
 
 /// The stored objects of some resources, as far as their plugins are not switched off.
 fn documents<const N: usize>(
-    storage: &impl Storage,
+    storage: &Storage,
     resources: [&'static str; N],
     disabled: &[String],
 ) -> impl Iterator<Item = DeepValue> {

@@ -1,6 +1,7 @@
 //! Building a server.
 
 use std::fmt;
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, RwLock};
 
 use billhook::webhook::{AuthorizationDecision, AuthorizationRequest};
@@ -23,7 +24,7 @@ use crate::own::own_resources;
 use crate::resources::WatchCaches;
 use crate::server::Server;
 use crate::shared::{Clock, Configured, Settings, Shared};
-use crate::storage::MemoryStorage;
+use crate::storage::Storage;
 use crate::users::{AUTHENTICATED, Authorizer};
 use crate::webhooks::Webhooks;
 
@@ -337,8 +338,19 @@ impl ServerBuilder {
         self
     }
 
-    /// Builds the server.
+    /// Builds the server, in memory.
     pub fn build(self) -> Server {
+        let (shared, documents) = self.assemble(Storage::default());
+        // In memory nothing but a refusal can happen.
+        drop(finish(create_initial(&shared)));
+        for document in documents {
+            drop(finish(create_definition(&shared, &document)));
+        }
+        Server::of(shared)
+    }
+
+    /// Returns the parts of a server over a storage, and the definitions that are to be created.
+    pub(crate) fn assemble(self, storage: Storage) -> (Arc<Shared>, Vec<Value>) {
         let ServerBuilder {
             kubernetes,
             definitions: documents,
@@ -379,22 +391,18 @@ impl ServerBuilder {
         };
         let shared = Shared {
             settings: Arc::new(settings),
-            storage: MemoryStorage::default(),
+            storage,
             catalog: RwLock::new(own_resources(kubernetes)),
             watch_caches: WatchCaches::default(),
             configured,
             links: Mutex::default(),
             settling: tokio::sync::Mutex::default(),
             background: Background::default(),
+            is_recovering: AtomicBool::default(),
             allocated_by_services: Mutex::default(),
             allocating: tokio::sync::Mutex::default(),
             controllers: &CONTROLLERS,
         };
-        let shared = Arc::new(shared);
-        finish(create_initial(&shared));
-        for document in documents {
-            finish(create_definition(&shared, &document));
-        }
-        Server::of(shared)
+        (shared.share(), documents)
     }
 }

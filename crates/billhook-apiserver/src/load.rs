@@ -14,7 +14,7 @@ use serde_json::Value;
 use crate::namespaces::{INITIAL, NAMESPACES};
 use crate::resources::Resource;
 use crate::shared::Shared;
-use crate::storage::{Object, Range, Storage as _};
+use crate::storage::{Object, Range};
 
 /// A file or a text that cannot be loaded.
 #[derive(Debug, thiserror::Error)]

@@ -7,7 +7,7 @@ use billhook_decode::read_json;
 use serde_json::{Value, json};
 
 use crate::shared::Shared;
-use crate::storage::{Object, Storage as _};
+use crate::storage::Object;
 
 /// The name of the definition of namespaces.
 pub(crate) const NAMESPACES: &str = "namespaces.";

@@ -3,6 +3,7 @@
 use std::convert::Infallible;
 use std::fmt;
 use std::path::Path;
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, RwLock};
 use std::task::{Context, Poll};
 
@@ -26,7 +27,7 @@ use crate::response::{Form, Response, complete, timed_out};
 use crate::rest;
 use crate::reviews;
 use crate::shared::Shared;
-use crate::storage::Storage as _;
+use crate::storage::BackendError;
 use crate::version_and_health;
 
 /// An API server for custom resources, in process. Clones are the same server; when the last one is
@@ -75,7 +76,7 @@ impl Server {
     }
 
     /// Creates another server with the same objects and definitions, in no time however many there
-    /// are. Neither notices later requests to the other. A server that takes its time with
+    /// are. Neither notices later requests to the other; the new one has no backend. A server that takes its time with
     /// definitions goes on with them in both.
     #[must_use]
     pub fn fork(&self) -> Self {
@@ -88,11 +89,12 @@ impl Server {
             links: Mutex::new(self.shared.links().clone()),
             settling: tokio::sync::Mutex::default(),
             background: Background::default(),
+            is_recovering: AtomicBool::default(),
             allocated_by_services: Mutex::new(self.shared.allocated_by_services().clone()),
             allocating: tokio::sync::Mutex::default(),
             controllers: &CONTROLLERS,
         };
-        let shared = Arc::new(shared);
+        let shared = shared.share();
         let settings = &shared.settings;
         if settings.settles_like_a_server || settings.finalizes_in_background {
             controllers::resume(&shared);
@@ -104,12 +106,28 @@ impl Server {
     /// as they must expect: watches end with an error, and lists are begun again.
     ///
     /// ```
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// # use billhook_apiserver::Server;
     /// let server = Server::builder().build();
-    /// server.compact();
+    /// server.compact().await?;
+    /// # Ok(()) }
     /// ```
-    pub fn compact(&self) {
-        self.shared.storage.compact(self.shared.storage.revision());
+    ///
+    /// # Errors
+    ///
+    /// If the backend fails; then nothing is forgotten.
+    pub async fn compact(&self) -> Result<(), BackendError> {
+        self.shared.storage.compact(self.shared.storage.revision()).await
+    }
+
+    /// Closes the backend, if there is one, at the end. What was answered is there in any case.
+    ///
+    /// # Errors
+    ///
+    /// If the backend fails.
+    pub async fn close(&self) -> Result<(), BackendError> {
+        self.shared.storage.close().await
     }
 
     /// Creates the objects of a file, or of all files of a directory and those in it (`.yaml`, `.yml`
@@ -240,7 +258,7 @@ impl Server {
 
     /// Answers a request before its time is over (RE-22).
     async fn answer_in_time(&self, request: &Request) -> Response {
-        let time = match self.shared.background.check().and_then(|()| request.time()) {
+        let time = match self.shared.check().and_then(|()| request.time()) {
             Ok(time) => time,
             Err(status) => return Form::of_failures(request).status(&status),
         };

@@ -1,11 +1,12 @@
 //! The parts of a server.
 
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, Weak};
 
 use billhook::{DeepValue, Time};
 use billhook_admission::{Accepted, Allocator, Chain, ServerFields, now};
-use billhook_apimachinery::{KubernetesVersion, UserInfo};
+use billhook_apimachinery::{KubernetesVersion, Status, UserInfo};
 use billhook_decode::{Document, read_json};
 use billhook_kinds::{AllocatedByServices, ServiceRanges};
 use billhook_policy::PolicySet;
@@ -17,13 +18,13 @@ use crate::edition::Edition;
 use crate::future::BoxFuture;
 use crate::links::Links;
 use crate::resources::{Catalog, Resource, Served, WatchCaches};
-use crate::storage::{Collection, MemoryStorage, Object, Range, Storage as _};
+use crate::storage::{Collection, Object, Observer, Range, Storage};
 use crate::users::Authorizer;
 
 /// Everything that requests share.
 pub(crate) struct Shared {
     pub(crate) settings: Arc<Settings>,
-    pub(crate) storage: MemoryStorage,
+    pub(crate) storage: Storage,
     pub(crate) catalog: RwLock<Catalog>,
     pub(crate) watch_caches: WatchCaches,
     /// The chain of clients' writes.
@@ -33,6 +34,8 @@ pub(crate) struct Shared {
     /// Held by the one that does the server's own work.
     pub(crate) settling: tokio::sync::Mutex<()>,
     pub(crate) background: Background,
+    /// Whether work is done again that writes may have left undone.
+    pub(crate) is_recovering: AtomicBool,
     /// The addresses and ports of the services that are stored.
     pub(crate) allocated_by_services: Mutex<AllocatedByServices>,
     /// Held by the write of an object that is given what no two may have.
@@ -68,6 +71,12 @@ pub(crate) trait Controller: fmt::Debug + Send + Sync {
     /// Returns how to go on with what waits until objects are gone, when some are, if anything does.
     fn go_on<'w>(&self, _server: &'w Arc<Shared>) -> Option<Work<'w>> {
         None
+    }
+
+    /// Returns how to do what writes may have left undone, if anything does: a server was killed
+    /// after a write, or the write of a controller has failed.
+    fn resume<'w>(&self, server: &'w Arc<Shared>) -> Option<Work<'w>> {
+        self.go_on(server)
     }
 }
 
@@ -173,6 +182,14 @@ impl Clock {
 }
 
 impl Shared {
+    /// Shares the server, which acts upon the changes of its storage from here on.
+    pub(crate) fn share(self) -> Arc<Self> {
+        let shared = Arc::new(self);
+        let observer: Weak<dyn Observer> = Arc::<Shared>::downgrade(&shared);
+        shared.storage.observe(observer);
+        shared
+    }
+
     pub(crate) fn allocated_by_services(&self) -> MutexGuard<'_, AllocatedByServices> {
         self.allocated_by_services.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -242,6 +259,33 @@ impl Shared {
             if let Some(work) = controller.go_on(self) {
                 work.await;
             }
+        }
+    }
+
+    /// Does what writes may have left undone.
+    pub(crate) async fn resume(self: &Arc<Self>) {
+        for controller in self.controllers {
+            if let Some(work) = controller.resume(self) {
+                work.await;
+            }
+        }
+    }
+
+    /// Takes over all that is stored.
+    pub(crate) fn take_over_all(&self) {
+        for (collection, objects) in self.storage.objects() {
+            for object in objects {
+                self.take_over(&Change { collection: &collection, key: &object.key, before: None });
+            }
+        }
+    }
+
+    /// Fails if the server is not what its answers say any more.
+    pub(crate) fn check(&self) -> Result<(), Status> {
+        self.background.check()?;
+        match self.storage.broken() {
+            Some(why) => Err(Status::internal_error(why)),
+            None => Ok(()),
         }
     }
 

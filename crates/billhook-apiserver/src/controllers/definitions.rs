@@ -5,9 +5,10 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, PoisonError, Weak};
 use std::time::Duration;
 
-use billhook::Time;
 use billhook::definition::{DefinitionDocument, DefinitionStatus};
+use billhook::{DeepValue, Time};
 use billhook_admission::{DeleteOptions, ObjectRequest};
+use billhook_apimachinery::Status;
 use billhook_apimachinery::record::TypedRecord as _;
 use billhook_definition::approval::{Conformance, annotation, conformance};
 use billhook_definition::ca_bundle;
@@ -22,7 +23,7 @@ use crate::definitions::{CLEANUP, DEFINITIONS, Reserved, accept, find_lost, writ
 use crate::future::finish;
 use crate::resources::{Served, StoredDefinition};
 use crate::shared::{Change, Controller, Shared, Work, Written};
-use crate::storage::{Collection, Range, Storage as _};
+use crate::storage::{Collection, Range};
 use crate::write_path::admit_own;
 
 /// Serves what definitions say, and takes each through its life.
@@ -50,6 +51,14 @@ impl Controller for Definitions {
         Some(Box::pin(async {
             for group in server.catalog().terminating_groups() {
                 settle_or_begin(server, &group).await;
+            }
+        }))
+    }
+
+    fn resume<'w>(&self, server: &'w Arc<Shared>) -> Option<Work<'w>> {
+        Some(Box::pin(async {
+            for group in groups(server) {
+                settle(server, &group).await;
             }
         }))
     }
@@ -87,16 +96,37 @@ fn unsettled<'w>(written: &Written<'w>) -> Option<&'w str> {
 const MANAGER: &str = "apiext";
 
 /// Creates a definition, as a client of the server.
-pub(crate) async fn create(server: &Arc<Shared>, document: &Value) {
-    if let Some(resource) = server.catalog().native(DEFINITIONS) {
-        let request = ObjectRequest::create("v1", &[])
-            .body(billhook::to_json(document))
-            .field_manager(MANAGER);
-        admit_own(server, &resource, request).await;
-    }
+pub(crate) async fn create(server: &Arc<Shared>, document: &Value) -> Result<(), Status> {
+    let Some(resource) = server.catalog().native(DEFINITIONS) else { return Ok(()) };
+    let request =
+        ObjectRequest::create("v1", &[]).body(billhook::to_json(document)).field_manager(MANAGER);
+    let created = admit_own(server, &resource, request).await.result;
     let name = document.pointer("/metadata/name").and_then(Value::as_str).unwrap_or_default();
     // Nobody watches yet.
     settle_by(server, group_of(name), Pace::AtOnce).await;
+    created.map(drop)
+}
+
+/// Lets a definition take the place of the stored one, as a client of the server.
+pub(crate) async fn update(
+    server: &Arc<Shared>,
+    name: &str,
+    document: &Value,
+) -> Result<(), Status> {
+    let Some(resource) = server.catalog().native(DEFINITIONS) else { return Ok(()) };
+    let Some(stored) = server.storage.get(&resource.collection, name) else { return Ok(()) };
+    let mut document = DeepValue::from(document.clone());
+    if let Some(Value::Object(metadata)) = document.get_mut("metadata") {
+        metadata.insert("resourceVersion".to_owned(), stored.modified.to_string().into());
+    }
+    let request = ObjectRequest::replace("v1", &[], &[])
+        .body(billhook::to_json(&document))
+        .stored(resource.stored(&stored))
+        .name(name)
+        .field_manager(MANAGER);
+    let updated = admit_own(server, &resource, request).await.result;
+    settle_by(server, group_of(name), Pace::AtOnce).await;
+    updated.map(drop)
 }
 
 /// Returns the group in the name of a definition.
@@ -145,8 +175,7 @@ async fn finalize_in_time(server: Weak<Shared>, group: String) {
 /// Goes on with the definitions of a server that was copied from another one: in its time, or at
 /// once where nothing can wait.
 pub(crate) fn resume(server: &Arc<Shared>) {
-    let groups: BTreeSet<String> = server.catalog().groups().map(str::to_owned).collect();
-    for group in groups {
+    for group in groups(server) {
         match Handle::try_current() {
             Ok(runtime) => {
                 let work = settle_in_time(Arc::downgrade(server), group);
@@ -155,6 +184,11 @@ pub(crate) fn resume(server: &Arc<Shared>) {
             Err(_) => finish(settle(server, &group)),
         }
     }
+}
+
+/// The groups of all definitions.
+fn groups(server: &Shared) -> BTreeSet<String> {
+    server.catalog().groups().map(str::to_owned).collect()
 }
 
 async fn settle_in_time(server: Weak<Shared>, group: String) {

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use crate::links::{Linked, Owner, Place, has_finalizer, metadata};
 use crate::resources::Catalog;
 use crate::shared::{Change, Controller, Shared, Work, Written};
-use crate::storage::{Revision, Storage as _};
+use crate::storage::Revision;
 use crate::write_path::{admit_own, object_key};
 
 /// How often the collector looks at what it has changed itself; each time, something is deleted or
@@ -45,6 +45,14 @@ impl Controller for Garbage {
     fn after<'w>(&self, server: &'w Arc<Shared>, _: &Written<'w>) -> Option<Work<'w>> {
         let is_touched = server.settings.collects_garbage && server.links().is_touched();
         is_touched.then(|| -> Work<'w> { Box::pin(collect_and_go_on(server)) })
+    }
+
+    fn resume<'w>(&self, server: &'w Arc<Shared>) -> Option<Work<'w>> {
+        let resumed = || -> Work<'w> {
+            server.links().touch_all();
+            Box::pin(collect_and_go_on(server))
+        };
+        server.settings.collects_garbage.then(resumed)
     }
 }
 

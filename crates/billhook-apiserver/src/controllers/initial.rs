@@ -3,6 +3,8 @@
 use std::sync::Arc;
 
 use billhook_admission::ObjectRequest;
+use billhook_apimachinery::Status;
+use billhook_apimachinery::record::text;
 use serde_json::{Value, json};
 
 use crate::namespaces::{INITIAL, NAMESPACES};
@@ -14,13 +16,13 @@ const PRIORITY_CLASSES: &str = "priorityclasses.scheduling.k8s.io";
 
 /// Creates the namespaces that every server has, and the other objects that a cluster begins with if
 /// they are asked for.
-pub(crate) async fn create(server: &Arc<Shared>) {
+pub(crate) async fn create(server: &Arc<Shared>) -> Result<(), (String, Status)> {
     for name in INITIAL {
         let object = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}});
-        create_object(server, NAMESPACES, &object).await;
+        create_object(server, NAMESPACES, &object).await?;
     }
     if !server.settings.bootstraps {
-        return;
+        return Ok(());
     }
     let address = server.settings.service_ranges.first_address();
     let service = json!({
@@ -34,7 +36,7 @@ pub(crate) async fn create(server: &Arc<Shared>) {
             "ports": [{"name": "https", "port": 443, "targetPort": 6443}],
         },
     });
-    create_object(server, SERVICES, &service).await;
+    create_object(server, SERVICES, &service).await?;
     for (name, value, description) in [
         (
             "system-node-critical",
@@ -52,14 +54,26 @@ pub(crate) async fn create(server: &Arc<Shared>) {
             "apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass",
             "metadata": {"name": name}, "value": value, "description": description,
         });
-        create_object(server, PRIORITY_CLASSES, &object).await;
+        create_object(server, PRIORITY_CLASSES, &object).await?;
     }
+    Ok(())
 }
 
-async fn create_object(server: &Arc<Shared>, resource: &str, object: &Value) {
-    let Some(resource) = server.catalog().native(resource) else { return };
+/// Creates an object that may be there already; names it if it cannot be.
+async fn create_object(
+    server: &Arc<Shared>,
+    resource: &str,
+    object: &Value,
+) -> Result<(), (String, Status)> {
+    let Some(resource) = server.catalog().native(resource) else { return Ok(()) };
     let request = ObjectRequest::create("v1", &[])
         .body(billhook::to_json(object))
         .field_manager("kube-apiserver");
-    admit_own(server, &resource, request).await;
+    match admit_own(server, &resource, request).await.result {
+        Err(status) if status.reason != "AlreadyExists" => {
+            let metadata = object.get("metadata").unwrap_or(&Value::Null);
+            Err((text(metadata, "name").to_owned(), status))
+        }
+        _ => Ok(()),
+    }
 }

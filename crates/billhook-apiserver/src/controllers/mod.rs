@@ -14,7 +14,9 @@ mod services;
 use crate::plugins::Plugins;
 use crate::shared::Controller;
 
-pub(crate) use self::definitions::{create as create_definition, group_of, resume, settle};
+pub(crate) use self::definitions::{
+    create as create_definition, group_of, resume, settle, update as update_definition,
+};
 pub(crate) use self::initial::create as create_initial;
 
 /// All controllers, in the order in which they act upon a write.

@@ -10,7 +10,7 @@ use super::namespace_lifecycle::NamespaceLifecycle;
 use crate::namespaces::{NAMESPACES, is_terminating};
 use crate::resources::Resource;
 use crate::shared::{Controller, Shared, Work, Written};
-use crate::storage::{Range, Storage as _};
+use crate::storage::Range;
 use crate::write_path::admit_own;
 
 /// Ends namespaces, and keeps objects out of those that do not exist.

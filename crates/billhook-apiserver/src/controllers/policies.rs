@@ -9,6 +9,7 @@ use crate::admission_configuration::{Configures, VALIDATING_POLICIES};
 use crate::kinds::check_types;
 use crate::resources::Resource;
 use crate::shared::{Controller, Shared, Work, Written};
+use crate::storage::Range;
 
 /// Checks policies and their bindings.
 #[derive(Debug)]
@@ -30,5 +31,17 @@ impl Controller for Policies {
         }
         let name = written.name()?;
         Some(Box::pin(check_types(server, name)))
+    }
+
+    fn resume<'w>(&self, server: &'w Arc<Shared>) -> Option<Work<'w>> {
+        let resource = server.catalog().native(VALIDATING_POLICIES)?;
+        let resumed = || -> Work<'w> {
+            Box::pin(async move {
+                for policy in server.storage.list(&resource.collection, Range::default()).objects {
+                    check_types(server, &policy.key).await;
+                }
+            })
+        };
+        server.settings.has_controllers.then(resumed)
     }
 }

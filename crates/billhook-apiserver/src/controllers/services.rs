@@ -10,7 +10,6 @@ use billhook_kinds::{AllocationError, ServiceAllocator};
 use serde_json::Value;
 
 use crate::shared::{Change, Controller, Shared};
-use crate::storage::Storage as _;
 
 /// Remembers what the services that are stored have.
 #[derive(Debug)]

@@ -4,11 +4,7 @@ use crate::resources::Resource;
 use crate::storage::{Object, Range, Storage, Typed};
 
 /// Returns why an object of a resource cannot be read whose version is gone, if there is one.
-pub(crate) fn find_lost(
-    resource: &Resource,
-    storage: &impl Storage,
-    version: &str,
-) -> Option<String> {
+pub(crate) fn find_lost(resource: &Resource, storage: &Storage, version: &str) -> Option<String> {
     let definition = &resource.definition;
     if !resource.is_changed || definition.is_converted_by_webhook() {
         return None;

@@ -13,7 +13,6 @@ use serde_json::{Value, json};
 use crate::admission_configuration::VALIDATING_POLICIES;
 use crate::resources::Catalog;
 use crate::shared::Shared;
-use crate::storage::Storage as _;
 use crate::write_path::admit_own;
 
 /// The manager of the fields that the type check writes.

@@ -15,7 +15,7 @@ use super::options::{Body, WriteOptions};
 use super::write::answer;
 use crate::resources::Resource;
 use crate::response::Response;
-use crate::storage::{Object, Storage as _};
+use crate::storage::Object;
 use crate::write_path::{admit_own, object_key, replace_stored};
 
 /// How many evicted pods a budget remembers at most.
@@ -48,7 +48,7 @@ pub(super) async fn create(context: &Context<'_>) -> Result<Response, Status> {
         return Err(Status::bad_request(message));
     }
     match context.path.subresource.as_str() {
-        "binding" => bind(context, object, options.dry_run)?,
+        "binding" => bind(context, object, options.dry_run).await?,
         _ => evict(context, object, options.dry_run).await?,
     }
     let mut success = Status::default();
@@ -58,7 +58,7 @@ pub(super) async fn create(context: &Context<'_>) -> Result<Response, Status> {
 }
 
 /// Puts a pod on a node.
-fn bind(context: &Context<'_>, binding: &Value, dry_run: bool) -> Result<(), Status> {
+async fn bind(context: &Context<'_>, binding: &Value, dry_run: bool) -> Result<(), Status> {
     check_target(binding.get("target").unwrap_or(&Value::Null))?;
     let stored = context.stored()?;
     check_revision(context, binding, &stored)?;
@@ -98,7 +98,7 @@ fn bind(context: &Context<'_>, binding: &Value, dry_run: bool) -> Result<(), Sta
     if dry_run {
         return Ok(());
     }
-    replace_stored(context.server, &context.resource, &stored, &pod)
+    replace_stored(context.server, &context.resource, &stored, &pod).await
 }
 
 /// A binding is to a node.
@@ -160,7 +160,7 @@ async fn evict(context: &Context<'_>, eviction: &Value, dry_run: bool) -> Result
             ("message", "Eviction API: evicting"),
         ];
         set_condition(context, &mut marked, "DisruptionTarget", &condition);
-        replace_stored(context.server, &context.resource, &stored, &marked)?;
+        replace_stored(context.server, &context.resource, &stored, &marked).await?;
         stored = context.stored()?;
     }
     let request = ObjectRequest::delete(context.version.name(), &[])

@@ -42,7 +42,7 @@ impl Context<'_> {
         Ok(self.form.json(code, self.view.object(object)?))
     }
 
-    pub(crate) fn storage(&self) -> &dyn Storage {
+    pub(crate) fn storage(&self) -> &Storage {
         &self.server.storage
     }
 
@@ -94,14 +94,19 @@ impl Context<'_> {
     /// Takes a request through the write path to storage.
     pub(crate) async fn admit(&self, request: ObjectRequest) -> AdmissionOutcome {
         let request = request.namespace(self.namespace()).user(UserInfo::clone(&self.user));
-        let outcome = admit(self.server, &self.resource, request).await;
-        let written = Written {
-            resource: &self.resource,
-            namespace: self.path.namespace.as_deref(),
-            accepted: outcome.result.as_ref().ok(),
+        let (server, resource) = (Arc::clone(self.server), Arc::clone(&self.resource));
+        let namespace = self.path.namespace.clone();
+        let admitted = async move {
+            let outcome = admit(&server, &resource, request).await;
+            let written = Written {
+                resource: &resource,
+                namespace: namespace.as_deref(),
+                accepted: outcome.result.as_ref().ok(),
+            };
+            server.after(&written).await;
+            outcome
         };
-        self.server.after(&written).await;
-        outcome
+        self.server.to_its_end(admitted).await
     }
 
     /// Fails if a server could not list or watch the objects, or not yet.

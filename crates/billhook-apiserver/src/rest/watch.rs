@@ -26,9 +26,7 @@ use crate::request::{MediaType, Query};
 use crate::resources::{Resource, WatchCache};
 use crate::response::{Response, status_json};
 use crate::shared::Shared;
-use crate::storage::{
-    Collection, Event, Object, Range, Revision, RevisionError, Storage as _, Watch,
-};
+use crate::storage::{Collection, Event, Object, Range, Revision, RevisionError, Watch};
 use crate::view::View;
 
 /// How long a watch lasts that names no time.
@@ -163,7 +161,7 @@ struct Events {
     /// Why the watch could not begin.
     failure: Option<Status>,
     /// `None` after a failure.
-    changes: Option<Box<dyn Watch>>,
+    changes: Option<Watch>,
     /// Says when the definition is another one (LC-42).
     retired: tokio::sync::watch::Receiver<bool>,
     end: Instant,

@@ -4,10 +4,11 @@ use std::fmt;
 use std::ops::Bound;
 use std::sync::Arc;
 
+use bytes::Bytes;
 use rpds::RedBlackTreeMapSync;
 
 use super::objects::Objects;
-use super::{Event, Listing, Mismatch, Object, Range, Remembered, Revision, RevisionError, Write};
+use super::{Event, Listing, Object, Range, Remembered, Revision, RevisionError};
 
 /// How much of the past is remembered; what is older is forgotten, the oldest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,23 +66,25 @@ impl History {
         self.objects.get(key)
     }
 
-    /// Makes a write that has a revision. Returns the bytes that only the log keeps now.
-    pub(super) fn write(
+    /// Keeps an object that was there before the history begins; [`History::begin_at`] follows.
+    pub(super) fn load(&mut self, key: &str, text: Bytes, created: Revision, modified: Revision) {
+        let remembered = Remembered::default();
+        self.objects.insert(Object { key: key.into(), text, created, modified, remembered });
+    }
+
+    /// Changes the object `before`, or creates it. Returns the bytes that only the log keeps now.
+    pub(super) fn put(
         &mut self,
         key: &str,
-        write: Write,
+        before: Option<Object>,
+        text: Option<Bytes>,
         revision: Revision,
-    ) -> Result<usize, Mismatch> {
-        let before = self.objects.get(key).cloned();
-        let is_expected = before.as_ref().map(|object| object.modified) == write.expected;
-        if !is_expected || (before.is_none() && write.text.is_none()) {
-            return Err(Mismatch { found: before });
-        }
+    ) -> usize {
         let key = before.as_ref().map_or_else(|| key.into(), |object| Arc::clone(&object.key));
         let created = before.as_ref().map_or(revision, |object| object.created);
         let remembered = Remembered::default();
         let object = |text| Object { key, text, created, modified: revision, remembered };
-        let after = write.text.map(object);
+        let after = text.map(object);
         match (&before, &after) {
             (_, Some(object)) => self.objects.insert(object.clone()),
             (Some(object), None) => self.objects.remove(&object.key),
@@ -90,7 +93,7 @@ impl History {
         let event = Event { revision, before, after };
         let bytes = bytes(&event);
         self.log.insert_mut(revision, Logged { event, objects: self.objects.clone() });
-        Ok(bytes)
+        bytes
     }
 
     /// Returns how many changes are remembered.
@@ -116,6 +119,9 @@ impl History {
     /// Says that all before a revision is forgotten.
     pub(super) fn begin_at(&mut self, revision: Revision) {
         self.oldest = self.oldest.max(revision);
+        if self.log.is_empty() {
+            self.oldest_objects = self.objects.clone();
+        }
     }
 
     /// Fails if changes after a revision are forgotten.

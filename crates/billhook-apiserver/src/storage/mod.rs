@@ -1,10 +1,13 @@
 //! Where the server keeps its objects: one sequence of revisions over everything, writes that are
-//! guarded by the revision they were made for, lists and watches from a revision.
+//! guarded by the revision they were made for, lists and watches from a revision. A [`Storage`] is in
+//! memory; a [`Backend`] below it makes it last.
 
+mod backend;
+mod durable;
 mod history;
-mod memory;
 mod objects;
 mod shared;
+mod store;
 mod text;
 mod watch;
 
@@ -15,11 +18,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use bytes::Bytes;
 
+pub use self::backend::{Backend, BackendError, Change, Commit, CommitError, Loaded};
 pub use self::history::HistoryLimits;
 pub(crate) use self::history::Snapshot;
-pub use self::memory::MemoryStorage;
+pub(crate) use self::shared::Observer;
+pub use self::store::Storage;
 pub(crate) use self::text::{OwnText, Typed, revision_member, stored_object, with_revision};
-use crate::future::BoxFuture;
+pub use self::watch::Watch;
 
 /// The number of a write. Every write of a storage, whatever it writes to, has the next one; 0
 /// stands before all writes. A resource version is a revision in decimal.
@@ -220,53 +225,18 @@ pub struct Mismatch {
     pub found: Option<Object>,
 }
 
-/// Keeps objects, with the semantics of etcd. New methods will have defaults.
-///
-/// Reads never wait for writes, and each sees one consistent state.
-pub trait Storage: Send + Sync + 'static {
-    /// Returns the revision of the newest write.
-    fn revision(&self) -> Revision;
-
-    /// Returns the newest state of an object.
-    fn get(&self, collection: &Collection, key: &str) -> Option<Object>;
-
-    /// Lists the newest state of a collection. It is always there, so that no caller has to decide what
-    /// a failure means for the server's own work.
-    fn list(&self, collection: &Collection, range: Range<'_>) -> Listing;
-
-    /// Lists a collection as it was at a revision.
-    fn list_at(
-        &self,
-        collection: &Collection,
-        range: Range<'_>,
-        at: Revision,
-    ) -> Result<Listing, RevisionError>;
-
-    /// Makes a write, if what it expects is stored. Returns its revision.
-    fn write(&self, collection: &Collection, key: &str, write: Write)
-    -> Result<Revision, Mismatch>;
-
-    /// Watches the objects whose keys begin with `prefix`, from the first change after a revision,
-    /// which may be in the future.
-    fn watch(
-        &self,
-        collection: &Collection,
-        prefix: &str,
-        after: Revision,
-    ) -> Result<Box<dyn Watch>, RevisionError>;
-
-    /// Forgets the history before a revision.
-    fn compact(&self, revision: Revision);
-}
-
-/// The changes of a collection, in the order of their revisions, none left out and none twice.
-///
-/// A watch reads the history by itself, so that one that is read slowly costs nothing; if the
-/// history is cut before it, it fails with [`RevisionError::Compacted`].
-pub trait Watch: Send {
-    /// Returns the next change, if it has happened already.
-    fn try_next(&mut self) -> Result<Option<Event>, RevisionError>;
-
-    /// Waits for the next change. A future that is dropped loses nothing.
-    fn next(&mut self) -> BoxFuture<'_, Result<Event, RevisionError>>;
+/// Why a write is not visible.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum WriteError {
+    /// Something else is stored than the write expects. Nothing was written.
+    #[error(transparent)]
+    Mismatch(#[from] Mismatch),
+    /// The backend failed. Nothing was written.
+    #[error("{0}")]
+    Failed(String),
+    /// The backend failed, or took too long. The write may have been made, and is visible as soon as
+    /// that is known.
+    #[error("{0}")]
+    Unknown(String),
 }

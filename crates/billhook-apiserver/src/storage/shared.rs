@@ -1,17 +1,30 @@
-//! The state that a storage in memory, its watches and its forks share.
+//! The state that a storage, its watches and its forks share.
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock, Weak};
 
+use bytes::Bytes;
 use rpds::RedBlackTreeMapSync;
 use tokio::sync::watch;
 
+use super::backend::{BackendError, Change, Loaded};
 use super::history::{History, HistoryLimits};
-use super::{Collection, Revision};
+use super::{Collection, Mismatch, Object, Revision, Write};
+
+/// Acts upon the changes of a storage.
+pub(crate) trait Observer: Send + Sync {
+    /// An object has changed, and `before` was stored until then. It must not wait. Changes that are made
+    /// in memory may come here in any order.
+    fn changed(&self, collection: &Collection, key: &str, before: Option<&Object>);
+
+    /// A write has failed, or may have: what follows from it may not have been done.
+    fn write_failed(self: Arc<Self>);
+}
 
 #[derive(Debug, Default)]
 pub(super) struct Shared {
     pub(super) limits: HistoryLimits,
+    observer: OnceLock<Weak<dyn Observer>>,
     /// Held while a write is made; readers do not ask for it.
     writing: Mutex<()>,
     /// The newest state. The lock is held only to copy or replace the pointer.
@@ -53,14 +66,49 @@ impl State {
         self.collections.get(name)
     }
 
-    /// Takes over a collection with a new change, which keeps some bytes, and forgets others.
-    pub(super) fn log(
+    /// Takes over what a backend has stored. Fails if it is out of order.
+    pub(super) fn load(loaded: Loaded, limits: &HistoryLimits) -> Result<Self, BackendError> {
+        loaded.check()?;
+        let Loaded { revision, compacted, changes } = loaded;
+        let mut changes = changes.into_iter().peekable();
+        let mut collections = BTreeMap::<Collection, History>::new();
+        while let Some(change) = changes.next_if(|change| change.revision <= compacted) {
+            let history = collections.entry(change.collection).or_insert_with(History::new);
+            if let Some(text) = change.text {
+                history.load(&change.key, text, change.created, change.revision);
+            }
+        }
+        let mut state = State { compacted, ..State::default() };
+        for (name, mut history) in collections {
+            history.begin_at(compacted);
+            state.collections.insert_mut(name, history);
+        }
+        for Change { revision, collection, key, text, .. } in changes {
+            let known = state.collection(&collection);
+            let before = known.and_then(|history| history.get(&key)).cloned();
+            state.revision = revision;
+            state.put(&collection, &key, before, text, limits);
+        }
+        state.revision = revision;
+        Ok(state)
+    }
+
+    /// Changes an object, at the newest revision.
+    pub(super) fn put(
         &mut self,
-        name: &Collection,
-        history: History,
-        bytes: usize,
+        collection: &Collection,
+        key: &str,
+        before: Option<Object>,
+        text: Option<Bytes>,
         limits: &HistoryLimits,
     ) {
+        let mut history = self.collection(collection).cloned().unwrap_or_else(History::new);
+        let bytes = history.put(key, before, text, self.revision);
+        self.log(collection, history, bytes, limits);
+    }
+
+    /// Takes over a collection with a new change, which keeps some bytes, and forgets others.
+    fn log(&mut self, name: &Collection, history: History, bytes: usize, limits: &HistoryLimits) {
         let is_long = history.events() > limits.events;
         self.collections.insert_mut(name.clone(), history);
         self.log.insert_mut(self.revision, name.clone());
@@ -103,8 +151,16 @@ impl Shared {
         Shared { limits, state: RwLock::new(state), ..Shared::default() }
     }
 
+    pub(super) fn observe(&self, observer: Weak<dyn Observer>) {
+        self.observer.get_or_init(|| observer);
+    }
+
     pub(super) fn state(&self) -> Arc<State> {
         Arc::clone(&self.state.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    pub(super) fn get(&self, collection: &Collection, key: &str) -> Option<Object> {
+        self.state().collection(collection)?.get(key).cloned()
     }
 
     pub(super) fn publish(&self, state: State) {
@@ -121,5 +177,73 @@ impl Shared {
 
     pub(super) fn wakers(&self) -> MutexGuard<'_, HashMap<Collection, watch::Sender<Revision>>> {
         self.wakers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Makes a write in memory, if what it expects is stored.
+    pub(super) fn write(
+        &self,
+        collection: &Collection,
+        key: &str,
+        write: Write,
+    ) -> Result<Revision, Mismatch> {
+        let writing = self.begin_write();
+        let mut state = State::clone(&self.state());
+        let before = state.collection(collection).and_then(|history| history.get(key)).cloned();
+        let is_expected = before.as_ref().map(|object| object.modified) == write.expected;
+        if !is_expected || (before.is_none() && write.text.is_none()) {
+            return Err(Mismatch { found: before });
+        }
+        state.revision = state.revision.saturating_add(1);
+        let revision = state.revision;
+        state.put(collection, key, before.clone(), write.text, &self.limits);
+        self.publish(state);
+        drop(writing);
+        self.changed(collection, key, before.as_ref(), revision);
+        Ok(revision)
+    }
+
+    /// Takes over a change of the backend.
+    pub(super) fn apply(&self, change: Change) {
+        let Change { revision, collection, key, text, .. } = change;
+        let writing = self.begin_write();
+        let mut state = State::clone(&self.state());
+        let before = state.collection(&collection).and_then(|history| history.get(&key)).cloned();
+        state.revision = revision;
+        if before.is_some() || text.is_some() {
+            state.put(&collection, &key, before.clone(), text, &self.limits);
+        }
+        self.publish(state);
+        drop(writing);
+        self.changed(&collection, &key, before.as_ref(), revision);
+    }
+
+    /// Lets those know who wait for a change.
+    fn changed(&self, of: &Collection, key: &str, before: Option<&Object>, revision: Revision) {
+        if let Some(waker) = self.wakers().get(of) {
+            waker.send_replace(revision);
+        }
+        if let Some(observer) = self.observer.get().and_then(Weak::upgrade) {
+            observer.changed(of, key, before);
+        }
+    }
+
+    pub(super) fn write_failed(&self) {
+        if let Some(observer) = self.observer.get().and_then(Weak::upgrade) {
+            observer.write_failed();
+        }
+    }
+
+    /// Forgets the history before a revision.
+    pub(super) fn compact(&self, revision: Revision) {
+        let writing = self.begin_write();
+        let mut state = State::clone(&self.state());
+        let revision = revision.min(state.revision);
+        state.compacted = state.compacted.max(revision);
+        let names: Vec<Collection> = state.collections.keys().cloned().collect();
+        for name in names {
+            state.compact(&name, revision);
+        }
+        self.publish(state);
+        drop(writing);
     }
 }

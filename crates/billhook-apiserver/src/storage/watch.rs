@@ -1,15 +1,18 @@
-//! A watch of a storage in memory.
+//! A watch of a storage.
 
 use std::sync::Weak;
 
 use tokio::sync::watch;
 
 use super::shared::Shared;
-use super::{Collection, Event, Revision, RevisionError, Watch};
-use crate::future::BoxFuture;
+use super::{Collection, Event, Revision, RevisionError};
 
+/// The changes of a collection, in the order of their revisions, none left out and none twice.
+///
+/// A watch reads the history by itself, so that one that is read slowly costs nothing; if the
+/// history is cut before it, it fails with [`RevisionError::Compacted`].
 #[derive(Debug)]
-pub(super) struct MemoryWatch {
+pub struct Watch {
     /// A watch does not keep its storage alive.
     storage: Weak<Shared>,
     collection: Collection,
@@ -19,7 +22,7 @@ pub(super) struct MemoryWatch {
     woken: watch::Receiver<Revision>,
 }
 
-impl MemoryWatch {
+impl Watch {
     pub(super) fn new(
         storage: Weak<Shared>,
         collection: Collection,
@@ -27,12 +30,15 @@ impl MemoryWatch {
         seen: Revision,
         woken: watch::Receiver<Revision>,
     ) -> Self {
-        MemoryWatch { storage, collection, prefix: prefix.into(), seen, woken }
+        Watch { storage, collection, prefix: prefix.into(), seen, woken }
     }
-}
 
-impl Watch for MemoryWatch {
-    fn try_next(&mut self) -> Result<Option<Event>, RevisionError> {
+    /// Returns the next change, if it has happened already.
+    ///
+    /// # Errors
+    ///
+    /// If changes are forgotten that were not read, or the storage is gone.
+    pub fn try_next(&mut self) -> Result<Option<Event>, RevisionError> {
         // What is written from here on wakes.
         self.woken.mark_unchanged();
         let state = self.storage.upgrade().ok_or(RevisionError::Closed)?.state();
@@ -47,14 +53,17 @@ impl Watch for MemoryWatch {
         Ok(None)
     }
 
-    fn next(&mut self) -> BoxFuture<'_, Result<Event, RevisionError>> {
-        Box::pin(async {
-            loop {
-                if let Some(event) = self.try_next()? {
-                    return Ok(event);
-                }
-                self.woken.changed().await.map_err(|_| RevisionError::Closed)?;
+    /// Waits for the next change. A future that is dropped loses nothing.
+    ///
+    /// # Errors
+    ///
+    /// As [`Watch::try_next`].
+    pub async fn next(&mut self) -> Result<Event, RevisionError> {
+        loop {
+            if let Some(event) = self.try_next()? {
+                return Ok(event);
             }
-        })
+            self.woken.changed().await.map_err(|_| RevisionError::Closed)?;
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use billhook_admission::{Admission, AdmissionOutcome, ObjectRequest, StoreWrite};
+use billhook_admission::{Admission, AdmissionOutcome, ObjectRequest};
 
 use super::binding::Binding;
 use super::cluster::StoredObjects;
@@ -55,6 +55,5 @@ fn admission(server: &Arc<Shared>, resource: &Resource) -> Admission {
     }
     let clock = server.settings.clock.clone();
     admission = admission.clock(move || clock.now());
-    let binding = Binding::new(server, resource);
-    admission.store(Arc::new(move |write: StoreWrite<'_>| binding.write(&write)))
+    admission.store(Arc::new(Binding::new(server, resource)))
 }

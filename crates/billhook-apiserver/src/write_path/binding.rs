@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use billhook_admission::{StoreError, StoreWrite};
+use billhook_admission::{Store, StoreError, StoreWrite};
 use billhook_apimachinery::Status;
 use billhook_apimachinery::print::compact_json;
 use billhook_apimachinery::record::text;
@@ -10,9 +10,10 @@ use billhook_apimachinery::value::{DeepValue, deep_clone};
 use bytes::Bytes;
 use serde_json::Value;
 
+use crate::future::BoxFuture;
 use crate::resources::Resource;
-use crate::shared::{Change, Shared};
-use crate::storage::{Collection, Object, OwnText, Revision, Storage as _, Write, stored_object};
+use crate::shared::Shared;
+use crate::storage::{Collection, Object, OwnText, Revision, Write, WriteError, stored_object};
 
 /// How many bytes a stored object has at most: as in etcd (RE-140).
 const MAX_STORED: usize = 3 << 19;
@@ -35,19 +36,22 @@ pub(crate) fn object_key(namespace: &str, name: &str) -> String {
 /// # Errors
 ///
 /// A conflict if something else is stored than was read.
-pub(crate) fn replace_stored(
+pub(crate) async fn replace_stored(
     server: &Arc<Shared>,
     resource: &Resource,
     stored: &Object,
     object: &Value,
 ) -> Result<(), Status> {
-    let binding = Binding::new(server, resource);
     let mut object = DeepValue::from(deep_clone(object));
     if let Some(Value::Object(metadata)) = object.get_mut("metadata") {
         metadata.remove("resourceVersion");
     }
-    match binding.replace(stored, compact_json(&object).into()) {
-        Ok(()) => Ok(()),
+    let replacement = Bytes::from(compact_json(&object));
+    let binding = Binding::new(server, resource);
+    let (key, expected) = (Arc::clone(&stored.key), Some(stored.modified));
+    let replaced = async move { binding.commit(&key, expected, Some(replacement)).await };
+    match server.to_its_end(replaced).await {
+        Ok(_) => Ok(()),
         Err(StoreError::Failed(status)) => Err(status),
         Err(_) => {
             let version = resource.kind.map_or("", |kind| kind.version);
@@ -64,13 +68,19 @@ pub(super) struct Binding {
     own_text: OwnText,
 }
 
+impl Store for Binding {
+    fn write<'a>(&'a self, write: StoreWrite<'a>) -> BoxFuture<'a, Result<String, StoreError>> {
+        Box::pin(self.write(write))
+    }
+}
+
 impl Binding {
     pub(super) fn new(server: &Arc<Shared>, resource: &Resource) -> Self {
         let (server, collection) = (Arc::clone(server), resource.collection.clone());
         Binding { server, collection, own_text: resource.own_text }
     }
 
-    pub(super) fn write(&self, write: &StoreWrite<'_>) -> Result<String, StoreError> {
+    async fn write(&self, write: StoreWrite<'_>) -> Result<String, StoreError> {
         let key = object_key(write.namespace, write.name);
         let found = self.server.storage.get(&self.collection, &key);
         let expected = write.expected.map(|expected| expected.resource_version.as_str());
@@ -81,28 +91,16 @@ impl Binding {
         let expected = found.as_ref().map(|found| found.modified);
         let text = write.object.cloned();
         if text.as_ref().is_some_and(|text| text.len() > MAX_STORED) {
-            let message = "etcdserver: request is too large";
-            return Err(StoreError::Failed(Status::failure(500, "", message)));
+            return Err(failed("etcdserver: request is too large"));
         }
         let is_stored = found.as_ref().is_some_and(|found| Some(&found.text) == text.as_ref());
         if write.dry_run || is_stored {
             return Ok(revision.unwrap_or_default());
         }
-        let written = self.commit(&key, expected, text)?;
-        let change = Change { collection: &self.collection, key: &key, before: found.as_ref() };
-        self.server.take_over(&change);
-        Ok(written)
+        self.commit(&key, expected, text).await
     }
 
-    fn replace(&self, stored: &Object, text: Bytes) -> Result<(), StoreError> {
-        self.commit(&stored.key, Some(stored.modified), Some(text))?;
-        let change =
-            Change { collection: &self.collection, key: &stored.key, before: Some(stored) };
-        self.server.take_over(&change);
-        Ok(())
-    }
-
-    fn commit(
+    async fn commit(
         &self,
         key: &str,
         expected: Option<Revision>,
@@ -114,13 +112,20 @@ impl Binding {
             (Some(expected), None) => Write::delete(expected),
             (None, None) => return Err(StoreError::Mismatch(None)),
         };
-        let written = self.server.storage.write(&self.collection, key, write);
-        let revision = written.map_err(|mismatch| self.mismatch(mismatch.found.as_ref()))?;
-        Ok(revision.to_string())
+        match self.server.storage.write(&self.collection, key, write).await {
+            Ok(revision) => Ok(revision.to_string()),
+            Err(WriteError::Mismatch(mismatch)) => Err(self.mismatch(mismatch.found.as_ref())),
+            Err(WriteError::Failed(why) | WriteError::Unknown(why)) => Err(failed(&why)),
+        }
     }
 
     /// Says what is stored in place of what a write expects.
     fn mismatch(&self, found: Option<&Object>) -> StoreError {
         StoreError::Mismatch(found.map(|found| stored_object(found, self.own_text)))
     }
+}
+
+/// The failure of the storage, which has no reason (ES-60).
+fn failed(why: &str) -> StoreError {
+    StoreError::Failed(Status::failure(500, "", why))
 }

@@ -15,7 +15,7 @@ use super::binding::object_key;
 use crate::namespaces;
 use crate::resources::Resource;
 use crate::shared::Shared;
-use crate::storage::{Object, Range, Storage as _};
+use crate::storage::{Object, Range};
 
 /// The objects that a server stores.
 pub(super) struct StoredObjects(pub(super) Arc<Shared>);

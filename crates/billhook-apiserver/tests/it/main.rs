@@ -13,6 +13,7 @@
 mod admission;
 mod alike;
 mod apply;
+mod backends;
 mod calls;
 mod clients;
 mod conversion;

@@ -563,7 +563,7 @@ async fn a_page_that_is_gone_has_another_one() {
     let first = send(&server, "GET P?limit=1", "", "").await.json();
     let token = text(&first, "/metadata/continue");
     send(&server, "POST P", "", &object("Foo", "aa").to_string()).await;
-    server.compact();
+    server.compact().await.unwrap();
     for request in ["GET P", "DELETE P"] {
         let gone = send(&server, &format!("{request}?limit=1&continue={token}"), "", "").await;
         assert_eq!((gone.code, text(&gone.json(), "/reason")), (410, "Expired".to_owned()));

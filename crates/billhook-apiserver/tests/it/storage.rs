@@ -1,19 +1,20 @@
-//! The duties of every storage: a suite that is generic over the trait, against a model that keeps
-//! a list of all events and computes everything from it.
+//! The duties of every storage, over memory and over backends: against a model that keeps a list of
+//! all events and computes everything from it.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use billhook_apiserver::storage::{
-    Collection, Event, HistoryLimits, MemoryStorage, Range, Revision, RevisionError, Storage,
-    Watch, Write,
+    Collection, Event, HistoryLimits, Range, Revision, RevisionError, Storage, Watch, Write,
+    WriteError,
 };
+use futures_util::FutureExt as _;
 use proptest::prelude::*;
 
 /// Every event, in order. The revision of an event is its place, counted from 1.
 #[derive(Default)]
-struct Model {
+pub(crate) struct Model {
     events: Vec<(Collection, String, Option<String>)>,
 }
 
@@ -35,13 +36,13 @@ impl Model {
         contents
     }
 
-    fn newest(&self) -> Revision {
+    pub(crate) fn newest(&self) -> Revision {
         self.events.len() as Revision
     }
 }
 
 #[derive(Clone, Debug)]
-enum Operation {
+pub(crate) enum Operation {
     /// Writes, expecting what is stored, or something else.
     Write { collection: usize, key: usize, text: Option<u8>, is_stale: bool },
     /// Lists at a share of the revisions.
@@ -51,7 +52,7 @@ enum Operation {
 const KEYS: [&str; 6] = ["a", "a-b/x", "a/x", "a/y", "b/x", "b/xy"];
 const PREFIXES: [&str; 4] = ["", "a/", "b/", "c/"];
 
-fn operations() -> impl Strategy<Value = Vec<Operation>> {
+pub(crate) fn operations() -> impl Strategy<Value = Vec<Operation>> {
     let write = (0..2usize, 0..KEYS.len(), proptest::option::weighted(0.7, any::<u8>()), 0..8u8)
         .prop_map(|(collection, key, text, stale)| Operation::Write {
             collection,
@@ -71,12 +72,12 @@ fn operations() -> impl Strategy<Value = Vec<Operation>> {
     proptest::collection::vec(prop_oneof![3 => write, 1 => list], 0..60)
 }
 
-fn collections() -> [Collection; 2] {
+pub(crate) fn collections() -> [Collection; 2] {
     [Collection::new("example.com", "foos"), Collection::new("example.com", "bars")]
 }
 
 /// Runs operations on a storage and on the model, and compares all answers.
-fn agrees_with_model(storage: &impl Storage, operations: &[Operation]) -> Model {
+pub(crate) async fn agrees_with_model(storage: &Storage, operations: &[Operation]) -> Model {
     let mut model = Model::default();
     let collections = collections();
     for operation in operations {
@@ -101,16 +102,17 @@ fn agrees_with_model(storage: &impl Storage, operations: &[Operation]) -> Model 
                     (None, Some(text), false) => Write::create(text.clone()),
                 };
                 let is_refused = *is_stale || (expected.is_none() && text.is_none());
-                match storage.write(collection, key, write) {
+                match storage.write(collection, key, write).await {
                     Ok(revision) => {
                         assert!(!is_refused);
                         model.events.push((collection.clone(), key.to_owned(), text));
                         assert_eq!(revision, model.newest());
                     }
-                    Err(mismatch) => {
+                    Err(WriteError::Mismatch(mismatch)) => {
                         assert!(is_refused);
                         assert_eq!(mismatch.found, found);
                     }
+                    Err(error) => panic!("{error}"),
                 }
                 assert_eq!(storage.revision(), model.newest());
             }
@@ -143,7 +145,7 @@ fn contents(object: &billhook_apiserver::storage::Object) -> (String, (Revision,
 }
 
 /// Everything that a watch returns without waiting.
-fn drain(watch: &mut dyn Watch) -> Vec<Event> {
+fn drain(watch: &mut Watch) -> Vec<Event> {
     std::iter::from_fn(|| watch.try_next().unwrap()).collect()
 }
 
@@ -160,7 +162,7 @@ fn replay(contents: &mut Contents, event: &Event) {
 }
 
 /// A list at a revision and the changes after it give the newest state.
-fn list_and_watch_agree(storage: &impl Storage, model: &Model) {
+pub(crate) fn list_and_watch_agree(storage: &Storage, model: &Model) {
     for collection in &collections() {
         for prefix in PREFIXES {
             let newest = storage.list(collection, Range::of_prefix(prefix));
@@ -172,7 +174,7 @@ fn list_and_watch_agree(storage: &impl Storage, model: &Model) {
                 let mut state: Contents = listing.unwrap().objects.iter().map(contents).collect();
                 let mut watch = storage.watch(collection, prefix, revision).unwrap();
                 let mut seen = revision;
-                for event in drain(&mut *watch) {
+                for event in drain(&mut watch) {
                     assert!(event.revision > seen && event.key().starts_with(prefix));
                     seen = event.revision;
                     let before = event.before.as_ref().map(contents);
@@ -189,8 +191,8 @@ fn list_and_watch_agree(storage: &impl Storage, model: &Model) {
 proptest! {
     #[test]
     fn memory_storage_agrees_with_the_model(operations in operations()) {
-        let storage = MemoryStorage::default();
-        let model = agrees_with_model(&storage, &operations);
+        let storage = Storage::default();
+        let model = now(agrees_with_model(&storage, &operations));
         list_and_watch_agree(&storage, &model);
     }
 
@@ -201,9 +203,9 @@ proptest! {
         here in operations(),
         there in operations(),
     ) {
-        let storage = MemoryStorage::default();
-        agrees_with_model(&storage, &before);
-        let state = |storage: &MemoryStorage| collections().map(|collection| {
+        let storage = Storage::default();
+        now(agrees_with_model(&storage, &before));
+        let state = |storage: &Storage| collections().map(|collection| {
             storage.list(&collection, Range::default()).objects
         });
         let forked = storage.fork();
@@ -219,10 +221,10 @@ proptest! {
     /// Revisions that are forgotten are refused, those that are kept are as before.
     #[test]
     fn compaction_forgets_the_past_only(operations in operations(), share in 0.0..=1.0) {
-        let storage = MemoryStorage::default();
-        let model = agrees_with_model(&storage, &operations);
+        let storage = Storage::default();
+        let model = now(agrees_with_model(&storage, &operations));
         let oldest = (model.newest() as f64 * share) as Revision;
-        storage.compact(oldest);
+        now(storage.compact(oldest)).unwrap();
         for collection in &collections() {
             for revision in 0..=model.newest() {
                 let listing = storage.list_at(collection, Range::default(), revision);
@@ -239,7 +241,12 @@ proptest! {
     }
 }
 
-fn write_all(storage: &MemoryStorage, operations: &[Operation]) {
+/// The result of work in memory, which never waits.
+fn now<T>(work: impl Future<Output = T>) -> T {
+    work.now_or_never().expect("nothing waits")
+}
+
+fn write_all(storage: &Storage, operations: &[Operation]) {
     let collections = collections();
     for operation in operations {
         if let Operation::Write { collection, key, text, .. } = operation {
@@ -251,7 +258,7 @@ fn write_all(storage: &MemoryStorage, operations: &[Operation]) {
                 (Some(expected), Some(byte)) => Write::replace(expected, byte.to_string()),
                 (Some(expected), None) => Write::delete(expected),
             };
-            storage.write(collection, key, write).unwrap();
+            now(storage.write(collection, key, write)).unwrap();
         }
     }
 }
@@ -262,7 +269,7 @@ fn write_all(storage: &MemoryStorage, operations: &[Operation]) {
 async fn writers_are_ordered_by_revision() {
     const WRITERS: usize = 4;
     const WRITES: usize = 500;
-    let storage = Arc::new(MemoryStorage::default());
+    let storage = Arc::new(Storage::default());
     let [foos, _] = collections();
     let mut watch = storage.watch(&foos, "", 0).unwrap();
     let watching = tokio::spawn(async move {
@@ -287,7 +294,7 @@ async fn writers_are_ordered_by_revision() {
                         None => Write::create(text),
                     };
                     // Somebody else may have been faster.
-                    if let Ok(revision) = storage.write(&foos, key, write) {
+                    if let Ok(revision) = now(storage.write(&foos, key, write)) {
                         revisions.push(revision);
                     }
                 }
@@ -320,17 +327,17 @@ async fn writers_are_ordered_by_revision() {
 /// A watch that nobody reads costs nothing; it fails once the history is cut before it.
 #[test]
 fn a_watch_behind_the_history_is_told() {
-    let storage = MemoryStorage::with_history(HistoryLimits::new(3, 1 << 20));
+    let storage = Storage::with_history(HistoryLimits::new(3, 1 << 20));
     let [foos, bars] = collections();
     let mut watch = storage.watch(&foos, "", 0).unwrap();
-    let mut revision = storage.write(&foos, "a", Write::create("0")).unwrap();
+    let mut revision = now(storage.write(&foos, "a", Write::create("0"))).unwrap();
     assert_eq!(watch.try_next().unwrap().unwrap().revision, revision);
     for text in ["1", "2", "3"] {
-        revision = storage.write(&foos, "a", Write::replace(revision, text)).unwrap();
+        revision = now(storage.write(&foos, "a", Write::replace(revision, text))).unwrap();
     }
-    assert_eq!(drain(&mut *watch).len(), 3);
+    assert_eq!(drain(&mut watch).len(), 3);
     for text in ["4", "5", "6", "7"] {
-        revision = storage.write(&foos, "a", Write::replace(revision, text)).unwrap();
+        revision = now(storage.write(&foos, "a", Write::replace(revision, text))).unwrap();
     }
     assert_eq!(watch.try_next(), Err(RevisionError::Compacted { oldest: 5 }));
     assert_eq!(
@@ -344,12 +351,12 @@ fn a_watch_behind_the_history_is_told() {
 /// The history of large objects is bounded by their size.
 #[test]
 fn the_history_is_bounded_in_bytes() {
-    let storage = MemoryStorage::with_history(HistoryLimits::new(1000, 2500));
+    let storage = Storage::with_history(HistoryLimits::new(1000, 2500));
     let [foos, _] = collections();
-    let mut revision = storage.write(&foos, "a", Write::create(vec![b' '; 1000])).unwrap();
+    let mut revision = now(storage.write(&foos, "a", Write::create(vec![b' '; 1000]))).unwrap();
     for _ in 0..9 {
         let write = Write::replace(revision, vec![b' '; 1000]);
-        revision = storage.write(&foos, "a", write).unwrap();
+        revision = now(storage.write(&foos, "a", write)).unwrap();
     }
     let oldest = RevisionError::Compacted { oldest: revision - 2 };
     assert_eq!(storage.watch(&foos, "", 1).map(|_| ()).unwrap_err(), oldest);
@@ -359,13 +366,13 @@ fn the_history_is_bounded_in_bytes() {
 /// The limit of bytes is one for all collections: the oldest changes go first, wherever they were.
 #[test]
 fn the_history_of_all_collections_is_bounded_in_bytes() {
-    let storage = MemoryStorage::with_history(HistoryLimits::new(1000, 2500));
+    let storage = Storage::with_history(HistoryLimits::new(1000, 2500));
     let collections: Vec<_> =
         (0..5).map(|index| Collection::new("example.com", &format!("r{index}"))).collect();
     let mut revisions = Vec::new();
     for collection in &collections {
-        let created = storage.write(collection, "a", Write::create(vec![b' '; 1000])).unwrap();
-        revisions.push(storage.write(collection, "a", Write::delete(created)).unwrap());
+        let created = now(storage.write(collection, "a", Write::create(vec![b' '; 1000]))).unwrap();
+        revisions.push(now(storage.write(collection, "a", Write::delete(created))).unwrap());
     }
     let kept: Vec<bool> = std::iter::zip(&collections, &revisions)
         .map(|(collection, deleted)| storage.watch(collection, "", deleted - 1).is_ok())
@@ -376,22 +383,22 @@ fn the_history_of_all_collections_is_bounded_in_bytes() {
 
 #[test]
 fn a_revision_of_the_future_can_be_watched_but_not_read() {
-    let storage = MemoryStorage::default();
+    let storage = Storage::default();
     let [foos, _] = collections();
     let mut watch = storage.watch(&foos, "", 2).unwrap();
     let future = storage.list_at(&foos, Range::default(), 2).unwrap_err();
     assert_eq!(future, RevisionError::Future { current: 0 });
     for key in ["a", "b"] {
-        storage.write(&foos, key, Write::create("{}")).unwrap();
+        now(storage.write(&foos, key, Write::create("{}"))).unwrap();
     }
     assert_eq!(watch.try_next().unwrap(), None);
-    storage.write(&foos, "c", Write::create("{}")).unwrap();
+    now(storage.write(&foos, "c", Write::create("{}"))).unwrap();
     assert_eq!(watch.try_next().unwrap().unwrap().key(), "c");
 }
 
 #[tokio::test]
 async fn a_watch_does_not_keep_its_storage() {
-    let storage = MemoryStorage::default();
+    let storage = Storage::default();
     let [foos, _] = collections();
     let mut watch = storage.watch(&foos, "", 0).unwrap();
     let waiting = tokio::spawn(async move { watch.next().await });

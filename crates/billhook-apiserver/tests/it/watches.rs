@@ -292,7 +292,7 @@ async fn a_slow_client_begins_again() {
     create(&server, "a", json!({})).await;
     create(&server, "b", json!({})).await;
     assert_eq!(short(&serde_json::from_slice(&slow.line()).unwrap()), "ADDED a@8");
-    server.compact();
+    server.compact().await.unwrap();
     assert!(slow.has_ended());
     let path = format!("{FOOS}?watch=1&resourceVersion=8");
     let again = Watch::open(&server, &path).await.events();
@@ -318,7 +318,7 @@ async fn a_large_state_is_read_in_parts() {
     let expected = names.iter().zip(8..).map(|(name, at)| format!("ADDED {name}@{at}"));
     let later = ["BOOKMARK @257 end", "ADDED n1000@258", "DELETED n349@259"].map(str::to_owned);
     assert_eq!(shown, expected.chain(later).collect::<Vec<_>>());
-    server.compact();
+    server.compact().await.unwrap();
     assert!(slow.events().len() < names.len());
     assert!(slow.has_ended());
 }
@@ -536,7 +536,7 @@ async fn history_that_is_gone_is_an_error() {
     let server = server();
     let first = revision(&create(&server, "a", json!({})).await);
     patch(&server, "a", json!({"spec": {"a": 2}})).await;
-    server.compact();
+    server.compact().await.unwrap();
     let path = format!("{FOOS}?watch=1&resourceVersion={first}");
     let mut watch = Watch::open(&server, &path).await;
     let events = watch.events();

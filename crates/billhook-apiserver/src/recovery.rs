@@ -1,0 +1,62 @@
+//! Work that follows from writes, done again where the backend has failed.
+
+use std::panic::resume_unwind;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use crate::shared::{Change, Shared};
+use crate::storage::{Collection, Object, Observer};
+
+/// How long to wait before the work is tried again, at first and at most.
+const PAUSES: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(5));
+
+impl Observer for Shared {
+    fn changed(&self, collection: &Collection, key: &str, before: Option<&Object>) {
+        self.take_over(&Change { collection, key, before });
+    }
+
+    fn write_failed(self: Arc<Self>) {
+        let Some(runtime) = self.storage.runtime() else { return };
+        if !self.is_recovering.swap(true, Ordering::AcqRel) {
+            self.background.spawn(runtime, recover(Arc::downgrade(&self)));
+        }
+    }
+}
+
+/// Does what writes may have left undone, until no write of it fails any more.
+async fn recover(server: Weak<Shared>) {
+    let mut pause = PAUSES.0;
+    loop {
+        tokio::time::sleep(pause).await;
+        pause = PAUSES.1.min(pause * 2);
+        let Some(server) = server.upgrade() else { return };
+        let failures = server.storage.failures();
+        server.resume().await;
+        let is_done = || server.storage.failures() == failures;
+        if is_done() {
+            server.is_recovering.store(false, Ordering::Release);
+            // Something may have failed just now, and found this running.
+            if is_done() || server.is_recovering.swap(true, Ordering::AcqRel) {
+                return;
+            }
+        }
+    }
+}
+
+impl Shared {
+    /// Does the work of a request. Where it may wait for a backend, it comes to its end even if the
+    /// client goes away or its time is over: a write and what follows from it stay together.
+    pub(crate) async fn to_its_end<T: Send + 'static>(
+        &self,
+        work: impl Future<Output = T> + Send + 'static,
+    ) -> T {
+        let Some(runtime) = self.storage.runtime() else { return work.await };
+        match runtime.spawn(work).await.map_err(tokio::task::JoinError::try_into_panic) {
+            Ok(output) => output,
+            Err(Ok(panic)) => resume_unwind(panic),
+            // The runtime ends, and this with it.
+            Err(Err(_)) => std::future::pending().await,
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! Making writes last: the seam below the storage.
+
+use std::fmt;
+use std::sync::Arc;
+
+use bytes::Bytes;
+
+use super::{Collection, Revision};
+use crate::future::BoxFuture;
+
+/// Makes writes last. Reads never come here: they are answered from the objects in memory, which
+/// are exactly what a backend has reported, in the order of its revisions. New methods will have
+/// defaults.
+///
+/// A backend decides which writes are made and gives each its revision; all changes, those of these
+/// commits too, then come back by [`Backend::changes`], and only then are they visible. Therefore
+/// nothing is seen that was not written, and a future that is dropped (a client that goes away, a
+/// deadline) leaves nothing apart: its write was made, and comes back, or it was not.
+///
+/// ARCHITECTURE.md says how to add one; `tests/it/backends` runs the same tests over all.
+pub trait Backend: fmt::Debug + Send + Sync + 'static {
+    /// Returns all that is stored. It is asked for once, before anything else.
+    fn load(&self) -> BoxFuture<'_, Result<Loaded, BackendError>>;
+
+    /// Makes a write that lasts, if the object is still at the revision that is expected; returns
+    /// its revision, which is greater than all before. Commits may wait at the same time; they may
+    /// be made together.
+    fn commit(&self, commit: Commit) -> BoxFuture<'_, Result<Revision, CommitError>>;
+
+    /// Waits for changes after a revision, by anybody, and returns those that there are, at least
+    /// one, in the order of their revisions. After a failure it is asked again, a little later.
+    fn changes(&self, after: Revision) -> BoxFuture<'_, Result<Vec<Change>, BackendError>>;
+
+    /// Forgets the changes before a revision, but not the objects; by default nothing is forgotten.
+    fn compact(&self, _revision: Revision) -> BoxFuture<'_, Result<(), BackendError>> {
+        Box::pin(std::future::ready(Ok(())))
+    }
+
+    /// Ends in good order. What was committed is there in any case.
+    fn close(&self) -> BoxFuture<'_, Result<(), BackendError>> {
+        Box::pin(std::future::ready(Ok(())))
+    }
+}
+
+impl<B: Backend + ?Sized> Backend for Arc<B> {
+    fn load(&self) -> BoxFuture<'_, Result<Loaded, BackendError>> {
+        (**self).load()
+    }
+
+    fn commit(&self, commit: Commit) -> BoxFuture<'_, Result<Revision, CommitError>> {
+        (**self).commit(commit)
+    }
+
+    fn changes(&self, after: Revision) -> BoxFuture<'_, Result<Vec<Change>, BackendError>> {
+        (**self).changes(after)
+    }
+
+    fn compact(&self, revision: Revision) -> BoxFuture<'_, Result<(), BackendError>> {
+        (**self).compact(revision)
+    }
+
+    fn close(&self) -> BoxFuture<'_, Result<(), BackendError>> {
+        (**self).close()
+    }
+}
+
+/// Everything that a backend has stored.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Loaded {
+    /// The revision of the newest write; 0 before the first one.
+    pub revision: Revision,
+    /// The revision before which the history is forgotten.
+    pub compacted: Revision,
+    /// The last change of each object up to `compacted`, without deletions, and all changes after
+    /// it; in the order of their revisions.
+    pub changes: Vec<Change>,
+}
+
+impl Loaded {
+    /// Fails if the changes are not in order.
+    pub(super) fn check(&self) -> Result<(), BackendError> {
+        let mut last = 0;
+        for change in &self.changes {
+            if change.revision <= last || change.revision > self.revision {
+                let why = format!("revision {} is out of order", change.revision);
+                return Err(BackendError::Failed(why));
+            }
+            last = change.revision;
+        }
+        match self.compacted <= self.revision {
+            true => Ok(()),
+            false => Err(BackendError::Failed("the history begins after its end".to_owned())),
+        }
+    }
+}
+
+/// A change of an object.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Change {
+    /// The revision of the change.
+    pub revision: Revision,
+    /// The revision that created the object; of no meaning for a deletion.
+    pub created: Revision,
+    /// The collection of the object.
+    pub collection: Collection,
+    /// `<namespace>/<name>`, or the name of an object of the cluster.
+    pub key: String,
+    /// The new text; `None` if the object was deleted.
+    pub text: Option<Bytes>,
+}
+
+/// A write of one object, all or nothing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Commit {
+    /// The collection of the object.
+    pub collection: Collection,
+    /// `<namespace>/<name>`, or the name of an object of the cluster.
+    pub key: String,
+    /// The revision that last changed the object; `None` if there must not be any.
+    pub expected: Option<Revision>,
+    /// The new text; `None` deletes the object.
+    pub text: Option<Bytes>,
+}
+
+/// Why a commit was not made, or not known to be made.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum CommitError {
+    /// Something else is stored than is expected. Nothing was written.
+    #[error("the stored object is not the expected one")]
+    Mismatch {
+        /// A revision by which that was so.
+        revision: Revision,
+    },
+    /// The backend failed, and nothing was written.
+    #[error("{0}")]
+    Failed(String),
+    /// The backend failed, and the write may have been made.
+    #[error("{0}")]
+    Unknown(String),
+}
+
+/// Why a backend cannot be read or kept.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum BackendError {
+    /// It failed; it may work later.
+    #[error("{0}")]
+    Failed(String),
+    /// The changes that are asked for are forgotten.
+    #[error("the changes after revision {0} are forgotten")]
+    Compacted(Revision),
+}

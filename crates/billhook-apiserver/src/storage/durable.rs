@@ -1,0 +1,190 @@
+//! A storage with a backend: its writes, and the changes that come back.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock, Weak};
+use std::time::Duration;
+
+use tokio::runtime::Handle;
+use tokio::sync::watch;
+use tokio::task::AbortHandle;
+
+use super::backend::{Backend, BackendError, Change, Commit, CommitError};
+use super::shared::Shared;
+use super::{Mismatch, Revision, WriteError};
+
+/// How long a write waits for its backend, and to come back from it. What takes longer may have been
+/// made.
+const MAX_WAIT: Duration = Duration::from_secs(10);
+
+/// How long to wait before a backend that has failed is asked again, at first and at most.
+const PAUSES: (Duration, Duration) = (Duration::from_millis(20), Duration::from_secs(5));
+
+/// The text of a write whose outcome is unknown, as the server has it (ES-60).
+const TIMED_OUT: &str = "etcdserver: request timed out";
+
+/// The backend of a storage.
+#[derive(Debug)]
+pub(super) struct Durable {
+    backend: Arc<dyn Backend>,
+    runtime: Handle,
+    /// The revision up to which all changes have come back and were taken over.
+    arrived: watch::Sender<Revision>,
+    /// How many writes have failed, or may have.
+    failures: AtomicU64,
+    /// Whether a write was given up that may still come back.
+    is_open: AtomicBool,
+    /// Why the changes do not come any more.
+    broken: OnceLock<String>,
+    feed: OnceLock<AbortHandle>,
+}
+
+impl Drop for Durable {
+    fn drop(&mut self) {
+        if let Some(feed) = self.feed.get() {
+            feed.abort();
+        }
+    }
+}
+
+impl Durable {
+    pub(super) fn new(backend: Arc<dyn Backend>, runtime: Handle, arrived: Revision) -> Self {
+        Durable {
+            backend,
+            runtime,
+            arrived: watch::channel(arrived).0,
+            failures: AtomicU64::new(0),
+            is_open: AtomicBool::new(false),
+            broken: OnceLock::new(),
+            feed: OnceLock::new(),
+        }
+    }
+
+    pub(super) fn backend(&self) -> &dyn Backend {
+        &*self.backend
+    }
+
+    pub(super) fn runtime(&self) -> &Handle {
+        &self.runtime
+    }
+
+    pub(super) fn failures(&self) -> u64 {
+        self.failures.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn broken(&self) -> Option<&str> {
+        self.broken.get().map(String::as_str)
+    }
+
+    /// Begins to take over changes.
+    pub(super) fn start(self: &Arc<Self>, shared: &Arc<Shared>) {
+        self.feed.get_or_init(|| {
+            let feed = feed(Arc::downgrade(shared), Arc::downgrade(self));
+            self.runtime.spawn(feed).abort_handle()
+        });
+    }
+
+    /// Makes a write and waits until it has come back.
+    pub(super) async fn write(
+        &self,
+        shared: &Shared,
+        commit: Commit,
+    ) -> Result<Revision, WriteError> {
+        let written = tokio::time::timeout(MAX_WAIT, self.commit(shared, commit)).await;
+        let written = written.unwrap_or_else(|_| Err(WriteError::Unknown(TIMED_OUT.to_owned())));
+        if let Err(WriteError::Failed(_) | WriteError::Unknown(_)) = &written {
+            self.failures.fetch_add(1, Ordering::Relaxed);
+            self.is_open.store(true, Ordering::Release);
+            shared.write_failed();
+        }
+        written
+    }
+
+    async fn commit(&self, shared: &Shared, commit: Commit) -> Result<Revision, WriteError> {
+        if let Some(why) = self.broken() {
+            return Err(WriteError::Failed(why.to_owned()));
+        }
+        let (collection, key) = (commit.collection.clone(), commit.key.clone());
+        let (expected, begun) = (commit.expected, shared.state().revision);
+        match self.backend.commit(commit).await {
+            Ok(revision) if revision <= begun => {
+                let why = format!("the backend gives a write revision {revision} again");
+                Err(WriteError::Unknown(why))
+            }
+            Ok(revision) => {
+                self.wait_for(revision).await?;
+                Ok(revision)
+            }
+            Err(CommitError::Mismatch { revision }) => {
+                self.wait_for(revision).await?;
+                let found = shared.get(&collection, &key);
+                if found.as_ref().map(|found| found.modified) == expected {
+                    let why = "the backend refuses a write for the revision that is stored";
+                    return Err(WriteError::Failed(why.to_owned()));
+                }
+                Err(Mismatch { found }.into())
+            }
+            Err(CommitError::Failed(why)) => Err(WriteError::Failed(why)),
+            Err(CommitError::Unknown(why)) => Err(WriteError::Unknown(why)),
+        }
+    }
+
+    /// Takes over changes after a revision. Fails if they are out of order.
+    fn take_over(
+        &self,
+        shared: &Shared,
+        after: &mut Revision,
+        changes: Vec<Change>,
+    ) -> Result<(), String> {
+        for change in changes {
+            if change.revision <= *after {
+                return Err(format!("revision {} is out of order", change.revision));
+            }
+            *after = change.revision;
+            shared.apply(change);
+        }
+        self.arrived.send_replace(*after);
+        if self.is_open.swap(false, Ordering::AcqRel) {
+            shared.write_failed();
+        }
+        Ok(())
+    }
+
+    async fn wait_for(&self, revision: Revision) -> Result<(), WriteError> {
+        let arrived =
+            self.arrived.subscribe().wait_for(|arrived| *arrived >= revision).await.is_ok();
+        if arrived { Ok(()) } else { Err(WriteError::Unknown(TIMED_OUT.to_owned())) }
+    }
+}
+
+/// Takes over the changes of a backend, as long as its storage is there.
+async fn feed(shared: Weak<Shared>, durable: Weak<Durable>) {
+    let open = || Some((shared.upgrade()?, durable.upgrade()?));
+    let Some((mut after, backend)) =
+        open().map(|(shared, durable)| (shared.state().revision, Arc::clone(&durable.backend)))
+    else {
+        return;
+    };
+    let mut pause = PAUSES.0;
+    loop {
+        let changes = backend.changes(after).await;
+        let Some((shared, durable)) = open() else { return };
+        match changes {
+            Ok(changes) if !changes.is_empty() => {
+                if let Err(why) = durable.take_over(&shared, &mut after, changes) {
+                    durable.broken.get_or_init(|| why);
+                    return;
+                }
+                pause = PAUSES.0;
+            }
+            Err(error @ BackendError::Compacted(_)) => {
+                durable.broken.get_or_init(|| error.to_string());
+                return;
+            }
+            Ok(_) | Err(BackendError::Failed(_)) => {
+                drop((shared, durable));
+                tokio::time::sleep(pause).await;
+                pause = PAUSES.1.min(pause * 2);
+            }
+        }
+    }
+}
