@@ -8,6 +8,7 @@ use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
 
 use crate::admit::args::Admit;
 use crate::apply::args::Apply;
+use crate::compat::args::Compat;
 use crate::convert::args::Convert;
 use crate::diff::args::Diff;
 use crate::envtest::Envtest;
@@ -92,6 +93,9 @@ pub(crate) enum Subcommands {
     /// created or updated
     #[command(after_help = check_help())]
     Check(Check),
+    /// Tell whether a change of CRDs is safe: with a proof, or with an object that breaks
+    #[command(after_help = crate::compat::args::HELP)]
+    Compat(Box<Compat>),
     /// Show which webhooks and admission policies a request goes to, and why not to the others
     #[command(after_help = crate::matching::args::HELP)]
     Match(Box<Match>),
@@ -439,6 +443,7 @@ impl Subcommands {
             Subcommands::Check(check) => ("check", check.check()),
             Subcommands::Match(command) => ("match", command.check()),
             Subcommands::Admit(admit) => ("admit", read_stdin_once(admit.paths())),
+            Subcommands::Compat(compat) => ("compat", compat.check()),
             Subcommands::Convert(convert) => ("convert", read_stdin_once(convert.paths())),
             Subcommands::Apply(apply) => ("apply", read_stdin_once(apply.paths())),
             Subcommands::Owners(_) => ("owners", Ok(())),

@@ -8,6 +8,7 @@ mod allow;
 mod apply;
 mod args;
 mod check;
+mod compat;
 mod convert;
 mod crd_files;
 mod crds;
@@ -84,6 +85,7 @@ fn run(command: &args::Subcommands) -> Result<Status, RunError> {
         args::Subcommands::Check(command) => check::run(command),
         args::Subcommands::Match(command) => matching::run(command),
         args::Subcommands::Admit(command) => admit::run(command),
+        args::Subcommands::Compat(command) => compat::run(command),
         args::Subcommands::Convert(command) => convert::run(command),
         args::Subcommands::Apply(command) => apply::run(command),
         args::Subcommands::Owners(command) => owners::run(command),

@@ -15,6 +15,8 @@ pub(crate) enum Status {
     Fine,
     /// With `--check`: an object would change.
     Changed,
+    /// Something is not known.
+    Undecided,
     /// A server would refuse an object.
     Refused,
     /// Something that was given cannot be used at all.
@@ -35,6 +37,7 @@ impl Status {
             Status::Fine => 0,
             Status::Changed | Status::Refused => 1,
             Status::Unusable => 2,
+            Status::Undecided => 3,
         }
     }
 }

@@ -25,9 +25,16 @@ const DEAD: u32 = u32::MAX - 2;
 /// A state: what stands before the next character, and the instructions to go on with. Where a
 /// match can begin anywhere, the start of the program is always one of them and is left out.
 #[derive(Debug, PartialEq, Eq, Hash)]
-struct State {
+pub(crate) struct State {
     before: Edge,
     places: Box<[u32]>,
+}
+
+impl State {
+    /// The state after some character, with the places in order.
+    pub(crate) fn new(before: Edge, places: &[u32]) -> State {
+        State { before, places: places.into() }
+    }
 }
 
 /// The states of a program that are known, and room to work in.
@@ -48,8 +55,9 @@ pub(crate) struct Automaton {
     room: Room,
 }
 
+/// Room to follow a program in.
 #[derive(Debug)]
-struct Room {
+pub(crate) struct Room {
     /// The round in which an instruction was last looked at.
     seen: Vec<u32>,
     /// The round in which a set was last looked at, and the answer.
@@ -70,13 +78,7 @@ impl Automaton {
             bytes: 0,
             kept: 0,
             forgotten: 0,
-            room: Room {
-                seen: vec![0; program.len()],
-                sets: vec![(0, false); program.set_count()],
-                round: 0,
-                waiting: Vec::new(),
-                places: Vec::new(),
-            },
+            room: Room::new(program),
         }
     }
 
@@ -194,7 +196,7 @@ impl Automaton {
 
     /// Returns the number of a state, a new one if need be.
     fn number(&mut self, program: &Program, before: Edge, places: &[u32]) -> u32 {
-        let state = State { before, places: places.into() };
+        let state = State::new(before, places);
         if let Some(number) = self.numbers.get(&state) {
             return *number;
         }
@@ -223,9 +225,26 @@ impl Automaton {
 }
 
 impl Room {
+    pub(crate) fn new(program: &Program) -> Room {
+        Room {
+            seen: vec![0; program.len()],
+            sets: vec![(0, false); program.sets().len()],
+            round: 0,
+            waiting: Vec::new(),
+            places: Vec::new(),
+        }
+    }
+
+    /// Returns the places after the last step, in order.
+    pub(crate) fn sorted_places(&mut self) -> &[u32] {
+        self.places.sort_unstable();
+        self.places.dedup();
+        &self.places
+    }
+
     /// Goes from a state over a character and collects the places after it; tells whether there is
     /// a match in front of the character.
-    fn step(
+    pub(crate) fn step(
         &mut self,
         program: &Program,
         state: &State,

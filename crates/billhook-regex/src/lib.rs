@@ -73,8 +73,10 @@ mod pattern;
 mod program;
 mod search;
 mod steps;
+mod texts;
 mod unicode;
 
 pub use error::{Error, ErrorKind};
 pub use pattern::{Pattern, Patterns, check};
 pub use steps::{OutOfSteps, Steps};
+pub use texts::Texts;

@@ -38,6 +38,12 @@ pub const KEPT_BYTES: usize = 32 << 20;
 /// The number of patterns that [`Patterns`](crate::Patterns) find again.
 pub const KEPT_PATTERNS: usize = 1000;
 
+/// The states that a search for a [text](crate::Texts) may go through.
+pub const TEXT_STATES: usize = 1 << 17;
+
+/// The memory, in bytes, that such a search may take.
+pub const TEXT_BYTES: usize = 64 << 20;
+
 /// Go's running account of how large a pattern gets while it is parsed.
 ///
 /// Go looks at the exact size only when a cheap estimate says that it could be

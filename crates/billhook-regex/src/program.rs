@@ -77,8 +77,9 @@ impl Program {
         self.instructions.len()
     }
 
-    pub(crate) fn set_count(&self) -> usize {
-        self.sets.len()
+    /// Returns the sets that its instructions number.
+    pub(crate) fn sets(&self) -> impl ExactSizeIterator<Item = &CharSet> {
+        self.sets.iter().map(AsRef::as_ref)
     }
 
     /// Returns the bytes that the program takes.

@@ -14,6 +14,7 @@ use billhook_admission::{
 use billhook_apimachinery::split_api_version;
 use billhook_apimachinery::value::deep_clone;
 use billhook_findings::closest;
+use billhook_generation::set_metadata;
 use billhook_policy::{
     ClusterObjects, EvaluatedExpression, ParamKind, PolicyCluster as _, PolicySet,
 };
@@ -26,7 +27,7 @@ use crate::compare;
 use crate::exercise::Sent;
 use crate::failure::{Failure, Stage};
 use crate::free_form::{FreeForm, built_in};
-use crate::install::{REVISION, UID, accepted_definition, body, fields, set_metadata};
+use crate::install::{REVISION, UID, accepted_definition, body, fields};
 use crate::object_case::{Expectation, ExpectedError, ObjectCase, Row};
 use crate::object_path::ObjectPath;
 use crate::runner_error::RunnerError;

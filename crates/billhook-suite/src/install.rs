@@ -4,7 +4,7 @@ use billhook::{DeepValue, Definition, KubernetesVersion};
 use billhook_admission::ServerFields;
 use billhook_apimachinery::aggregate;
 use billhook_apimachinery::value::deep_clone;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::runner_error::RunnerError;
 
@@ -35,20 +35,6 @@ pub(crate) fn accepted_definition(
 /// The fields that the server sets in all objects.
 pub(crate) fn fields() -> ServerFields {
     ServerFields::new(UID, TIME, "x")
-}
-
-/// Sets or removes a field of the metadata, which is added if absent.
-pub(crate) fn set_metadata(object: &mut Value, name: &str, value: Option<&str>) {
-    let Some(members) = object.as_object_mut() else { return };
-    let metadata = members.entry("metadata").or_insert(Value::Null);
-    if metadata.is_null() {
-        *metadata = Value::Object(Map::new());
-    }
-    let Some(metadata) = metadata.as_object_mut() else { return };
-    match value {
-        Some(value) => metadata.insert(name.to_owned(), value.into()),
-        None => metadata.remove(name),
-    };
 }
 
 pub(crate) fn body(object: &Value) -> Vec<u8> {

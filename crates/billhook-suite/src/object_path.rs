@@ -77,12 +77,6 @@ impl ObjectPath {
     }
 }
 
-/// The path of what is around a field.
-pub(crate) fn parent(path: &FieldPath) -> Option<FieldPath> {
-    let count = path.segments().count().checked_sub(1)?;
-    Some(path.segments().take(count).collect())
-}
-
 /// An item, or the place after the last one.
 fn item(items: &mut Vec<Value>, index: usize) -> Result<&mut Value, String> {
     if index == items.len() {

@@ -6,12 +6,13 @@ use billhook::{
 };
 use billhook_admission::{Admission, Chain, JsonPatch, ObjectRequest, StoredObject, Unreachable};
 use billhook_apimachinery::value::deep_clone;
+use billhook_generation::set_metadata;
 use serde_json::Value;
 
 use crate::compare;
 use crate::exercise::Sent;
 use crate::failure::{Failure, Stage};
-use crate::install::{REVISION, accepted_definition, body, fields, set_metadata};
+use crate::install::{REVISION, accepted_definition, body, fields};
 use crate::object_case::patch_text;
 use crate::runner_error::RunnerError;
 use crate::suite::{CreateCase, UpdateCase};

@@ -8,12 +8,12 @@ use billhook::{DeepValue, FieldPath, Segment, Span, Status};
 use billhook_apimachinery::print::yaml_string;
 use billhook_apimachinery::value::{deep_clone, deep_eq, grow, sorted};
 use billhook_findings::Place;
+use billhook_generation::parent;
 use serde_json::{Map, Value, json};
 
 use crate::compare;
 use crate::failure::{Failure, Stage};
 use crate::object_case::ObjectCase;
-use crate::object_path::parent;
 use crate::plan::Run;
 use crate::suite::{Case, Suite, UpdateCase};
 

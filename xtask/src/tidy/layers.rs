@@ -21,6 +21,8 @@ const ORDER: &[&str] = &[
     "billhook-apply",
     "billhook",
     "billhook-findings",
+    "billhook-generation",
+    "billhook-compat",
     "billhook-policy",
     "billhook-kinds",
     "billhook-admission",

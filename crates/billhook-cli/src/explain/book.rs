@@ -13,7 +13,8 @@ files! {
     "10-webhook-configuration" "11-webhook-matching" "12-admission-review" "13-dispatch"
     "14-webhook-client" "15-observability" "16-validating-admission-policy-note"
     "17-server-side-apply" "18-versions" "19-rest" "20-watch" "21-conversion"
-    "22-discovery-and-tables" "23-policies" "24-definition-lifecycle" "25-built-in-kinds" "28-storage"
+    "22-discovery-and-tables" "23-policies" "24-definition-lifecycle" "25-built-in-kinds"
+    "26-compatibility" "28-storage"
 }
 
 /// One rule.

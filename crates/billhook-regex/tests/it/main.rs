@@ -13,3 +13,4 @@ mod conformance;
 mod limits;
 mod properties;
 mod tables;
+mod texts;

@@ -11,12 +11,13 @@ use billhook::{ChangeKind, DecodeOptions, DeepValue, FieldPath, ValidateOptions}
 use billhook_apimachinery::value::deep_clone;
 use billhook_cel::Branch;
 use billhook_findings::Place;
+use billhook_generation::set_metadata;
 use billhook_policy::{PolicyDocument, PolicyKind};
 use serde_json::Value;
 
 use crate::exercise::Exercise;
 use crate::files::FoundDefinition;
-use crate::install::{body, set_metadata};
+use crate::install::body;
 use crate::plan::Run;
 use walk::{Hits, Items};
 

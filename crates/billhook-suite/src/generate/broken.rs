@@ -2,12 +2,11 @@
 
 use billhook::FieldError;
 use billhook_apimachinery::value::{deep_clone, sorted};
+use billhook_generation::{is_set, numbered, sample, text};
 use billhook_validation::Format;
 use serde_json::{Map, Value, json};
 
 use super::UntestedReason;
-use super::changes::numbered;
-use super::sample::{is_set, sample, text};
 
 /// How many characters a text is given to be too long.
 const MAX_LENGTH: u64 = 5_000;

@@ -2,13 +2,13 @@
 
 use billhook::{FieldError, FieldPath, Segment};
 use billhook_apimachinery::value::{deep_clone, deep_eq, grow, sorted};
+use billhook_generation::{
+    FIXED, Hints, MAX_DEPTH, Oracle, changes, find, is_set, replaced, required,
+};
 use serde_json::Value;
 
 use super::broken::{Breach, breaches};
-use super::changes::{FIXED, Hints, MAX_DEPTH, changes};
-use super::oracle::Oracle;
-use super::sample::{is_set, required, sample};
-use super::{UntestedConstraint, UntestedReason, find, replaced};
+use super::{UntestedConstraint, UntestedReason};
 
 /// How many objects are tried to break a combination of schemas.
 const MAX_JUNCTOR_TRIES: usize = 200;
@@ -91,7 +91,7 @@ impl<'c> Constraints<'c> {
             }
             let pointer = format!("{pointer}{keyword}");
             let mut look = || {
-                let object = object.and_then(|object| self.with(object, part, &place));
+                let object = object.and_then(|object| self.oracle.with(object, part, &place));
                 self.node(part, object.as_ref(), &place, &pointer);
             };
             match top == Some(Segment::Name("status")) && oracle.has_status() {
@@ -100,23 +100,6 @@ impl<'c> Constraints<'c> {
                 false => look(),
             }
         }
-    }
-
-    /// The object, or one like it with a value at a place, if a server accepts that.
-    pub(super) fn with(&self, object: &Value, schema: &Value, at: &FieldPath) -> Option<Value> {
-        if self.oracle.is_exhausted() {
-            return None;
-        }
-        let has_value = |object: &Value| find(object, at).is_some_and(|value| !value.is_null());
-        if has_value(object) {
-            return Some(deep_clone(object));
-        }
-        let default = schema.get("default").map(deep_clone);
-        let mut values = default.into_iter().chain([sample(schema)]);
-        values.find_map(|value| {
-            let object = replaced(object, at, Some(value));
-            self.oracle.valid_near(&object, &has_value)
-        })
     }
 
     fn required(&mut self, schema: &Value, object: Option<&Value>, at: &FieldPath) {

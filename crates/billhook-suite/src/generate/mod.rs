@@ -2,26 +2,15 @@
 //! constraint.
 
 mod broken;
-mod changes;
 mod constraints;
-mod oracle;
-mod pattern;
-mod queue;
-mod repair;
 mod rules;
-mod sample;
 mod write;
 
-use billhook::{CrdError, CrdVersion, CustomResourceDefinition, FieldPath, Segment};
-use billhook_apimachinery::value::deep_clone;
-use serde_json::Value;
+use billhook::{CrdError, CrdVersion, CustomResourceDefinition};
+use billhook_generation::{Oracle, sample_object};
 
 use crate::files::FoundDefinition;
-use crate::install::set_metadata;
-use crate::object_path::parent;
 use constraints::Constraints;
-use oracle::Oracle;
-use sample::sample;
 use write::Writer;
 
 /// A definition that no suite can be made of.
@@ -97,12 +86,7 @@ pub fn generate(definition: &FoundDefinition, file: &str) -> Result<GeneratedSui
     let version = version.ok_or(GenerateError::NoVersion)?;
     let schema = definition.schema(version.name()).ok_or(GenerateError::NoVersion)?;
     let oracle = Oracle::new(version.clone(), schema);
-    let mut object = sample(schema);
-    if let Some(members) = object.as_object_mut() {
-        members.insert("apiVersion".to_owned(), version.api_version().into());
-        members.insert("kind".to_owned(), crd.kind().into());
-    }
-    set_metadata(&mut object, "name", Some("example"));
+    let object = sample_object(&version, schema);
     let valid = oracle.valid_near(&object, &|_| true).ok_or_else(|| {
         let errors = oracle.errors(&object, None);
         GenerateError::NoValidObject(errors.first().map(ToString::to_string).unwrap_or_default())
@@ -115,43 +99,4 @@ pub fn generate(definition: &FoundDefinition, file: &str) -> Result<GeneratedSui
     }
     let (tested, untested) = (constraints.found.len(), constraints.untested);
     Ok(GeneratedSuite { text: writer.finish(&untested), tested, untested })
-}
-
-/// The schema of a place.
-fn schema_at<'v>(schema: &'v Value, place: &FieldPath) -> Option<&'v Value> {
-    place.segments().try_fold(schema, |schema, segment| match segment {
-        Segment::Name(name) | Segment::Key(name) => {
-            let named = schema.get("properties").and_then(|known| known.get(name));
-            named.or_else(|| schema.get("additionalProperties"))
-        }
-        _ => schema.get("items"),
-    })
-}
-
-/// The value at a place.
-fn find<'v>(object: &'v Value, place: &FieldPath) -> Option<&'v Value> {
-    object.pointer(&place.to_json_pointer())
-}
-
-/// The object with another value at a place that is there; without a value, without the member.
-fn replaced(object: &Value, place: &FieldPath, value: Option<Value>) -> Value {
-    let mut object = deep_clone(object);
-    let Some(last) = place.segments().last() else { return value.unwrap_or(object) };
-    let above = parent(place).map(|above| above.to_json_pointer()).unwrap_or_default();
-    match (last, object.pointer_mut(&above), value) {
-        (Segment::Name(name) | Segment::Key(name), Some(Value::Object(members)), Some(value)) => {
-            members.insert(name.to_owned(), value);
-        }
-        (Segment::Name(name) | Segment::Key(name), Some(Value::Object(members)), None) => {
-            members.remove(name);
-        }
-        (Segment::Index(index), Some(Value::Array(items)), Some(value)) => {
-            match items.get_mut(index) {
-                Some(item) => *item = value,
-                None => items.push(value),
-            }
-        }
-        _ => {}
-    }
-    object
 }

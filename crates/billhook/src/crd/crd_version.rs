@@ -107,7 +107,9 @@ impl CrdVersion {
         self.data.status_resets
     }
 
-    pub(crate) fn ratchets_status(&self) -> bool {
+    /// Returns whether an update of the status forgives what was wrong before and has not changed
+    /// (KV-80).
+    pub fn ratchets_status(&self) -> bool {
         self.data.ratchets_status
     }
 

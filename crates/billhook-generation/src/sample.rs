@@ -1,16 +1,29 @@
 //! The smallest value of a schema.
 
+use billhook::CrdVersion;
 use billhook_apimachinery::value::grow;
 use serde_json::{Map, Number, Value, json};
 
-use super::pattern;
+use crate::pattern;
+use crate::place::set_metadata;
 
 /// How many items or members a value is given to be large enough.
 const MAX_COUNT: u64 = 100;
 
 /// Returns the smallest value that a schema allows, rules aside.
-pub(super) fn sample(schema: &Value) -> Value {
+pub fn sample(schema: &Value) -> Value {
     grow(|| sampled(schema, 0))
+}
+
+/// Returns the smallest object of a version, rules aside, with its apiVersion, kind and a name.
+pub fn sample_object(version: &CrdVersion, schema: &Value) -> Value {
+    let mut object = sample(schema);
+    if let Some(members) = object.as_object_mut() {
+        members.insert("apiVersion".to_owned(), version.api_version().into());
+        members.insert("kind".to_owned(), version.definition().kind().into());
+    }
+    set_metadata(&mut object, "name", Some("example"));
+    object
 }
 
 /// A value that differs from others of its schema by a number.
@@ -70,8 +83,8 @@ fn object(schema: &Value) -> Value {
     Value::Object(members)
 }
 
-/// The names that a schema requires.
-pub(super) fn required(schema: &Value) -> impl Iterator<Item = &str> {
+/// Returns the names that a schema requires.
+pub fn required(schema: &Value) -> impl Iterator<Item = &str> {
     let names = schema.get("required").and_then(Value::as_array).into_iter().flatten();
     names.filter_map(Value::as_str)
 }
@@ -172,11 +185,13 @@ fn fits(schema: &Value, value: &Value) -> bool {
         && bound("maximum").is_none_or(|maximum| value <= maximum)
 }
 
-pub(super) fn text<'v>(schema: &'v Value, keyword: &str) -> &'v str {
+/// Returns the text of a keyword, empty if there is none.
+pub fn text<'v>(schema: &'v Value, keyword: &str) -> &'v str {
     schema.get(keyword).and_then(Value::as_str).unwrap_or_default()
 }
 
-pub(super) fn is_set(schema: &Value, keyword: &str) -> bool {
+/// Returns whether a keyword is `true`.
+pub fn is_set(schema: &Value, keyword: &str) -> bool {
     schema.get(keyword).and_then(Value::as_bool) == Some(true)
 }
 

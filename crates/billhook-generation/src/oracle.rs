@@ -7,20 +7,21 @@ use billhook_apimachinery::value::deep_clone;
 use billhook_cel::Branch;
 use serde_json::Value;
 
-use crate::install::{body, set_metadata};
+use crate::place::set_metadata;
 
 /// How many objects may be tried at first.
 const FIRST_TRIES: usize = 5_000;
 /// How many more each schema allows: few need many, and time grows with their number only.
 const TRIES_EACH: usize = 100;
 
-/// The schema of a rule as a JSON pointer inside that of the version, and its position there.
-pub(super) type RulePlace<'r> = (&'r str, usize);
+/// The schema of a rule as a JSON pointer inside that of the version, and the position of the rule
+/// there.
+pub type RulePlace<'r> = (&'r str, usize);
 
-/// Says what a server would say.
-pub(super) struct Oracle<'s> {
+/// Says what a server would say of objects of a version, a bounded number of times.
+pub struct Oracle<'s> {
     version: CrdVersion,
-    pub(super) schema: &'s Value,
+    pub(crate) schema: &'s Value,
     /// How many objects may still be tried.
     tries: Cell<usize>,
     /// The object whose status is updated, where all requests are such updates.
@@ -28,19 +29,22 @@ pub(super) struct Oracle<'s> {
 }
 
 /// A verdict on an object that can be decoded.
-pub(super) struct Judged {
-    pub(super) errors: Vec<FieldError>,
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Judged {
+    /// The errors, in the server's order.
+    pub errors: Vec<FieldError>,
     verdicts: Vec<RuleVerdict>,
 }
 
 impl Judged {
     /// The verdicts on values of rules that are violated.
-    pub(super) fn violated(&self) -> impl Iterator<Item = &RuleVerdict> {
+    pub(crate) fn violated(&self) -> impl Iterator<Item = &RuleVerdict> {
         self.verdicts.iter().filter(|verdict| !verdict.is_kept)
     }
 
     /// The verdicts on the values of a rule.
-    pub(super) fn of_rule(
+    pub(crate) fn of_rule(
         &self,
         (schema, rule): RulePlace<'_>,
     ) -> impl Iterator<Item = &RuleVerdict> {
@@ -52,50 +56,51 @@ impl Judged {
 }
 
 impl<'s> Oracle<'s> {
-    pub(super) fn new(version: CrdVersion, schema: &'s Value) -> Self {
+    /// Creates an oracle for a version, with its schema as a document.
+    pub fn new(version: CrdVersion, schema: &'s Value) -> Self {
         let tries = Cell::new(FIRST_TRIES);
         Oracle { version, schema, tries, status_of: RefCell::new(None) }
     }
 
     /// Allows the tries for one more schema.
-    pub(super) fn allow_more(&self) {
+    pub fn allow_more(&self) {
         self.tries.set(self.tries.get() + TRIES_EACH);
     }
 
     /// Does work in which all requests are updates of the status of an object.
-    pub(super) fn with_status_of(&self, object: &Value, work: impl FnOnce()) {
+    pub fn with_status_of(&self, object: &Value, work: impl FnOnce()) {
         self.status_of.replace(Some(deep_clone(object)));
         work();
         self.status_of.replace(None);
     }
 
-    /// Whether the status is written on its own.
-    pub(super) fn has_status(&self) -> bool {
+    /// Returns whether the status is written on its own.
+    pub fn has_status(&self) -> bool {
         self.version.has_status_subresource()
     }
 
-    /// The object whose status is updated, if all requests are such updates.
-    pub(super) fn status_of(&self) -> Option<Value> {
+    /// Returns the object whose status is updated, if all requests are such updates.
+    pub fn status_of(&self) -> Option<Value> {
         self.status_of.borrow().as_ref().map(deep_clone)
     }
 
-    /// Whether enough has been tried.
-    pub(super) fn is_exhausted(&self) -> bool {
+    /// Returns whether enough has been tried.
+    pub fn is_exhausted(&self) -> bool {
         self.tries.get() == 0
     }
 
-    /// The errors of an object, on creation or as an update of another one.
-    pub(super) fn errors(&self, object: &Value, old: Option<&Value>) -> Vec<FieldError> {
+    /// Returns the errors of an object, on creation or as an update of another one.
+    pub fn errors(&self, object: &Value, old: Option<&Value>) -> Vec<FieldError> {
         self.judged(object, old).map(|judged| judged.errors).unwrap_or_default()
     }
 
-    /// Whether a server accepts an object.
-    pub(super) fn accepts(&self, object: &Value, old: Option<&Value>) -> bool {
+    /// Returns whether a server accepts an object.
+    pub fn accepts(&self, object: &Value, old: Option<&Value>) -> bool {
         self.judged(object, old).is_some_and(|judged| judged.errors.is_empty())
     }
 
-    /// The verdict on an object; `None` if it cannot be decoded.
-    pub(super) fn judged(&self, object: &Value, old: Option<&Value>) -> Option<Judged> {
+    /// Returns the verdict on an object; `None` if it cannot be decoded.
+    pub fn judged(&self, object: &Value, old: Option<&Value>) -> Option<Judged> {
         self.tries.set(self.tries.get().saturating_sub(1));
         let mut new = self.decoded(object)?;
         let options = ValidateOptions::default().generic_checks(false).rule_verdicts(true);
@@ -128,14 +133,15 @@ impl<'s> Oracle<'s> {
     }
 
     fn decoded(&self, object: &Value) -> Option<DeepValue> {
-        let decoded = self.version.decode(&body(object), &DecodeOptions::default());
+        let decoded =
+            self.version.decode(billhook::to_json(object).as_bytes(), &DecodeOptions::default());
         let mut object = decoded.ok()?.into_object();
         billhook::remove_server_fields(&mut object);
         Some(object)
     }
 
     /// The rule of a verdict.
-    pub(super) fn rule(&self, verdict: &RuleVerdict) -> Option<&'s Value> {
+    pub(crate) fn rule(&self, verdict: &RuleVerdict) -> Option<&'s Value> {
         const SCHEMA: &str = "/openAPIV3Schema";
         let path = verdict.schema_path.to_json_pointer();
         let inside = path.split_once(SCHEMA).map_or(path.as_str(), |(_, inside)| inside);
@@ -145,14 +151,14 @@ impl<'s> Oracle<'s> {
 }
 
 /// How many outcomes of its branches a rule has not had.
-pub(super) fn missed(verdict: &RuleVerdict) -> usize {
+pub(crate) fn missed(verdict: &RuleVerdict) -> usize {
     let missed =
         |branch: &Branch| usize::from(branch.truths == 0) + usize::from(branch.falsehoods == 0);
     verdict.branches.iter().map(missed).sum()
 }
 
 /// The way that values take through a rule: which branches are true and false.
-pub(super) fn ways(verdict: &RuleVerdict) -> String {
+pub(crate) fn ways(verdict: &RuleVerdict) -> String {
     let way = |branch: &Branch| format!("{}{} ", branch.truths.min(1), branch.falsehoods.min(1));
     verdict.branches.iter().map(way).collect()
 }

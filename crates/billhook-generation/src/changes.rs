@@ -6,13 +6,13 @@ use billhook_apimachinery::value::{deep_clone, grow, sorted};
 use billhook_cel::Mentions;
 use serde_json::{Value, json};
 
-use super::pattern;
-use super::sample::{required, sample, text};
+use crate::pattern;
+use crate::sample::{required, sample, text};
 
 /// The fields of all objects, which the server looks after.
-pub(super) const FIXED: [&str; 3] = ["apiVersion", "kind", "metadata"];
+pub const FIXED: [&str; 3] = ["apiVersion", "kind", "metadata"];
 /// How deep schemas are looked at.
-pub(super) const MAX_DEPTH: usize = 60;
+pub const MAX_DEPTH: usize = 60;
 /// How many changes of a value are tried.
 const MAX_CHANGES: usize = 400;
 /// How many changes of a member that is missing are tried.
@@ -22,11 +22,11 @@ const MAX_HINTED: i64 = 20;
 
 /// The names and literals of the rules of a schema: what a search had better look at.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Hints(Mentions);
+pub struct Hints(Mentions);
 
 impl Hints {
-    /// The hints of rules; one that cannot be read has none.
-    pub(super) fn of<'v>(rules: impl IntoIterator<Item = &'v Value>) -> Self {
+    /// Returns the hints of rules; one that cannot be read has none.
+    pub fn of<'v>(rules: impl IntoIterator<Item = &'v Value>) -> Self {
         let mut all = Mentions::default();
         for rule in rules {
             let found = billhook_cel::mentions(text(rule, "rule")).unwrap_or_default();
@@ -37,7 +37,7 @@ impl Hints {
         Hints(all)
     }
 
-    pub(super) fn add_name(&mut self, name: &str) {
+    pub(crate) fn add_name(&mut self, name: &str) {
         self.0.names.insert(name.into());
     }
 
@@ -75,12 +75,12 @@ enum Hint {
 
 /// Returns values like one of a schema, each with one change, in a fixed order: first those that
 /// hints mention.
-pub(super) fn changes(schema: &Value, value: &Value, hints: &Hints) -> Vec<Value> {
+pub fn changes(schema: &Value, value: &Value, hints: &Hints) -> Vec<Value> {
     sort(collect(schema, value, hints, 0)).into_iter().map(|changed| changed.value).collect()
 }
 
 /// Returns only the changed values that hints mention.
-pub(super) fn hinted(schema: &Value, value: &Value, hints: &Hints) -> Vec<Value> {
+pub(crate) fn hinted(schema: &Value, value: &Value, hints: &Hints) -> Vec<Value> {
     let found = sort(collect(schema, value, hints, 0)).into_iter();
     let found = found.filter(|changed| changed.hint != Hint::None);
     found.map(|changed| changed.value).collect()
@@ -88,7 +88,7 @@ pub(super) fn hinted(schema: &Value, value: &Value, hints: &Hints) -> Vec<Value>
 
 /// Returns values with one change that hints mention, then those with two, then those with one that
 /// they do not mention.
-pub(super) fn near(schema: &Value, value: &Value, hints: &Hints) -> impl Iterator<Item = Value> {
+pub fn near(schema: &Value, value: &Value, hints: &Hints) -> impl Iterator<Item = Value> {
     let found = sort(collect(schema, value, hints, 0));
     let hinted_count = found.partition_point(|changed| changed.hint != Hint::None);
     let mut once = found.into_iter().map(|changed| changed.value);
@@ -103,8 +103,8 @@ fn sort(mut found: Vec<Changed>) -> Vec<Changed> {
     found
 }
 
-/// An item that differs from others by a number, where that is easy.
-pub(super) fn numbered(schema: &Value, item: &Value, number: u64) -> Value {
+/// Returns an item that differs from others by a number, where that is easy.
+pub fn numbered(schema: &Value, item: &Value, number: u64) -> Value {
     match item {
         Value::String(text) if number > 0 => format!("{text}{number}").into(),
         Value::Number(_) => number.into(),

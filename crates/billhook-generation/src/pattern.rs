@@ -9,12 +9,12 @@ const MAX_LENGTH: usize = 1000;
 const MAX_DEPTH: usize = 100;
 
 /// Returns the shortest text that a search for the pattern finds itself in.
-pub(super) fn sample(pattern: &str) -> Option<String> {
+pub(crate) fn sample(pattern: &str) -> Option<String> {
     sample_of(pattern, 0, 0)
 }
 
 /// Returns a text of a minimum length that matches a pattern; those of other numbers may differ.
-pub(super) fn sample_of(pattern: &str, minimum: usize, number: u64) -> Option<String> {
+pub fn sample_of(pattern: &str, minimum: usize, number: u64) -> Option<String> {
     // In Go, `\d` and the like are ASCII.
     let mut parser = ParserBuilder::new().unicode(false).utf8(false).build();
     let hir = parser.parse(pattern).ok()?;

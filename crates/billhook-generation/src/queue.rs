@@ -5,23 +5,23 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 /// How many changes of an object are tried before it is another one's turn.
-pub(super) const TURN: usize = 24;
+pub(crate) const TURN: usize = 24;
 
 /// Objects whose changes are to be tried: first those that cost the least, each for a turn.
-pub(super) struct Queue<T> {
+pub(crate) struct Queue<T> {
     open: BTreeMap<(usize, usize), Candidate<T>>,
     seen: BTreeSet<Vec<String>>,
     pushed: usize,
 }
 
 /// An object whose changes are to be tried.
-pub(super) struct Candidate<T> {
-    pub(super) object: Value,
+pub(crate) struct Candidate<T> {
+    pub(crate) object: Value,
     /// The knowledge about it that its changes need.
-    pub(super) known: T,
+    pub(crate) known: T,
     cost: usize,
     /// How many of its changes have been tried.
-    pub(super) tried: usize,
+    pub(crate) tried: usize,
 }
 
 impl<T> Default for Queue<T> {
@@ -32,14 +32,14 @@ impl<T> Default for Queue<T> {
 
 impl<T> Queue<T> {
     /// Adds an object, unless there was one with the same signature.
-    pub(super) fn push(&mut self, object: Value, known: T, cost: usize, signature: Vec<String>) {
+    pub(crate) fn push(&mut self, object: Value, known: T, cost: usize, signature: Vec<String>) {
         if self.seen.insert(signature) {
             self.add(Candidate { object, known, cost, tried: 0 });
         }
     }
 
     /// Takes an object back after a turn in which so many of its changes were tried.
-    pub(super) fn give_back(&mut self, candidate: Candidate<T>, tried: usize) {
+    pub(crate) fn give_back(&mut self, candidate: Candidate<T>, tried: usize) {
         if tried > 0 {
             let (cost, tried) = (candidate.cost + 1, candidate.tried + tried);
             self.add(Candidate { cost, tried, ..candidate });
@@ -51,7 +51,7 @@ impl<T> Queue<T> {
         self.open.insert((candidate.cost, self.pushed), candidate);
     }
 
-    pub(super) fn pop(&mut self) -> Option<Candidate<T>> {
+    pub(crate) fn pop(&mut self) -> Option<Candidate<T>> {
         self.open.pop_first().map(|(_, candidate)| candidate)
     }
 }

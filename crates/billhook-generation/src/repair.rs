@@ -4,22 +4,18 @@ use billhook::{FieldPath, Segment};
 use billhook_apimachinery::value::deep_clone;
 use serde_json::Value;
 
-use super::changes::{Hints, hinted, near};
-use super::oracle::{Judged, Oracle, ways};
-use super::queue::{Candidate, Queue, TURN};
-use super::{find, replaced, schema_at};
-use crate::object_path::parent;
+use crate::changes::{Hints, hinted, near};
+use crate::oracle::{Judged, Oracle, ways};
+use crate::place::{find, parent, replaced, schema_at};
+use crate::queue::{Candidate, Queue, TURN};
+use crate::sample::sample;
 
 /// How many objects are tried until one is valid.
 const MAX_TRIES: usize = 500;
 impl Oracle<'_> {
-    /// The object, or one like it that a server accepts; what is not wanted does not count. What its
-    /// errors are about is changed.
-    pub(super) fn valid_near(
-        &self,
-        object: &Value,
-        is_wanted: &dyn Fn(&Value) -> bool,
-    ) -> Option<Value> {
+    /// Returns the object, or one like it that a server accepts; what is not wanted does not count.
+    /// What its errors are about is changed.
+    pub fn valid_near(&self, object: &Value, is_wanted: &dyn Fn(&Value) -> bool) -> Option<Value> {
         let judged = self.judged(object, None)?;
         let mut queue = Queue::default();
         let (cost, signature) = (judged.errors.len(), judged.signature());
@@ -52,6 +48,24 @@ impl Oracle<'_> {
             queue.give_back(candidate, tries - before);
         }
         None
+    }
+
+    /// Returns the object, or one like it with a value at a place, if a server accepts that. What is
+    /// around the place must be there.
+    pub fn with(&self, object: &Value, schema: &Value, at: &FieldPath) -> Option<Value> {
+        if self.is_exhausted() {
+            return None;
+        }
+        let has_value = |object: &Value| find(object, at).is_some_and(|value| !value.is_null());
+        if has_value(object) {
+            return Some(deep_clone(object));
+        }
+        let default = schema.get("default").map(deep_clone);
+        let mut values = default.into_iter().chain([sample(schema)]);
+        values.find_map(|value| {
+            let object = replaced(object, at, Some(value));
+            self.valid_near(&object, &has_value)
+        })
     }
 
     /// The places of the values that errors are about, and what the rules mention that are violated.

@@ -1,0 +1,219 @@
+//! What a rule reads of the value it belongs to.
+
+use std::sync::Arc;
+
+use billhook_apimachinery::value::grow;
+
+use super::ast::{Comprehension, Expr, Kind, Literal};
+use super::availability::Language;
+use super::parse::parse;
+use super::source::{CompileError, Source};
+
+/// What a rule reads of `self` and `oldSelf`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Reads {
+    /// The parts that it reads.
+    pub parts: Vec<ReadPart>,
+    /// Whether it reads `oldSelf`.
+    pub uses_old: bool,
+    /// Whether it is true whenever `self` equals `oldSelf`, because it asks for nothing else.
+    pub asks_for_equality: bool,
+    /// Whether it has a result for every value of its type: it selects nothing that may be absent,
+    /// and calls nothing that may fail.
+    pub is_total: bool,
+}
+
+/// A part of a value that a rule reads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ReadPart {
+    /// The way to it.
+    pub path: Vec<ReadStep>,
+    /// Whether all of it is read; otherwise only whether it is there, or how large it is.
+    pub whole: bool,
+}
+
+/// A step on the way to a part of a value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ReadStep {
+    /// A field, by its name in expressions.
+    Field(Arc<str>),
+    /// Any element of a list, or any member of a map.
+    Any,
+}
+
+/// Calls that have a result for all arguments of their types.
+const TOTAL: [&str; 16] = [
+    "_&&_",
+    "_||_",
+    "!_",
+    "_==_",
+    "_!=_",
+    "_<_",
+    "_<=_",
+    "_>_",
+    "_>=_",
+    "_?_:_",
+    "@in",
+    "size",
+    "startsWith",
+    "endsWith",
+    "contains",
+    "_in_",
+];
+
+/// Returns what a rule reads. Names and types are not checked.
+///
+/// ```
+/// use billhook_cel::{ReadStep, reads};
+/// let reads = reads("has(self.a) || self.items.all(i, i.port > 0)")?;
+/// let paths: Vec<_> = reads.parts.iter().map(|part| (part.path.len(), part.whole)).collect();
+/// assert_eq!(paths, [(1, false), (1, false), (3, true)]);
+/// assert_eq!(reads.parts[2].path[2], ReadStep::Field("port".into()));
+/// # Ok::<(), billhook_cel::CompileError>(())
+/// ```
+///
+/// # Errors
+///
+/// If the text is not an expression of the language.
+pub fn reads(text: &str) -> Result<Reads, CompileError> {
+    let expr = parse(&Source::new(text), Language::default())?;
+    let reads = Reads { is_total: true, asks_for_equality: is_equality(&expr), ..Reads::default() };
+    let mut reader = Reader { reads, scope: Vec::new() };
+    reader.whole(&expr);
+    Ok(reader.reads)
+}
+
+/// Whether an expression is `self == oldSelf`.
+fn is_equality(expr: &Expr) -> bool {
+    let is =
+        |expr: &Expr, wanted: &str| matches!(&expr.kind, Kind::Ident(name) if **name == *wanted);
+    match &expr.kind {
+        Kind::Call { function, target: None, arguments } if **function == *"_==_" => {
+            match arguments.as_slice() {
+                [one, other] => {
+                    is(one, "self") && is(other, "oldSelf")
+                        || is(one, "oldSelf") && is(other, "self")
+                }
+                _ => false,
+            }
+        }
+        _ => false,
+    }
+}
+
+type Path = Vec<ReadStep>;
+
+struct Reader {
+    reads: Reads,
+    /// The variables, and what they stand for if that is a part of the value.
+    scope: Vec<(Arc<str>, Option<Path>)>,
+}
+
+impl Reader {
+    fn read(&mut self, path: Path, whole: bool) {
+        let part = ReadPart { path, whole };
+        if !self.reads.parts.contains(&part) {
+            self.reads.parts.push(part);
+        }
+    }
+
+    /// Reads all of what an expression stands for.
+    fn whole(&mut self, expr: &Expr) {
+        if let Some(path) = grow(|| self.part(expr)) {
+            self.read(path, true);
+        }
+    }
+
+    /// The part of the value that an expression stands for; what else it reads is noted.
+    fn part(&mut self, expr: &Expr) -> Option<Path> {
+        match &expr.kind {
+            Kind::Literal(_) => None,
+            Kind::Ident(name) => self.variable(name),
+            Kind::Select { operand, field, test } => {
+                let mut path = grow(|| self.part(operand));
+                path.as_mut()?.push(ReadStep::Field(Arc::clone(field)));
+                if *test {
+                    self.read(path?, false);
+                    return None;
+                }
+                self.reads.is_total = false;
+                path
+            }
+            Kind::Call { function, target, arguments } => {
+                self.call(function, target.as_deref(), arguments)
+            }
+            Kind::Comprehension(folded) => {
+                self.reads.is_total = false;
+                self.comprehension(folded);
+                None
+            }
+            Kind::List(_) => {
+                expr.each_child(&mut |child| self.whole(child));
+                None
+            }
+            _ => {
+                self.reads.is_total = false;
+                expr.each_child(&mut |child| self.whole(child));
+                None
+            }
+        }
+    }
+
+    fn variable(&mut self, name: &Arc<str>) -> Option<Path> {
+        if let Some((_, path)) = self.scope.iter().rev().find(|(known, _)| known == name) {
+            return path.clone();
+        }
+        self.reads.uses_old |= **name == *"oldSelf";
+        matches!(&**name, "self" | "oldSelf").then(Vec::new)
+    }
+
+    fn call(&mut self, function: &str, target: Option<&Expr>, arguments: &[Expr]) -> Option<Path> {
+        let has_literal_pattern = function == "matches"
+            && arguments
+                .last()
+                .is_some_and(|last| matches!(last.kind, Kind::Literal(Literal::String(_))));
+        self.reads.is_total &= TOTAL.contains(&function) || has_literal_pattern;
+        match (function, target, arguments) {
+            ("_[_]", None, [operand, index]) => {
+                self.whole(index);
+                let mut path = self.part(operand)?;
+                path.push(ReadStep::Any);
+                Some(path)
+            }
+            ("size", Some(operand), []) | ("size", None, [operand]) => {
+                let path = self.part(operand)?;
+                self.read(path, false);
+                None
+            }
+            _ => {
+                target.into_iter().chain(arguments).for_each(|part| self.whole(part));
+                None
+            }
+        }
+    }
+
+    fn comprehension(&mut self, folded: &Comprehension) {
+        let Comprehension { range, variable, second, accumulator, start, condition, step, result } =
+            folded;
+        let element = self.part(range).map(|mut path| {
+            self.read(path.clone(), false);
+            path.push(ReadStep::Any);
+            path
+        });
+        self.whole(start);
+        let outside = self.scope.len();
+        self.scope.push((Arc::clone(accumulator), None));
+        let inside = self.scope.len();
+        let variables = [Some(variable), second.as_ref()];
+        self.scope.extend(
+            variables.into_iter().flatten().map(|name| (Arc::clone(name), element.clone())),
+        );
+        self.whole(condition);
+        self.whole(step);
+        self.scope.truncate(inside);
+        self.whole(result);
+        self.scope.truncate(outside);
+    }
+}

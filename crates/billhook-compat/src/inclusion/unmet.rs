@@ -1,0 +1,114 @@
+//! The keywords of a schema that do not follow from what is known of a value.
+
+use billhook_apimachinery::value::{deep_clone, deep_eq};
+use billhook_schema::JsonSchemaProps;
+use billhook_schema::props::SchemaOrBool;
+use serde_json::{Value, json};
+
+use super::known::Known;
+use super::{Kinds, Prover, numbers};
+
+/// A keyword that is not known to be kept, and values that may break it.
+#[derive(Clone, Debug)]
+pub(crate) struct Unmet {
+    pub(crate) keyword: &'static str,
+    pub(crate) values: Vec<Value>,
+}
+
+impl Unmet {
+    pub(super) fn new(keyword: &'static str, values: Vec<Value>) -> Self {
+        Unmet { keyword, values }
+    }
+}
+
+impl<'s> Prover<'s> {
+    /// The keywords of a schema itself, without the schemas in it, that are not known to be kept by
+    /// a value that is not null.
+    pub(super) fn unmet(&self, known: &Known<'s>, target: &'s JsonSchemaProps) -> Vec<Unmet> {
+        let mut found = Vec::new();
+        let wrong = known.kinds.without(self.kinds_of(target));
+        if !wrong.is_empty() {
+            let mut values = wrong.values();
+            if wrong.include(Kinds::FRACTION) {
+                let bounds = known.holds.iter();
+                let bounds = bounds.flat_map(|held| [held.minimum, held.maximum]).flatten();
+                values.extend(bounds.flat_map(|bound| [bound + 0.5, bound - 0.5]).map(Value::from));
+            }
+            found.push(Unmet::new("type", values));
+        }
+        unmet_enum(known, target, &mut found);
+        numbers::unmet(known, target, &mut found);
+        self.unmet_texts(known, target, &mut found);
+        unmet_lists(known, target, &mut found);
+        unmet_members(known, target, &mut found);
+        found
+    }
+}
+
+fn unmet_enum(known: &Known<'_>, target: &JsonSchemaProps, found: &mut Vec<Unmet>) {
+    if target.enum_.is_empty() {
+        return;
+    }
+    let is_admitted = |entry: &Value| target.enum_.iter().any(|own| deep_eq(own, entry));
+    let Some(entries) = known.enumeration() else {
+        let mut values = known.kinds.values();
+        values.extend([json!("other"), json!(-1), json!(12_345), json!(false)]);
+        let samples = known.holds.iter().filter(|held| !held.pattern.is_empty());
+        let samples =
+            samples.filter_map(|held| billhook_generation::text_of_pattern(&held.pattern, 0, 0));
+        values.extend(samples.map(Value::from));
+        return found.push(Unmet::new("enum", values));
+    };
+    // What is admitted by any of the enums together would be enough.
+    let wrong: Vec<Value> = entries.filter(|it| !is_admitted(it)).map(deep_clone).collect();
+    let is_held = known
+        .holds
+        .iter()
+        .any(|held| !held.enum_.is_empty() && held.enum_.iter().all(|entry| is_admitted(entry)));
+    if !is_held {
+        found.push(Unmet::new("enum", wrong));
+    }
+}
+
+fn unmet_lists(known: &Known<'_>, target: &JsonSchemaProps, found: &mut Vec<Unmet>) {
+    if !known.kinds.include(Kinds::ARRAY) {
+        return;
+    }
+    let most = known.at_most(|it| it.max_items);
+    if target.min_items.is_some_and(|wanted| known.at_least(|it| it.min_items) < wanted) {
+        found.push(Unmet::new("minItems", Vec::new()));
+    }
+    if target.max_items.is_some_and(|wanted| most.is_none_or(|held| held > wanted)) {
+        found.push(Unmet::new("maxItems", Vec::new()));
+    }
+    let is_single = most.is_some_and(|most| most <= 1);
+    if target.unique_items && !is_single && !known.holds.iter().any(|held| held.unique_items) {
+        found.push(Unmet::new("uniqueItems", Vec::new()));
+    }
+}
+
+fn unmet_members(known: &Known<'_>, target: &JsonSchemaProps, found: &mut Vec<Unmet>) {
+    if !known.kinds.include(Kinds::OBJECT) {
+        return;
+    }
+    let least = known.at_least(|it| it.min_properties).max(known.required_count() as i64);
+    if target.min_properties.is_some_and(|wanted| least < wanted) {
+        found.push(Unmet::new("minProperties", Vec::new()));
+    }
+    let listed = known.names().map(|names| names.len() as i64);
+    let most = known.at_most(|it| it.max_properties).into_iter().chain(listed).min();
+    if target.max_properties.is_some_and(|wanted| most.is_none_or(|held| held > wanted)) {
+        found.push(Unmet::new("maxProperties", Vec::new()));
+    }
+    for name in target.required.iter().flatten() {
+        if !known.requires(name) {
+            found.push(Unmet::new("required", vec![name.as_str().into()]));
+        }
+    }
+    if let Some(SchemaOrBool::Bool(false)) = target.additional_properties {
+        let is_listed = |name: &&str| target.property(name).is_some();
+        if !known.names().is_some_and(|names| names.iter().all(|name| is_listed(&name))) {
+            found.push(Unmet::new("additionalProperties", Vec::new()));
+        }
+    }
+}

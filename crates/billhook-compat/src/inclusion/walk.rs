@@ -1,0 +1,741 @@
+//! Two structural schemas side by side: the places where it is not proved that what the one admits
+//! is admitted, kept and completed by the other one alike.
+
+use billhook::{FieldPath, Segment};
+use billhook_apimachinery::value::{deep_clone, deep_eq, grow};
+use billhook_schema::JsonSchemaProps;
+use billhook_schema::props::SchemaOrBool;
+use serde_json::Value;
+
+use super::known::{Known, Shape, Unlisted};
+use super::unmet::Unmet;
+use super::{Kinds, Prover};
+use crate::limits::MAX_OBSTACLES;
+use crate::rules;
+
+/// What is compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mode {
+    /// What is sent: values, pruning and defaults.
+    Writes,
+    /// What is read by clients that ignore what they do not know: values only.
+    Reads,
+}
+
+/// What a client does to find out.
+#[derive(Clone, Debug)]
+pub(crate) enum Attempt {
+    /// It sends a value.
+    Value(Value),
+    /// It leaves the field out.
+    Absent,
+    /// It sends values like others.
+    Search,
+    /// It violates a rule, by its position in the schema.
+    Rule(usize),
+}
+
+/// What an obstacle is for objects that are stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum StoredEffect {
+    /// Nothing that is stored is lost or refused.
+    None,
+    /// What is wrong is forgiven as long as it stays as it is (VV-80).
+    Forgiven,
+    /// It is not known.
+    Open,
+}
+
+/// A place without a proof.
+#[derive(Clone, Debug)]
+pub(crate) struct Obstacle<'s> {
+    pub(crate) path: FieldPath,
+    pub(crate) keyword: &'static str,
+    pub(crate) change: String,
+    pub(crate) attempts: Vec<Attempt>,
+    pub(crate) stored: StoredEffect,
+    /// The node that admits the value, and the one that may not.
+    pub(crate) nodes: (&'s JsonSchemaProps, &'s JsonSchemaProps),
+    /// The places of the nodes in their schemas.
+    pub(crate) places: (FieldPath, FieldPath),
+}
+
+/// Collects the obstacles between two schemas of whole objects.
+pub(crate) fn walk<'s>(
+    prover: &Prover<'s>,
+    from: Shape<'s>,
+    to: Shape<'s>,
+    mode: Mode,
+) -> Vec<Obstacle<'s>> {
+    let mut walk = Walk { prover, mode, found: Vec::new() };
+    let known = Known::of(from, prover.bare);
+    let at = At {
+        path: FieldPath::default(),
+        places: Default::default(),
+        is_correlated: true,
+        is_required: false,
+        guards: Vec::new(),
+        place: Place::Root,
+    };
+    walk.node(from, to, &known, &at);
+    walk.found
+}
+
+/// What a value is a part of, which decides what becomes of null (DF-10).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    Root,
+    Member,
+    Item,
+}
+
+#[derive(Clone, Debug)]
+struct At<'s> {
+    path: FieldPath,
+    places: (FieldPath, FieldPath),
+    /// Whether an update is compared with what is stored here (VV-81).
+    is_correlated: bool,
+    /// Whether the old schema requires the member.
+    is_required: bool,
+    /// The nodes around that are checked as a whole, with how deep they are.
+    guards: Vec<(usize, &'s JsonSchemaProps)>,
+    place: Place,
+}
+
+impl<'s> At<'s> {
+    /// Whether something around may be broken by a change here.
+    fn is_guarded(&self) -> bool {
+        let names: Vec<Option<&str>> = self
+            .path
+            .segments()
+            .map(|segment| match segment {
+                Segment::Name(name) => Some(name),
+                _ => None,
+            })
+            .collect();
+        self.guards.iter().any(|(depth, schema)| {
+            let place = names.get(*depth..).unwrap_or_default();
+            is_guard(schema) || rules::may_read(schema, place)
+        })
+    }
+
+    fn below(&self, path: FieldPath, steps: (&[&str], &[&str]), place: Place) -> At<'s> {
+        let add = |path: &FieldPath, steps: &[&str]| {
+            steps.iter().fold(path.clone(), |path, step| path.name(*step))
+        };
+        let places = (add(&self.places.0, steps.0), add(&self.places.1, steps.1));
+        At { path, places, place, is_required: false, ..self.clone() }
+    }
+}
+
+/// What becomes of a null that is sent.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Null<'s> {
+    Kept,
+    Removed,
+    Replaced(&'s Value),
+    Refused,
+}
+
+impl<'s> Null<'s> {
+    /// DF-10 to DF-14, DF-25.
+    fn of(shape: Shape<'s>, place: Place, prover: &Prover<'_>) -> Self {
+        let schema = shape.schema;
+        match schema.default_value() {
+            _ if schema.nullable || shape.is_bare(prover.bare) => Null::Kept,
+            Some(default) => Null::Replaced(default),
+            None if place == Place::Member => Null::Removed,
+            None if prover.kinds_of(schema).include(Kinds::NULL) => Null::Kept,
+            None => Null::Refused,
+        }
+    }
+}
+
+struct Walk<'w, 's> {
+    prover: &'w Prover<'s>,
+    mode: Mode,
+    found: Vec<Obstacle<'s>>,
+}
+
+impl<'s> Walk<'_, 's> {
+    fn is_full(&self) -> bool {
+        self.found.len() > MAX_OBSTACLES
+    }
+
+    fn node(&mut self, from: Shape<'s>, to: Shape<'s>, known: &Known<'s>, at: &At<'s>) {
+        let bare = self.prover.bare;
+        let is_same = std::ptr::eq(from.document, to.document)
+            || (from.in_kept_list == to.in_kept_list && deep_eq(from.document, to.document));
+        if self.is_full() || (is_same && self.mode == Mode::Writes) {
+            return;
+        }
+        if from.is_bare(bare) && to.is_bare(bare) {
+            if from.keeps() && !to.keeps() && self.mode == Mode::Writes {
+                let value = serde_json::json!({"key0": 1});
+                self.add("pruning", "fields below are no longer kept", vec![value], (from, to), at);
+            }
+            return;
+        }
+        grow(|| self.compare(from, to, known, at));
+    }
+
+    fn compare(&mut self, from: Shape<'s>, to: Shape<'s>, known: &Known<'s>, at: &At<'s>) {
+        let mut known = known.clone();
+        if at.place != Place::Root {
+            self.null(from, to, &known, at);
+        }
+        known.kinds = known.kinds.without(Kinds::NULL);
+        if known.kinds.is_empty() {
+            return;
+        }
+        let target = to.schema;
+        if target.embedded_resource != from.schema.embedded_resource && self.mode == Mode::Writes {
+            let change = "x-kubernetes-embedded-resource changed";
+            self.attempt("x-kubernetes-embedded-resource", change, Attempt::Search, (from, to), at);
+        }
+        let unmet = self.prover.unmet(&known, target);
+        let has_other_kind = known.kinds.and(self.prover.kinds_of(target)).is_empty();
+        let is_other_type = unmet.iter().any(|unmet| unmet.keyword == "type");
+        let is_told = |unmet: &Unmet| match unmet.keyword {
+            "type" => true,
+            "format" => !is_other_type,
+            _ => !has_other_kind,
+        };
+        for unmet in unmet.into_iter().filter(is_told) {
+            self.unmet(unmet, (from, to), &known, at);
+        }
+        if has_other_kind {
+            return;
+        }
+        self.junctors((from, to), &known, at);
+        if self.mode == Mode::Writes {
+            self.list_type((from, to), &known, at);
+            for rule in rules::unmatched(from.schema, target) {
+                let change = rules::change(from.schema, target, rule);
+                let stored = match rules::is_forgiven(target, rule) {
+                    // As for any other constraint of a scalar.
+                    true => self.stored("enum", (from, to), at),
+                    false => StoredEffect::Open,
+                };
+                let (keyword, attempts) = ("x-kubernetes-validations", vec![Attempt::Rule(rule)]);
+                self.push(keyword, change, attempts, stored, (from, to), at);
+            }
+        }
+        known.kinds = known.kinds.and(self.prover.kinds_of(target));
+        let mut at = at.clone();
+        let has_rules = target.validations.as_ref().is_some_and(|rules| !rules.is_empty());
+        if has_rules || is_guard(target) {
+            at.guards.push((at.path.segments().count(), target));
+        }
+        if known.kinds.include(Kinds::OBJECT) {
+            self.members(from, to, &known, &at);
+        }
+        if known.kinds.include(Kinds::ARRAY) && known.at_most(|it| it.max_items) != Some(0) {
+            let place = FieldPath::index(at.path.clone(), 0);
+            let mut below = at.below(place, (&["items"], &["items"]), Place::Item);
+            below.is_correlated &= target.list_type.as_deref() == Some("map");
+            let bare = self.prover.bare;
+            self.node(from.items(bare), to.items(bare), &known.items(), &below);
+        }
+    }
+
+    /// What becomes of null.
+    fn null(&mut self, from: Shape<'s>, to: Shape<'s>, known: &Known<'s>, at: &At<'s>) {
+        // A default that changed says so already.
+        let is_told = self.found.last().is_some_and(|last| {
+            last.keyword == "default" && last.path == at.path && last.attempts.len() > 1
+        });
+        let nullable = from.schema.nullable || to.schema.nullable;
+        if is_told && !nullable && !from.is_bare(self.prover.bare) {
+            return;
+        }
+        let is_sent = self.mode == Mode::Writes;
+        let (before, after) = match is_sent {
+            true => {
+                let before = match Null::of(from, at.place, self.prover) {
+                    // It is missed then.
+                    Null::Removed if at.is_required => Null::Refused,
+                    before => before,
+                };
+                (before, Null::of(to, at.place, self.prover))
+            }
+            false => {
+                let has_null =
+                    |shape: Shape<'_>| self.prover.kinds_of(shape.schema).include(Kinds::NULL);
+                let of = |has: bool| if has { Null::Kept } else { Null::Refused };
+                let is_sent = known.kinds.include(Kinds::NULL) && has_null(from);
+                (of(is_sent), of(has_null(to)))
+            }
+        };
+        let is_alike = match (before, after) {
+            (Null::Refused, _) => true,
+            (Null::Replaced(before), Null::Replaced(after)) => deep_eq(before, after),
+            (Null::Kept, Null::Kept) => {
+                // Null is never one of an enum (VV-38).
+                let is_refused = |shape: Shape<'_>| !shape.schema.enum_.is_empty();
+                is_refused(from) || !is_refused(to)
+            }
+            (before, after) => before == after,
+        };
+        if !is_alike {
+            let (old, new) = self.in_time(from.schema, to.schema);
+            let change = match (old.nullable, new.nullable) {
+                (false, true) => "nullable added",
+                (true, false) => "nullable removed",
+                _ => "null is treated otherwise",
+            };
+            // Only where null is kept it is stored.
+            let stored = match before {
+                Null::Kept => StoredEffect::Open,
+                _ => StoredEffect::None,
+            };
+            let attempts = vec![Attempt::Value(Value::Null)];
+            self.push("nullable", change.to_owned(), attempts, stored, (from, to), at);
+        }
+    }
+
+    fn unmet(
+        &mut self,
+        unmet: Unmet,
+        nodes: (Shape<'s>, Shape<'s>),
+        known: &Known<'s>,
+        at: &At<'s>,
+    ) {
+        let Unmet { keyword, values } = unmet;
+        if keyword == "required" {
+            for name in values.iter().filter_map(Value::as_str) {
+                self.required(name, nodes, at);
+            }
+            return;
+        }
+        let (old, new) = self.in_time(nodes.0.schema, nodes.1.schema);
+        let change = change(keyword, old, new);
+        let mut attempts: Vec<Attempt> = values.into_iter().map(Attempt::Value).collect();
+        attempts.extend(sized(keyword, nodes.1.schema, nodes.0, known).map(Attempt::Value));
+        attempts.push(Attempt::Search);
+        let stored = self.stored(keyword, nodes, at);
+        self.push(keyword, change, attempts, stored, nodes, at);
+    }
+
+    /// Two schemas, the old one first.
+    fn in_time<'n>(
+        &self,
+        from: &'n JsonSchemaProps,
+        to: &'n JsonSchemaProps,
+    ) -> (&'n JsonSchemaProps, &'n JsonSchemaProps) {
+        match self.mode {
+            Mode::Writes => (from, to),
+            Mode::Reads => (to, from),
+        }
+    }
+
+    fn required(&mut self, name: &str, nodes: (Shape<'s>, Shape<'s>), at: &At<'s>) {
+        let part = nodes.1.schema.property(name);
+        if self.mode == Mode::Writes && part.is_some_and(|part| part.default.is_some()) {
+            return;
+        }
+        let below = self.member_at(name, nodes, at);
+        let is_listed = nodes.0.schema.property(name).is_some();
+        let change = match (self.mode, is_listed) {
+            (Mode::Writes, _) => "required added",
+            (Mode::Reads, true) => "may be absent now",
+            (Mode::Reads, false) => "property removed",
+        };
+        // Without another member, an update that leaves this one alone leaves all alone.
+        let (from, to) = (nodes.0.schema, nodes.1.schema);
+        let listed = |schema: &JsonSchemaProps| schema.properties.iter().flatten().count();
+        let is_only = listed(from) == 1
+            && listed(to) == 1
+            && !from.preserves_unknown_fields()
+            && !to.preserves_unknown_fields()
+            && at.place == Place::Member
+            && at.is_correlated
+            && self.prover.ratchets_status;
+        let stored = if is_only { StoredEffect::Forgiven } else { StoredEffect::Open };
+        let attempts = vec![Attempt::Absent];
+        self.push("required", change.to_owned(), attempts, stored, nodes, &below);
+    }
+
+    fn junctors(&mut self, nodes: (Shape<'s>, Shape<'s>), known: &Known<'s>, at: &At<'s>) {
+        let target = nodes.1.schema;
+        let prover = self.prover;
+        for part in target.all_of.iter().filter(|part| !prover.implies(known, part)) {
+            let is_new = !nodes.0.schema.all_of.contains(part);
+            let change = if is_new { "allOf added" } else { "allOf restricts more" };
+            self.attempt("allOf", change, Attempt::Search, nodes, at);
+        }
+        let mut unproved = |is_proved: bool, keyword, had: bool| {
+            if !is_proved {
+                let change = format!("{keyword} {}", if had { "changed" } else { "added" });
+                self.attempt(keyword, &change, Attempt::Search, nodes, at);
+            }
+        };
+        let from = nodes.0.schema;
+        unproved(prover.meets_any_of(known, &target.any_of), "anyOf", !from.any_of.is_empty());
+        unproved(prover.meets_one_of(known, &target.one_of), "oneOf", !from.one_of.is_empty());
+        let not = target.not.as_deref();
+        unproved(not.is_none_or(|not| prover.refutes(known, not)), "not", from.not.is_some());
+    }
+
+    /// The uniqueness of elements (VV-40).
+    fn list_type(&mut self, nodes: (Shape<'s>, Shape<'s>), known: &Known<'s>, at: &At<'s>) {
+        let (from, to) = (nodes.0.schema, nodes.1.schema);
+        let is_single = known.at_most(|it| it.max_items).is_some_and(|most| most <= 1);
+        if !known.kinds.include(Kinds::ARRAY) || is_single {
+            return;
+        }
+        let is_implied = match (from.list_type.as_deref(), to.list_type.as_deref()) {
+            (_, None | Some("atomic")) => true,
+            (Some("set"), Some("set")) => true,
+            (Some("map"), Some("map")) => {
+                let wanted = to.list_map_keys.as_deref().unwrap_or_default();
+                from.list_map_keys.iter().flatten().all(|key| wanted.contains(key))
+            }
+            _ => false,
+        };
+        if !is_implied {
+            let item = nodes.0.document.get("items").map(billhook_generation::sample);
+            let item = item.unwrap_or(1.into());
+            let twice = Value::Array(vec![deep_clone(&item), item]);
+            let change = change("x-kubernetes-list-type", from, to);
+            // If it is stored, the whole check is left out (RP-43).
+            let (keyword, attempts) = ("x-kubernetes-list-type", vec![Attempt::Value(twice)]);
+            self.push(keyword, change, attempts, StoredEffect::Forgiven, nodes, at);
+        }
+    }
+
+    fn members(&mut self, from: Shape<'s>, to: Shape<'s>, known: &Known<'s>, at: &At<'s>) {
+        let bare = self.prover.bare;
+        let is_fixed = |shape: Shape<'_>, name: &str| {
+            (at.place == Place::Root || shape.is_resource)
+                && ["apiVersion", "kind", "metadata"].contains(&name)
+        };
+        for (name, part) in to.schema.properties.iter().flatten() {
+            let Some(target) = to.listed(name) else { continue };
+            if is_fixed(to, name) {
+                self.fixed(name, part, (from, to), known, at);
+                continue;
+            }
+            let below = self.member_at(name, (from, to), at);
+            let before = from.member(name, bare);
+            if self.mode == Mode::Writes {
+                self.default(from.listed(name), Some(target), (from, to), &below);
+            }
+            if let Some(before) = before {
+                self.node(before, target, &known.member(name), &below);
+            }
+        }
+        if self.mode == Mode::Reads {
+            return self.unlisted_reads(from, to, known, at);
+        }
+        for name in from.schema.properties.iter().flatten().map(|(name, _)| name) {
+            let Some(before) = from.listed(name) else { continue };
+            if to.schema.property(name).is_some() || is_fixed(from, name) {
+                continue;
+            }
+            let below = self.member_at(name, (from, to), at);
+            match to.unlisted(bare) {
+                Unlisted::Kept(target) => {
+                    self.default(Some(before), None, (from, to), &below);
+                    self.node(before, target, &known.member(name), &below);
+                }
+                Unlisted::Pruned => self.removed(before, to, "property removed", &below),
+            }
+        }
+        let Unlisted::Kept(before) = from.unlisted(bare) else { return };
+        let below = self.member_at(&other_name(from.schema, to.schema), (from, to), at);
+        match to.unlisted(bare) {
+            Unlisted::Kept(target) => {
+                self.node(before, target, &known.unlisted_member(), &below);
+            }
+            Unlisted::Pruned => self.removed(before, to, "other fields are no longer kept", &below),
+        }
+    }
+
+    /// Members that clients do not know by name.
+    fn unlisted_reads(&mut self, from: Shape<'s>, to: Shape<'s>, known: &Known<'s>, at: &At<'s>) {
+        let Some(additional) = to.schema.additional_schema() else { return };
+        let bare = self.prover.bare;
+        let Some(document) = to.document.get("additionalProperties") else { return };
+        let target = Shape::new(additional, document);
+        for name in from.schema.properties.iter().flatten().map(|(name, _)| name) {
+            if to.schema.property(name).is_none()
+                && let Some(before) = from.listed(name)
+            {
+                let below = self.member_at(name, (from, to), at);
+                self.node(before, target, &known.member(name), &below);
+            }
+        }
+        if let Unlisted::Kept(before) = from.unlisted(bare) {
+            let below = self.member_at(&other_name(from.schema, to.schema), (from, to), at);
+            self.node(before, target, &known.unlisted_member(), &below);
+        }
+    }
+
+    /// A member that pruning and defaulting leave alone.
+    fn fixed(
+        &mut self,
+        name: &str,
+        part: &'s JsonSchemaProps,
+        nodes: (Shape<'s>, Shape<'s>),
+        known: &Known<'s>,
+        at: &At<'s>,
+    ) {
+        let held = nodes.0.schema.property(name);
+        let mut known = Known { shape: None, ..known.member(name) };
+        known.kinds = known.kinds.and(match name {
+            "metadata" => Kinds::OBJECT,
+            _ => Kinds::STRING,
+        });
+        let is_equal = held.is_some_and(|held| held == part);
+        if !is_equal && !self.prover.implies(&known, part) && self.mode == Mode::Writes {
+            let below = self.member_at(name, nodes, at);
+            self.attempt(
+                name_of_fixed(name),
+                "constraints changed",
+                Attempt::Search,
+                nodes,
+                &below,
+            );
+        }
+    }
+
+    /// A member that is pruned.
+    fn removed(&mut self, before: Shape<'s>, to: Shape<'s>, change: &str, at: &At<'s>) {
+        let value = match before.is_bare(self.prover.bare) {
+            true => 1.into(),
+            false => billhook_generation::sample(before.document),
+        };
+        self.add("properties", change, vec![value], (before, to), at);
+    }
+
+    /// The default of a member (DF-20).
+    fn default(
+        &mut self,
+        from: Option<Shape<'s>>,
+        to: Option<Shape<'s>>,
+        nodes: (Shape<'s>, Shape<'s>),
+        at: &At<'s>,
+    ) {
+        let default = |shape: Option<Shape<'s>>| shape.and_then(|it| it.schema.default_value());
+        let (before, after) = (default(from), default(to));
+        let change = match (before, after) {
+            (None, None) => return,
+            (Some(before), Some(after)) if deep_eq(before, after) => return,
+            (Some(before), Some(after)) => {
+                format!("default changed from {} to {}", shown(before), shown(after))
+            }
+            (None, Some(after)) if from.is_none() => {
+                format!("property added with the default {}", shown(after))
+            }
+            (None, Some(after)) => format!("default {} added", shown(after)),
+            (Some(before), None) => format!("default {} removed", shown(before)),
+        };
+        // What is stored keeps the default that it had.
+        let is_completed = before.is_none() && at.is_guarded();
+        let stored = if is_completed { StoredEffect::Open } else { StoredEffect::None };
+        let attempts = vec![Attempt::Absent, Attempt::Value(Value::Null)];
+        let nodes = (from.unwrap_or(nodes.0), to.unwrap_or(nodes.1));
+        self.push("default", change, attempts, stored, nodes, at);
+    }
+
+    fn member_at(&self, name: &str, (from, to): (Shape<'s>, Shape<'s>), at: &At<'s>) -> At<'s> {
+        let steps = |shape: Shape<'_>| match &shape.schema.additional_properties {
+            _ if shape.schema.property(name).is_some() => vec!["properties", name],
+            Some(SchemaOrBool::Schema(_)) => vec!["additionalProperties"],
+            _ => Vec::new(),
+        };
+        let is_named = to.schema.property(name).is_some() || from.schema.property(name).is_some();
+        let path = match is_named {
+            true => at.path.clone().name(name),
+            false => at.path.clone().key(name),
+        };
+        let mut below = at.below(path, (&steps(from), &steps(to)), Place::Member);
+        below.is_required = from.schema.required.iter().flatten().any(|required| required == name);
+        below.is_correlated &=
+            to.schema.property(name).is_some() || to.schema.additional_schema().is_some();
+        below
+    }
+
+    /// What an obstacle is for stored objects.
+    fn stored(
+        &self,
+        keyword: &str,
+        (from, to): (Shape<'s>, Shape<'s>),
+        at: &At<'s>,
+    ) -> StoredEffect {
+        let scalar = Kinds::BOOL.or(Kinds::WHOLE).or(Kinds::FRACTION).or(Kinds::STRING);
+        let is_scalar = |schema: &JsonSchemaProps| {
+            let types = ["string", "integer", "number", "boolean"];
+            (schema.int_or_string || types.contains(&schema.type_.as_str()))
+                && schema.junctors().all(|(keyword, ..)| keyword == "anyOf")
+        };
+        // Beside a format, a list is admitted, too (VV-13).
+        let holds_scalars = self.prover.kinds_of(from.schema).is_within(scalar.or(Kinds::NULL));
+        let is_scalar_before = holds_scalars && is_scalar(from.schema);
+        let is_leaf = match keyword {
+            "minLength" | "maxLength" | "pattern" | "minimum" | "maximum" | "multipleOf"
+            | "enum" | "format" => is_scalar_before && is_scalar(to.schema),
+            // Rules around see another type.
+            "type" => is_scalar_before && is_scalar(to.schema) && !at.is_guarded(),
+            "minItems" | "maxItems" => {
+                let (before, after) = (from.schema.items_schema(), to.schema.items_schema());
+                before.is_some_and(is_scalar) && after.is_some_and(is_scalar)
+            }
+            _ => false,
+        };
+        let is_status =
+            at.path.segments().next().is_some_and(|first| matches!(first, Segment::Name("status")));
+        let is_ratcheted = self.prover.ratchets_status || !is_status;
+        match is_leaf && at.is_correlated && is_ratcheted {
+            true => StoredEffect::Forgiven,
+            false => StoredEffect::Open,
+        }
+    }
+
+    fn add(
+        &mut self,
+        keyword: &'static str,
+        change: &str,
+        values: Vec<Value>,
+        nodes: (Shape<'s>, Shape<'s>),
+        at: &At<'s>,
+    ) {
+        let attempts = values.into_iter().map(Attempt::Value).collect();
+        self.push(keyword, change.to_owned(), attempts, StoredEffect::Open, nodes, at);
+    }
+
+    fn attempt(
+        &mut self,
+        keyword: &'static str,
+        change: &str,
+        attempt: Attempt,
+        nodes: (Shape<'s>, Shape<'s>),
+        at: &At<'s>,
+    ) {
+        self.push(keyword, change.to_owned(), vec![attempt], StoredEffect::Open, nodes, at);
+    }
+
+    fn push(
+        &mut self,
+        keyword: &'static str,
+        change: String,
+        attempts: Vec<Attempt>,
+        stored: StoredEffect,
+        nodes: (Shape<'s>, Shape<'s>),
+        at: &At<'s>,
+    ) {
+        let nodes = (nodes.0.schema, nodes.1.schema);
+        let (path, places) = (at.path.clone(), at.places.clone());
+        self.found.push(Obstacle { path, keyword, change, attempts, stored, nodes, places });
+    }
+}
+
+/// Whether a node checks its members together, rules aside.
+fn is_guard(schema: &JsonSchemaProps) -> bool {
+    schema.junctors().next().is_some()
+        || schema.max_properties.is_some()
+        || !schema.enum_.is_empty()
+}
+
+fn name_of_fixed(name: &str) -> &'static str {
+    match name {
+        "metadata" => "metadata",
+        "kind" => "kind",
+        _ => "apiVersion",
+    }
+}
+
+/// A name that neither schema lists.
+fn other_name(from: &JsonSchemaProps, to: &JsonSchemaProps) -> String {
+    let is_listed = |name: &String| from.property(name).or(to.property(name)).is_some();
+    let names = (0..=1000).map(|number| format!("key{number}"));
+    names.into_iter().find(|name| !is_listed(name)).unwrap_or_default()
+}
+
+/// Lists and maps that are too small or too large.
+fn sized(
+    keyword: &str,
+    target: &JsonSchemaProps,
+    from: Shape<'_>,
+    known: &Known<'_>,
+) -> impl Iterator<Item = Value> + use<> {
+    const MOST: i64 = 2_000;
+    let count = match keyword {
+        "minItems" => target.min_items.map(|wanted| wanted - 1),
+        "maxItems" => target.max_items.map(|wanted| wanted.saturating_add(1)),
+        "minProperties" => target.min_properties.map(|wanted| wanted - 1),
+        "maxProperties" => target.max_properties.map(|wanted| wanted.saturating_add(1)),
+        "uniqueItems" => Some(2),
+        _ => None,
+    };
+    let is_list = keyword.ends_with("Items");
+    let count = count.filter(|count| (0..=MOST).contains(count));
+    let least = known.at_least(|it| if is_list { it.min_items } else { it.min_properties });
+    let count =
+        count.map(|count| if keyword.starts_with("min") { count.max(least) } else { count });
+    count.and_then(|count| made(from.document, keyword, count)).into_iter()
+}
+
+fn made(document: &Value, keyword: &str, count: i64) -> Option<Value> {
+    let count = u64::try_from(count).ok()?;
+    if keyword.ends_with("Items") {
+        let items = document.get("items")?;
+        let item = billhook_generation::sample(items);
+        let numbered = |number| match keyword {
+            "uniqueItems" => deep_clone(&item),
+            _ => other_item(document, items, &item, number),
+        };
+        return Some((0..count).map(numbered).collect());
+    }
+    let mut sample = document.clone();
+    if let Some(schema) = sample.as_object_mut() {
+        schema.insert("minProperties".to_owned(), count.into());
+    }
+    Some(billhook_generation::sample(&sample))
+}
+
+/// An item that differs from others by a number, also where it has a pattern or an enum.
+fn other_item(list: &Value, items: &Value, item: &Value, number: u64) -> Value {
+    if let Some(entry) = items.get("enum").and_then(|known| known.get(number as usize)) {
+        return deep_clone(entry);
+    }
+    match items.get("pattern").and_then(Value::as_str) {
+        Some(pattern) if number > 0 => {
+            let text = billhook_generation::text_of_pattern(pattern, 0, number);
+            text.map_or_else(|| deep_clone(item), Value::from)
+        }
+        _ => billhook_generation::numbered(list, item, number),
+    }
+}
+
+/// The change of a keyword in words.
+pub(crate) fn change(keyword: &str, from: &JsonSchemaProps, to: &JsonSchemaProps) -> String {
+    use billhook_apimachinery::record::to_value;
+    let (from, to) = (to_value(from), to_value(to));
+    let text = |schema: &Value| match keyword {
+        "type" if schema.get("x-kubernetes-int-or-string").is_some() => {
+            Some("int-or-string".to_owned())
+        }
+        _ => schema.get(keyword).map(shown),
+    };
+    match (text(&from), text(&to)) {
+        (Some(from), Some(to)) if from != to => format!("{keyword} changed from {from} to {to}"),
+        (None, Some(to)) => format!("{keyword} {to} added"),
+        (Some(from), None) => format!("{keyword} {from} removed"),
+        _ => format!("{keyword} changed"),
+    }
+}
+
+/// A value on a line, cut if it is long.
+pub(crate) fn shown(value: &Value) -> String {
+    const MOST: usize = 80;
+    let text = match value {
+        Value::String(text) if !text.is_empty() => text.clone(),
+        value => billhook::to_json(value),
+    };
+    match text.char_indices().nth(MOST) {
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+        None => text,
+    }
+}

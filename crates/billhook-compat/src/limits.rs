@@ -1,0 +1,22 @@
+//! What bounds proofs and searches; beyond it, the answer is "undecided" (CC-04).
+
+/// The steps of all proofs about a version.
+pub const MAX_PROOF_STEPS: usize = 200_000;
+
+/// The cases that the choices of a value (`anyOf`, `oneOf`, its type) are taken apart into.
+pub const MAX_CASES: usize = 64;
+
+/// The steps of one search for a text that some patterns match and others do not.
+pub const MAX_TEXT_STEPS: u64 = 1 << 21;
+
+/// How many such searches there are about a version.
+pub const MAX_TEXT_SEARCHES: usize = 100;
+
+/// The changes of a version for which witnesses are looked for; more are undecided.
+pub const MAX_OBSTACLES: usize = 400;
+
+/// The values that are tried at a place where there is no proof.
+pub const MAX_VALUES: usize = 400;
+
+/// The updates that are tried with a stored object.
+pub const MAX_UPDATES: usize = 60;

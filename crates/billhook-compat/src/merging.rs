@@ -1,0 +1,299 @@
+//! Server-side apply: lists and objects are merged as before (CC-24).
+
+use billhook::{DeepValue, FieldManagement, FieldPath, Time};
+use billhook_apimachinery::value::{deep_clone, deep_eq, grow};
+use billhook_generation::{changes, find, numbered, sample};
+use billhook_schema::JsonSchemaProps;
+use serde_json::{Value, json};
+
+use crate::answer::{Answer, Question};
+use crate::inclusion::{Obstacle, Shape, StoredEffect, Unlisted, change, walk_shown as shown};
+use crate::search::run::{self, Unknown};
+use crate::version::{Pair, Witness};
+
+/// The answers about server-side apply.
+pub(crate) fn answers(pair: &Pair<'_>) -> Vec<Answer> {
+    let mut walk = Walk { pair, found: Vec::new() };
+    let place = (FieldPath::default(), FieldPath::default());
+    walk.node(pair.old.shape(), pair.new.shape(), &FieldPath::default(), &place);
+    let mut answers = Vec::new();
+    for obstacle in walk.found {
+        let witness = witness(pair, &obstacle);
+        answers.push(pair.about(Question::Appliers, &obstacle, witness));
+    }
+    if answers.is_empty() {
+        let reason = "lists and objects are merged as before";
+        answers.push(pair.safe(Question::Appliers, reason));
+    }
+    answers
+}
+
+struct Walk<'w, 's> {
+    pair: &'w Pair<'s>,
+    found: Vec<Obstacle<'s>>,
+}
+
+/// How values of a node are merged (SA-10).
+#[derive(Debug, PartialEq)]
+enum Merge {
+    Atomic,
+    Set,
+    /// By these keys, in order.
+    Map(Vec<String>),
+    /// Member by member.
+    Granular,
+    /// As the values themselves suggest.
+    Deduced,
+}
+
+fn merge(shape: Shape<'_>) -> Merge {
+    let schema = shape.schema;
+    let is_atomic = schema.map_type.as_deref() == Some("atomic");
+    match (schema.type_.as_str(), schema.list_type.as_deref()) {
+        ("array", Some("set")) => Merge::Set,
+        ("array", Some("map")) => {
+            let mut keys = schema.list_map_keys.clone().unwrap_or_default();
+            keys.sort();
+            Merge::Map(keys)
+        }
+        ("array", _) => Merge::Atomic,
+        ("object", _) if is_atomic => Merge::Atomic,
+        ("object", _) => Merge::Granular,
+        ("", _) if !schema.int_or_string => Merge::Deduced,
+        _ => Merge::Atomic,
+    }
+}
+
+/// Whether values of a node, and of all below it, are merged as if there were no schema.
+fn is_deduced(schema: &JsonSchemaProps) -> bool {
+    grow(|| {
+        let has_list = schema.list_type.as_deref().is_some_and(|list| list != "atomic");
+        let has_map = schema.map_type.as_deref() == Some("atomic");
+        !has_list && !has_map && schema.children().into_iter().all(is_deduced)
+    })
+}
+
+impl<'s> Walk<'_, 's> {
+    fn node(
+        &mut self,
+        from: Shape<'s>,
+        to: Shape<'s>,
+        path: &FieldPath,
+        places: &(FieldPath, FieldPath),
+    ) {
+        if deep_eq(from.document, to.document) {
+            return;
+        }
+        let (before, after) = (merge(from), merge(to));
+        let is_other_type = before != Merge::Deduced
+            && after != Merge::Deduced
+            && from.schema.type_ != to.schema.type_;
+        if is_other_type {
+            return;
+        }
+        match (&before, &after) {
+            (Merge::Deduced, _) | (_, Merge::Deduced) => {
+                if !is_deduced(from.schema) || !is_deduced(to.schema) {
+                    self.add(
+                        "x-kubernetes-list-type",
+                        "lists below are merged otherwise",
+                        (from, to),
+                        path,
+                        places,
+                    );
+                }
+            }
+            (before, after) if before != after => {
+                let keyword = match from.schema.type_.as_str() {
+                    "array" if from.schema.list_type == to.schema.list_type => {
+                        "x-kubernetes-list-map-keys"
+                    }
+                    "array" => "x-kubernetes-list-type",
+                    _ => "x-kubernetes-map-type",
+                };
+                let text = change(keyword, from.schema, to.schema);
+                self.add(keyword, &text, (from, to), path, places);
+            }
+            (Merge::Map(keys), _) => self.elements(keys, (from, to), path, places),
+            (Merge::Granular, _) => grow(|| self.members(from, to, path, places)),
+            _ => {}
+        }
+    }
+
+    fn elements(
+        &mut self,
+        keys: &[String],
+        (from, to): (Shape<'s>, Shape<'s>),
+        path: &FieldPath,
+        places: &(FieldPath, FieldPath),
+    ) {
+        let bare = self.pair.prover.bare;
+        let default = |shape: Shape<'s>, key: &str| {
+            shape.items(bare).listed(key).and_then(|part| part.schema.default_value())
+        };
+        let is_other = |key: &String| match (default(from, key), default(to, key)) {
+            (Some(one), Some(other)) => !deep_eq(one, other),
+            (None, None) => false,
+            _ => true,
+        };
+        if keys.iter().any(is_other) {
+            self.add("default", "the default of a key changed", (from, to), path, places);
+        }
+        let below = (places.0.clone().name("items"), places.1.clone().name("items"));
+        let path = FieldPath::index(path.clone(), 0);
+        self.node(from.items(bare), to.items(bare), &path, &below);
+    }
+
+    fn members(
+        &mut self,
+        from: Shape<'s>,
+        to: Shape<'s>,
+        path: &FieldPath,
+        places: &(FieldPath, FieldPath),
+    ) {
+        let bare = self.pair.prover.bare;
+        let listed = |shape: Shape<'s>| shape.schema.properties.iter().flatten();
+        let mut names: Vec<&String> =
+            listed(from).chain(listed(to)).map(|(name, _)| name).collect();
+        names.sort_unstable();
+        names.dedup();
+        for name in names {
+            if let (Some(before), Some(after)) = (from.member(name, bare), to.member(name, bare)) {
+                let below = |place: &FieldPath| place.clone().name("properties").name(name);
+                let below = (below(&places.0), below(&places.1));
+                self.node(before, after, &path.clone().name(name.as_str()), &below);
+            }
+        }
+        if let (Unlisted::Kept(before), Unlisted::Kept(after)) =
+            (from.unlisted(bare), to.unlisted(bare))
+        {
+            let below = |place: &FieldPath| place.clone().name("additionalProperties");
+            let below = (below(&places.0), below(&places.1));
+            self.node(before, after, &path.clone().key("key0"), &below);
+        }
+    }
+
+    fn add(
+        &mut self,
+        keyword: &'static str,
+        change: &str,
+        (from, to): (Shape<'s>, Shape<'s>),
+        path: &FieldPath,
+        places: &(FieldPath, FieldPath),
+    ) {
+        self.found.push(Obstacle {
+            path: path.clone(),
+            keyword,
+            change: change.to_owned(),
+            attempts: Vec::new(),
+            stored: StoredEffect::Open,
+            nodes: (from.schema, to.schema),
+            places: places.clone(),
+        });
+    }
+}
+
+/// Two configurations of different managers that are merged otherwise.
+fn witness(pair: &Pair<'_>, obstacle: &Obstacle<'_>) -> Option<Witness> {
+    let path = &obstacle.path;
+    let builder = &pair.old_builder;
+    let document = billhook_generation::schema_at(builder.schema, path)?;
+    let around = builder.around(path)?;
+    for (one, other) in values(document, obstacle) {
+        let first = builder.with(&around, path, &one);
+        let second = builder.with(&around, path, &other);
+        let (Some(first), Some(second)) = (first, second) else { continue };
+        let accepted = |object: &Value| {
+            run::create(&pair.old.version, object, Unknown::Refused).is_ok()
+                && run::create(&pair.new.version, object, Unknown::Dropped).is_ok()
+        };
+        if !accepted(&first) || !accepted(&second) {
+            continue;
+        }
+        let before = applied(&pair.old.version, &first, &second);
+        let after = applied(&pair.new.version, &first, &second);
+        let (Some(before), Some(after)) = (before, after) else { continue };
+        let (Some(one), Some(other)) = (find(&before, path), find(&after, path)) else { continue };
+        if !deep_eq(one, other) {
+            let reason = format!(
+                "`{path}` was merged to {} and is merged to {} now",
+                shown(one),
+                shown(other)
+            );
+            return Some(Witness { value: json!({"before": first, "after": second}), reason });
+        }
+    }
+    None
+}
+
+/// The object after one manager has applied a configuration and another one a second one.
+fn applied(version: &billhook::CrdVersion, first: &Value, second: &Value) -> Option<DeepValue> {
+    let now = Time::parse("2026-01-01T00:00:00Z").ok()?;
+    let live = FieldManagement::new(version, "first", now).apply(first, None, false).ok()?;
+    FieldManagement::new(version, "second", now).apply(second, Some(&live), true).ok()
+}
+
+/// Values that are merged with each other.
+fn values(document: &Value, obstacle: &Obstacle<'_>) -> Vec<(Value, Value)> {
+    let Some(items) = document.get("items") else {
+        let one = sample(document);
+        let others = changes(document, &one, &billhook_generation::Hints::default());
+        if let Some(part) = document.get("additionalProperties").filter(|part| part.is_object()) {
+            let (one, other) = (sample(part), sample(part));
+            return vec![(json!({"key0": one}), json!({"key1": other}))];
+        }
+        if let Some(listed) = document.get("properties").and_then(Value::as_object) {
+            let single = |(name, part): (&String, &Value)| json!({name.as_str(): sample(part)});
+            let singles: Vec<Value> =
+                billhook_apimachinery::value::sorted(listed).into_iter().map(single).collect();
+            let one = sample(document);
+            let with = |member: &Value| {
+                let mut members = one.as_object().cloned().unwrap_or_default();
+                members.extend(member.as_object().cloned().unwrap_or_default());
+                Value::Object(members)
+            };
+            let more: Vec<Value> = singles.iter().map(with).collect();
+            let first = more.iter().map(|more| (more, &one));
+            let others = singles.iter().zip(singles.iter().skip(1));
+            let pairs = first.chain(others).filter(|(one, other)| !deep_eq(one, other)).take(24);
+            let pairs: Vec<_> =
+                pairs.map(|(one, other)| (deep_clone(one), deep_clone(other))).collect();
+            if !pairs.is_empty() {
+                return pairs;
+            }
+        }
+        let objects = [deep_clone(&one)]
+            .into_iter()
+            .chain(others)
+            .filter(|it| it.as_object().is_some_and(|members| !members.is_empty()));
+        let objects: Vec<Value> = objects.take(8).collect();
+        let pairs = objects
+            .iter()
+            .flat_map(|one| objects.iter().map(|other| (deep_clone(one), deep_clone(other))));
+        return pairs.filter(|(one, other)| !deep_eq(one, other)).collect();
+    };
+    let (from, to) = obstacle.nodes;
+    let keys = from.list_map_keys.iter().chain(&to.list_map_keys).flatten();
+    let mut keys: Vec<&String> = keys.collect();
+    keys.dedup();
+    let mut item = sample(items);
+    if let Some(members) = item.as_object_mut() {
+        for key in &keys {
+            let part = items.get("properties").and_then(|listed| listed.get(key.as_str()));
+            if let (Some(part), false) = (part, members.contains_key(key.as_str())) {
+                members.insert((*key).clone(), sample(part));
+            }
+        }
+    }
+    let mut others: Vec<Value> = Vec::new();
+    for key in &keys {
+        let list = json!({"x-kubernetes-list-map-keys": [key]});
+        others.extend((1..3).map(|number| numbered(&list, &item, number)));
+    }
+    others.push(numbered(document, &item, 1));
+    others.extend(items.get("enum").and_then(Value::as_array).into_iter().flatten().cloned());
+    others
+        .extend(changes(items, &item, &billhook_generation::Hints::default()).into_iter().take(20));
+    let pairs = others.into_iter().filter(|other| !deep_eq(other, &item));
+    pairs.map(|other| (json!([deep_clone(&item)]), json!([other]))).collect()
+}

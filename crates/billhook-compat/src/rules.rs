@@ -1,0 +1,143 @@
+//! Rules of a schema that do not follow from those of another one, and what they read (CC-14).
+
+use billhook_apimachinery::value::grow;
+use billhook_cel::{ReadStep, Reads, reads};
+use billhook_schema::JsonSchemaProps;
+use billhook_schema::props::{SchemaOrBool, ValidationRule};
+
+/// The positions of the rules of one schema that are not implied by those of another one.
+pub(crate) fn unmatched(from: &JsonSchemaProps, to: &JsonSchemaProps) -> Vec<usize> {
+    let rules = to.validations.as_deref().unwrap_or_default();
+    let held = from.validations.as_deref().unwrap_or_default();
+    let unmatched = rules.iter().enumerate().filter(|(_, rule)| {
+        !held.iter().any(|held| is_same(held, rule)) || !is_read_alike(rule, from, to)
+    });
+    unmatched.map(|(index, _)| index).collect()
+}
+
+fn is_same(held: &ValidationRule, rule: &ValidationRule) -> bool {
+    held.rule.trim() == rule.rule.trim()
+        && held.optional_old_self.unwrap_or_default() == rule.optional_old_self.unwrap_or_default()
+}
+
+/// What has become of a rule, in words.
+pub(crate) fn change(from: &JsonSchemaProps, to: &JsonSchemaProps, index: usize) -> String {
+    let rule = to.validations.as_ref().and_then(|rules| rules.get(index));
+    let text = rule.map(|rule| rule.rule.trim()).unwrap_or_default();
+    let is_known = from.validations.iter().flatten().any(|held| held.rule.trim() == text);
+    match is_known {
+        true => format!("the types that a rule sees changed: {text}"),
+        false => format!("rule added: {text}"),
+    }
+}
+
+/// Whether a rule that a stored value violates is forgiven as long as a scalar is unchanged (CE-50).
+pub(crate) fn is_forgiven(schema: &JsonSchemaProps, index: usize) -> bool {
+    let rule = schema.validations.as_ref().and_then(|rules| rules.get(index));
+    let reads = rule.and_then(|rule| reads(&rule.rule).ok());
+    reads.is_some_and(|reads| reads.asks_for_equality || (reads.is_total && !reads.uses_old))
+}
+
+/// Whether any rule of a schema may read something at or below a place, given by names; the names
+/// of elements do not count.
+pub(crate) fn may_read(schema: &JsonSchemaProps, place: &[Option<&str>]) -> bool {
+    let rules = schema.validations.as_deref().unwrap_or_default();
+    rules.iter().any(|rule| {
+        let Ok(Reads { parts, .. }) = reads(&rule.rule) else { return true };
+        parts.iter().any(|part| {
+            // The part is around the place, or inside of it.
+            let mut steps = part.path.iter().zip(place);
+            let is_on_the_way = steps.all(|pair| match pair {
+                (ReadStep::Any, _) | (_, None) => true,
+                (ReadStep::Field(field), Some(name)) => **field == **name || field.contains("__"),
+            });
+            is_on_the_way && (part.whole || part.path.len() >= place.len())
+        })
+    })
+}
+
+/// Whether a rule sees what it reads alike in two schemas.
+fn is_read_alike(rule: &ValidationRule, from: &JsonSchemaProps, to: &JsonSchemaProps) -> bool {
+    let Ok(Reads { parts, .. }) = reads(&rule.rule) else { return false };
+    parts.iter().all(|part| {
+        let (mut from, mut to) = (from, to);
+        // Expressions know the metadata of objects even if the schema does not.
+        let is_fixed = matches!(part.path.first(), Some(ReadStep::Field(first))
+            if ["apiVersion", "kind", "metadata"].contains(&&**first));
+        for (index, step) in part.path.iter().enumerate() {
+            if !is_like(from, to) {
+                return false;
+            }
+            let is_last = index + 1 == part.path.len();
+            match (below(from, step), below(to, step)) {
+                (Some(before), Some(after)) => (from, to) = (before, after),
+                // What has no schema looks alike as long as it has none.
+                (None, None) if is_fixed || from.preserves_unknown_fields() => return true,
+                (None, None) => return false,
+                _ => return false,
+            }
+            if is_last && !part.whole {
+                return from.nullable == to.nullable && kind(from) == kind(to);
+            }
+        }
+        if part.whole { same_types(from, to) } else { is_like(from, to) }
+    })
+}
+
+/// The schema that a step leads to.
+fn below<'s>(schema: &'s JsonSchemaProps, step: &ReadStep) -> Option<&'s JsonSchemaProps> {
+    match step {
+        ReadStep::Field(name) => schema.property(name).or_else(|| schema.additional_schema()),
+        ReadStep::Any => schema.items_schema().or_else(|| schema.additional_schema()),
+    }
+}
+
+/// The kind of values, as far as their size and presence count.
+fn kind(schema: &JsonSchemaProps) -> (&str, bool, bool) {
+    (&schema.type_, schema.int_or_string, schema.additional_properties.is_some())
+}
+
+/// Whether expressions see a node of two schemas alike, what is below aside.
+fn is_like(from: &JsonSchemaProps, to: &JsonSchemaProps) -> bool {
+    let has_properties = |schema: &JsonSchemaProps| {
+        schema.properties.as_ref().is_some_and(|listed| !listed.is_empty())
+    };
+    kind(from) == kind(to)
+        && from.format == to.format
+        && from.nullable == to.nullable
+        && from.embedded_resource == to.embedded_resource
+        && from.preserves_unknown_fields() == to.preserves_unknown_fields()
+        && has_properties(from) == has_properties(to)
+        && from.list_type == to.list_type
+        && from.list_map_keys == to.list_map_keys
+}
+
+/// Whether expressions see values of two schemas alike, as far as the first one describes them.
+fn same_types(from: &JsonSchemaProps, to: &JsonSchemaProps) -> bool {
+    if !is_like(from, to) {
+        return false;
+    }
+    grow(|| {
+        let parts = from.properties.iter().flatten();
+        let mut parts = parts.map(|(name, part)| (&**part, to.property(name)));
+        // What goes is no part of the values that both have.
+        parts.all(|(part, other)| other.is_some_and(|other| same_types(part, other)))
+            && same_part(from.items_schema(), to.items_schema())
+            && match (&from.additional_properties, &to.additional_properties) {
+                (Some(SchemaOrBool::Schema(from)), Some(SchemaOrBool::Schema(to))) => {
+                    same_types(from, to)
+                }
+                (Some(SchemaOrBool::Bool(from)), Some(SchemaOrBool::Bool(to))) => from == to,
+                (None, None) => true,
+                _ => false,
+            }
+    })
+}
+
+fn same_part(from: Option<&JsonSchemaProps>, to: Option<&JsonSchemaProps>) -> bool {
+    match (from, to) {
+        (Some(from), Some(to)) => same_types(from, to),
+        (None, None) => true,
+        _ => false,
+    }
+}

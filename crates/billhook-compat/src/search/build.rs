@@ -1,0 +1,99 @@
+//! Objects that a definition accepts, with a certain value at a certain place.
+
+use std::cell::OnceCell;
+
+use billhook::{CrdVersion, FieldPath};
+use billhook_apimachinery::value::{deep_clone, deep_eq};
+use billhook_generation::{
+    Hints, Oracle, changes, find, near, parent, replaced, sample_object, schema_at,
+};
+use billhook_schema::JsonSchemaProps;
+use billhook_validation::Validator;
+use serde_json::Value;
+
+use crate::limits::MAX_VALUES;
+
+/// Makes objects of a version.
+pub(crate) struct Builder<'s> {
+    pub(crate) version: CrdVersion,
+    pub(crate) schema: &'s Value,
+    pub(crate) oracle: Oracle<'s>,
+    base: OnceCell<Option<Value>>,
+}
+
+impl<'s> Builder<'s> {
+    pub(crate) fn new(version: CrdVersion, schema: &'s Value) -> Self {
+        let oracle = Oracle::new(version.clone(), schema);
+        Builder { version, schema, oracle, base: OnceCell::new() }
+    }
+
+    /// The smallest object that was found; none if none was.
+    pub(crate) fn base(&self) -> Option<&Value> {
+        let find = || self.oracle.valid_near(&sample_object(&self.version, self.schema), &|_| true);
+        self.base.get_or_init(find).as_ref()
+    }
+
+    /// Does something to objects in which the status is written on its own, if the place is in it.
+    pub(crate) fn at<R>(&self, path: &FieldPath, work: impl FnOnce() -> Option<R>) -> Option<R> {
+        let is_status = path.segments().next() == Some(billhook::Segment::Name("status"));
+        if !is_status || !self.oracle.has_status() {
+            return work();
+        }
+        let base = deep_clone(self.base()?);
+        let mut result = None;
+        self.oracle.with_status_of(&base, || result = work());
+        result
+    }
+
+    /// An object that is accepted and has a value around a place.
+    pub(crate) fn around(&self, path: &FieldPath) -> Option<Value> {
+        let mut object = deep_clone(self.base()?);
+        let Some(parent) = parent(path) else { return Some(object) };
+        let count = parent.segments().count();
+        for length in 1..=count {
+            let place: FieldPath = parent.segments().take(length).collect();
+            self.oracle.allow_more();
+            let schema = schema_at(self.schema, &place)?;
+            object = self.oracle.with(&object, schema, &place).or_else(|| {
+                // What is kept has no schema.
+                let made = replaced(&object, &place, Some(serde_json::json!({})));
+                self.oracle.accepts(&made, None).then_some(made)
+            })?;
+        }
+        Some(object)
+    }
+
+    /// An object that is accepted and has a value at a place.
+    pub(crate) fn with(&self, around: &Value, path: &FieldPath, value: &Value) -> Option<Value> {
+        self.oracle.allow_more();
+        let object = replaced(around, path, Some(deep_clone(value)));
+        let has_value = |object: &Value| find(object, path).is_some_and(|it| deep_eq(it, value));
+        if has_value(&object) { self.oracle.valid_near(&object, &has_value) } else { None }
+    }
+
+    /// An object that is accepted and has no value at a place.
+    pub(crate) fn without(&self, around: &Value, path: &FieldPath) -> Option<Value> {
+        self.oracle.allow_more();
+        let object = replaced(around, path, None);
+        self.oracle.valid_near(&object, &|object| find(object, path).is_none())
+    }
+}
+
+/// Values that one schema admits and another one does not, near the smallest of the first.
+pub(crate) fn told_apart(
+    document: &Value,
+    from: &JsonSchemaProps,
+    to: &JsonSchemaProps,
+    start: Option<&Value>,
+) -> Vec<Value> {
+    let (from, to) = (Validator::new(from), Validator::new(to));
+    let start = start.map_or_else(|| billhook_generation::sample(document), deep_clone);
+    let hints = Hints::default();
+    let once = changes(document, &start, &hints);
+    let twice = once.iter().take(20).flat_map(|value| changes(document, value, &hints));
+    let twice: Vec<Value> = twice.take(MAX_VALUES).collect();
+    let all = [deep_clone(&start)].into_iter().chain(once).chain(twice);
+    let all = all.chain(near(document, &start, &hints).take(MAX_VALUES));
+    let apart = |value: &Value| from.is_valid(value) && !to.is_valid(value);
+    all.filter(|value| apart(value)).take(8).collect()
+}

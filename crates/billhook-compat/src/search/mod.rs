@@ -1,0 +1,5 @@
+//! Witnesses: objects with a value at a place, made with the generator and confirmed by running
+//! both definitions on them.
+
+pub(crate) mod build;
+pub(crate) mod run;

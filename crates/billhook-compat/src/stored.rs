@@ -1,0 +1,156 @@
+//! Objects that are stored: they can be read, and updated elsewhere than where they offend (CC-21).
+
+use billhook::{FieldPath, Segment};
+use billhook_apimachinery::value::{deep_clone, deep_eq};
+use billhook_generation::{Hints, changes, find, parent, replaced, schema_at, set_metadata};
+use serde_json::{Value, json};
+
+use crate::answer::{Answer, Question};
+use crate::inclusion::{Obstacle, StoredEffect, walk_shown as shown};
+use crate::limits::MAX_UPDATES;
+use crate::search::run::{self, Unknown};
+use crate::version::{Candidate, Pair, Witness, is_related};
+
+/// The answers about stored objects.
+pub(crate) fn answers(pair: &Pair<'_>) -> Vec<Answer> {
+    let mut answers = Vec::new();
+    let mut forgiven = 0;
+    for (index, obstacle) in pair.obstacles().iter().enumerate() {
+        if obstacle.stored != StoredEffect::Open {
+            forgiven += usize::from(obstacle.stored == StoredEffect::Forgiven);
+            continue;
+        }
+        let mut candidates = pair.candidates(index).iter();
+        let witness = candidates.find_map(|candidate| broken(pair, candidate, obstacle));
+        answers.push(pair.about(Question::Stored, obstacle, witness));
+    }
+    if answers.is_empty() {
+        let reason = match forgiven {
+            0 => "all that is stored is read as it is, and stays valid",
+            _ => {
+                "all that is stored is read as it is; what is invalid now is forgiven while it is unchanged (VV-80)"
+            }
+        };
+        answers.push(pair.safe(Question::Stored, reason));
+    }
+    answers
+}
+
+/// What shows that a stored object loses something, or cannot be updated elsewhere.
+fn broken(pair: &Pair<'_>, candidate: &Candidate, obstacle: &Obstacle<'_>) -> Option<Witness> {
+    let stored = run::write(&pair.old.version, &candidate.object, Unknown::Refused).ok()?;
+    let read = match run::read(&pair.new.version, &stored) {
+        Ok((read, _)) => read,
+        Err(error) => {
+            let reason = format!("it cannot be read any more: {error}");
+            return Some(Witness { value: candidate.object.clone(), reason });
+        }
+    };
+    if let Some(lost) = lost(&stored, &read, &FieldPath::default(), &obstacle.path) {
+        let value = find(&stored, &lost).map(shown).unwrap_or_default();
+        let reason = format!("`{lost}` is lost when it is read; it was {value}");
+        return Some(Witness { value: candidate.object.clone(), reason });
+    }
+    refused_update(pair, &stored, &read, &obstacle.path).map(|(after, text)| Witness {
+        value: json!({"before": candidate.object, "after": after}),
+        reason: format!("an update of another field is refused: {text}"),
+    })
+}
+
+/// The first field on the way to a place, or below it, that is stored and not read.
+fn lost(stored: &Value, read: &Value, at: &FieldPath, place: &FieldPath) -> Option<FieldPath> {
+    if deep_eq(stored, read) || !(at.starts_with(place) || place.starts_with(at)) {
+        return None;
+    }
+    match (stored, read) {
+        (Value::Object(stored), Value::Object(read)) => {
+            let mut names: Vec<&String> = stored.keys().collect();
+            names.sort_unstable();
+            let is_kept = |name: &&&String| !(at.is_empty() && name.as_str() == "metadata");
+            names.iter().filter(is_kept).find_map(|name| {
+                let path = at.clone().name(name.as_str());
+                match (stored.get(*name), read.get(*name)) {
+                    (Some(stored), Some(read)) => lost(stored, read, &path, place),
+                    (Some(_), None) => Some(path),
+                    _ => None,
+                }
+            })
+        }
+        (Value::Array(stored), Value::Array(read)) if stored.len() == read.len() => {
+            let mut pairs = stored.iter().zip(read).enumerate();
+            pairs.find_map(|(index, (stored, read))| {
+                lost(stored, read, &FieldPath::index(at.clone(), index), place)
+            })
+        }
+        _ => Some(at.clone()),
+    }
+}
+
+/// An update that leaves the offending field alone, that the old definition accepts and the new one
+/// refuses for what the stored object has already.
+fn refused_update(
+    pair: &Pair<'_>,
+    stored: &Value,
+    read: &Value,
+    path: &FieldPath,
+) -> Option<(Value, String)> {
+    let (old, new) = (&pair.old.version, &pair.new.version);
+    let is_status = path.segments().next() == Some(Segment::Name("status"))
+        && old.has_status_subresource()
+        && new.has_status_subresource();
+    let update = match is_status {
+        true => run::update_status,
+        false => run::update,
+    };
+    let standing = run::standing_errors(new, read, is_status);
+    if standing.is_empty() {
+        return None;
+    }
+    let mut labeled = deep_clone(stored);
+    label(&mut labeled);
+    let others = around(path).flat_map(|place| {
+        let schema = schema_at(pair.old_builder.schema, &place);
+        let value = find(stored, &place).zip(schema);
+        let changed = value.map(|(value, schema)| changes(schema, value, &Hints::default()));
+        let changed = changed.into_iter().flatten().take(MAX_UPDATES);
+        changed.map(move |value| replaced(stored, &place, Some(value)))
+    });
+    let is_elsewhere = |object: &Value| match (find(stored, path), find(object, path)) {
+        (Some(one), Some(other)) => path.is_empty() || one.is_object() || deep_eq(one, other),
+        (None, None) => true,
+        _ => false,
+    };
+    for object in [labeled].into_iter().chain(others).filter(is_elsewhere).take(4 * MAX_UPDATES) {
+        let Err(refusal) = update(new, read, &object, Unknown::Dropped) else { continue };
+        let is_old = refusal.errors.iter().any(|error| standing.contains(&error_kind(error)));
+        if is_old
+            && is_related(&refusal, path)
+            && update(old, stored, &object, Unknown::Refused).is_ok()
+        {
+            let mut shown = object;
+            for name in ["resourceVersion", "generation"] {
+                set_metadata(&mut shown, name, None);
+            }
+            return Some((shown, refusal.text));
+        }
+    }
+    None
+}
+
+/// What an error is about: its field and its type.
+pub(crate) fn error_kind(error: &billhook::FieldError) -> (String, &'static str) {
+    (error.field().to_string(), error.error_type().reason())
+}
+
+/// The places around one, from the inside.
+fn around(path: &FieldPath) -> impl Iterator<Item = FieldPath> {
+    let above = std::iter::successors(parent(path), parent);
+    path.is_empty().then(FieldPath::default).into_iter().chain(above)
+}
+
+fn label(object: &mut Value) {
+    set_metadata(object, "labels", None);
+    if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) {
+        metadata.insert("labels".to_owned(), json!({"touched": "true"}));
+    }
+}

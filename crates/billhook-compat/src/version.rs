@@ -1,0 +1,293 @@
+//! A version in both definitions, and what all questions about it share.
+
+use std::cell::OnceCell;
+
+use billhook::{CrdError, CrdVersion, CustomResourceDefinition, DeepValue, FieldPath};
+use billhook_apimachinery::value::{deep_clone, deep_eq};
+use billhook_generation::find;
+use billhook_schema::JsonSchemaProps;
+use serde_json::Value;
+
+use crate::answer::{Answer, Question, Verdict};
+use crate::inclusion::{Attempt, Bare, Mode, Obstacle, Prover, Shape, walk};
+use crate::search::build::{Builder, told_apart};
+use crate::search::run::{self, Refusal, Unknown};
+
+/// A version of one of the definitions.
+pub(crate) struct Side {
+    pub(crate) version: CrdVersion,
+    /// Its schema as a document, and read.
+    pub(crate) document: DeepValue,
+    pub(crate) schema: JsonSchemaProps,
+    /// Its place in the definition.
+    pub(crate) place: FieldPath,
+    is_stored: bool,
+}
+
+impl Side {
+    pub(crate) fn all(
+        crd: &CustomResourceDefinition,
+        value: &Value,
+    ) -> Result<Vec<Side>, CrdError> {
+        let stored = value.pointer("/status/storedVersions").and_then(Value::as_array);
+        let stored: Vec<&str> = stored.into_iter().flatten().filter_map(Value::as_str).collect();
+        let versions = FieldPath::default().name("spec").name("versions");
+        let side = |(index, version): (usize, CrdVersion)| {
+            let document = version.open_api_v3_schema().unwrap_or_default();
+            let schema = JsonSchemaProps::from_value(&document)?;
+            let is_stored = version.is_storage() || stored.contains(&version.name());
+            let place = versions.clone().index(index);
+            Ok(Side { version, document, schema, place, is_stored })
+        };
+        crd.versions().enumerate().map(side).collect()
+    }
+
+    /// Whether objects may be stored in it.
+    pub(crate) fn is_stored(&self) -> bool {
+        self.is_stored
+    }
+
+    pub(crate) fn shape(&self) -> Shape<'_> {
+        Shape { is_resource: true, ..Shape::new(&self.schema, &self.document) }
+    }
+
+    fn schema_place(&self) -> FieldPath {
+        self.place.clone().name("schema").name("openAPIV3Schema")
+    }
+}
+
+/// A version in both definitions.
+pub(crate) struct Pair<'s> {
+    pub(crate) old: &'s Side,
+    pub(crate) new: &'s Side,
+    pub(crate) prover: Prover<'s>,
+    pub(crate) old_builder: Builder<'s>,
+    pub(crate) new_builder: Builder<'s>,
+    obstacles: OnceCell<Vec<Obstacle<'s>>>,
+    /// Objects that the old definition accepts, one for each obstacle and attempt that has one.
+    tried: OnceCell<Vec<Vec<Candidate>>>,
+}
+
+/// Requests that the old definition accepts.
+#[derive(Clone, Debug)]
+pub(crate) struct Candidate {
+    pub(crate) object: Value,
+    /// The object that it is an update of.
+    pub(crate) old: Option<Value>,
+}
+
+impl<'s> Pair<'s> {
+    pub(crate) fn new(old: &'s Side, new: &'s Side, bare: &'s Bare) -> Self {
+        let ratchets_status =
+            new.version.ratchets_status() || !new.version.has_status_subresource();
+        Pair {
+            old,
+            new,
+            prover: Prover::new(bare).ratcheting_status(ratchets_status),
+            old_builder: Builder::new(old.version.clone(), &old.document),
+            new_builder: Builder::new(new.version.clone(), &new.document),
+            obstacles: OnceCell::new(),
+            tried: OnceCell::new(),
+        }
+    }
+
+    /// Whether nothing that counts for objects differs.
+    pub(crate) fn is_same(&self) -> bool {
+        let (old, new) = (&self.old.version, &self.new.version);
+        deep_eq(&self.old.document, &self.new.document)
+            && old.has_status_subresource() == new.has_status_subresource()
+            && self.preserves() == (false, false)
+            || self.preserves() == (true, true) && deep_eq(&self.old.document, &self.new.document)
+    }
+
+    fn preserves(&self) -> (bool, bool) {
+        let of = |side: &Side| side.version.definition().preserves_unknown_fields();
+        (of(self.old), of(self.new))
+    }
+
+    /// Why nothing can be said of it.
+    pub(crate) fn unreadable(&self) -> Option<&'static str> {
+        (self.preserves() != (false, false)).then_some("spec.preserveUnknownFields is true")
+    }
+
+    /// What stands between the old schema and the new one.
+    pub(crate) fn obstacles(&self) -> &[Obstacle<'s>] {
+        self.obstacles
+            .get_or_init(|| walk(&self.prover, self.old.shape(), self.new.shape(), Mode::Writes))
+    }
+
+    /// Requests that the old definition accepts, for an obstacle by its position.
+    pub(crate) fn candidates(&self, index: usize) -> &[Candidate] {
+        let all = self.tried.get_or_init(|| {
+            self.obstacles().iter().map(|obstacle| self.find_candidates(obstacle)).collect()
+        });
+        all.get(index).map(Vec::as_slice).unwrap_or_default()
+    }
+
+    fn find_candidates(&self, obstacle: &Obstacle<'s>) -> Vec<Candidate> {
+        const ENOUGH: usize = 6;
+        let builder = &self.old_builder;
+        let found = builder.at(&obstacle.path, || {
+            let around = builder.around(&obstacle.path)?;
+            let mut found = Vec::new();
+            for attempt in &obstacle.attempts {
+                if found.len() >= ENOUGH {
+                    break;
+                }
+                match attempt {
+                    Attempt::Rule(rule) => found.extend(self.violation(*rule, obstacle, &around)),
+                    attempt => {
+                        let objects = attempted(builder, attempt, obstacle, &around).into_iter();
+                        found.extend(objects.map(|object| Candidate { object, old: None }));
+                    }
+                }
+            }
+            Some(found)
+        });
+        found.unwrap_or_default()
+    }
+
+    /// A request that the old definition accepts and that violates a rule of the new one.
+    fn violation(
+        &self,
+        index: usize,
+        obstacle: &Obstacle<'s>,
+        around: &Value,
+    ) -> Option<Candidate> {
+        use billhook_generation::Fit;
+        let (builder, path) = (&self.new_builder, &obstacle.path);
+        let document = billhook_generation::schema_at(&self.new.document, path)?;
+        let rule = document.get("x-kubernetes-validations")?.get(index)?;
+        let old_document = billhook_generation::schema_at(&self.old.document, path)?;
+        let object = match path.is_empty() {
+            true => deep_clone(around),
+            false => self.old_builder.oracle.with(around, old_document, path)?,
+        };
+        let pointer = obstacle.places.1.to_json_pointer();
+        let accepts = |object: &Value, old: Option<&Value>| match old {
+            None => run::write(&self.old.version, object, Unknown::Refused).is_ok(),
+            Some(old) => {
+                let stored = run::write(&self.old.version, old, Unknown::Refused);
+                stored.is_ok_and(|stored| {
+                    run::update(&self.old.version, &stored, object, Unknown::Refused).is_ok()
+                })
+            }
+        };
+        let find = || {
+            builder.oracle.allow_more();
+            let place = (pointer.as_str(), index);
+            builder.oracle.violation(rule, place, document, &object, path, &mut |violation| {
+                match accepts(&violation.object, violation.old.as_ref()) {
+                    true => Fit::Good,
+                    false => Fit::None,
+                }
+            })
+        };
+        let found = builder.at(path, find)?;
+        Some(Candidate { object: found.object, old: found.old })
+    }
+
+    pub(crate) fn answer(&self, question: Question, verdict: Verdict) -> Answer {
+        let version = &self.old.version;
+        Answer {
+            definition: version.definition().name().to_owned(),
+            version: version.name().to_owned(),
+            question,
+            verdict,
+            path: FieldPath::default(),
+            change: String::new(),
+            reason: String::new(),
+            witness: None,
+            old_place: self.old.place.clone(),
+            new_place: self.new.place.clone(),
+        }
+    }
+
+    pub(crate) fn safe(&self, question: Question, reason: &str) -> Answer {
+        Answer { reason: reason.to_owned(), ..self.answer(question, Verdict::Safe) }
+    }
+
+    pub(crate) fn undecided(&self, question: Question, reason: &str) -> Answer {
+        Answer { reason: reason.to_owned(), ..self.answer(question, Verdict::Undecided) }
+    }
+
+    /// The answer about an obstacle: with a witness it breaks, without it is undecided.
+    pub(crate) fn about(
+        &self,
+        question: Question,
+        obstacle: &Obstacle<'_>,
+        witness: Option<Witness>,
+    ) -> Answer {
+        let place = |side: &Side, place: &FieldPath| side.schema_place().join(place);
+        let verdict = if witness.is_some() { Verdict::Breaks } else { Verdict::Undecided };
+        let (reason, witness) = match witness {
+            Some(witness) => (witness.reason, Some(witness.value.into())),
+            None => ("neither a proof nor a witness was found".to_owned(), None),
+        };
+        Answer {
+            path: obstacle.path.clone(),
+            change: obstacle.change.clone(),
+            reason,
+            witness,
+            old_place: place(self.old, &obstacle.places.0),
+            new_place: place(self.new, &obstacle.places.1),
+            ..self.answer(question, verdict)
+        }
+    }
+}
+
+impl Pair<'_> {
+    /// The places of an obstacle on the way from the new definition to the old one: in the old one
+    /// and in the new one.
+    pub(crate) fn swapped(&self, obstacle: &Obstacle<'_>) -> (FieldPath, FieldPath) {
+        let (new, old) = &obstacle.places;
+        (self.old.schema_place().join(old), self.new.schema_place().join(new))
+    }
+}
+
+/// What shows that a change breaks something.
+pub(crate) struct Witness {
+    pub(crate) value: Value,
+    pub(crate) reason: String,
+}
+
+/// The objects that an attempt leads to, which the version of the builder accepts.
+pub(crate) fn attempted(
+    builder: &Builder<'_>,
+    attempt: &Attempt,
+    obstacle: &Obstacle<'_>,
+    around: &Value,
+) -> Vec<Value> {
+    let path = &obstacle.path;
+    match attempt {
+        Attempt::Value(value) => builder.with(around, path, value).into_iter().collect(),
+        Attempt::Absent => builder.without(around, path).into_iter().collect(),
+        Attempt::Search => {
+            let document = billhook_generation::schema_at(builder.schema, path);
+            let Some(document) = document else { return Vec::new() };
+            let (from, to) = obstacle.nodes;
+            let values = told_apart(document, from, to, find(around, path));
+            let objects = values.iter().filter_map(|value| builder.with(around, path, value));
+            objects.take(3).collect()
+        }
+        Attempt::Rule(_) => Vec::new(),
+    }
+}
+
+/// Whether an error is about a place, something in it or around it.
+pub(crate) fn is_related(refusal: &Refusal, path: &FieldPath) -> bool {
+    refusal.errors.is_empty()
+        || refusal.errors.iter().any(|error| {
+            let field = error.field();
+            field.segments().zip(path.segments()).all(|(one, other)| text(one) == text(other))
+        })
+}
+
+fn text(segment: billhook::Segment<'_>) -> String {
+    use billhook::Segment::{Index, Key, Name};
+    match segment {
+        Name(name) | Key(name) => name.to_owned(),
+        Index(index) => index.to_string(),
+        _ => String::new(),
+    }
+}

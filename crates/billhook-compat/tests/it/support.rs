@@ -1,0 +1,45 @@
+//! Definitions that tests are about.
+
+use billhook_compat::{Answer, Comparison, compare};
+use serde_json::{Value, json};
+
+/// A definition with one version and the schema of its `spec`.
+pub(crate) fn definition(spec: Value) -> Value {
+    json!({
+        "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+        "metadata": {"name": "backups.example.com"},
+        "spec": {
+            "group": "example.com", "scope": "Namespaced",
+            "names": {"plural": "backups", "singular": "backup", "kind": "Backup", "listKind": "BackupList"},
+            "conversion": {"strategy": "None"},
+            "versions": [{"name": "v1", "served": true, "storage": true, "schema": {"openAPIV3Schema": {
+                "type": "object", "properties": {"spec": spec},
+            }}}],
+        },
+    })
+}
+
+/// A `spec` with the field `a`.
+pub(crate) fn spec_of(a: Value) -> Value {
+    json!({"type": "object", "properties": {"a": a, "b": {"type": "integer"}}})
+}
+
+/// Answers on a line each.
+pub(crate) fn lines(comparison: &Comparison) -> String {
+    comparison.answers.iter().map(line).collect::<Vec<_>>().join("\n")
+}
+
+fn line(answer: &Answer) -> String {
+    let Answer { version, question, verdict, path, change, reason, witness, .. } = answer;
+    let path = if path.is_empty() { String::new() } else { format!(" {path}") };
+    let mut line = format!("{version} {question}: {verdict}{path}: {change}: {reason}");
+    if let Some(witness) = witness {
+        let spec = witness.get("spec").unwrap_or(witness);
+        line.push_str(&format!(" | {spec}"));
+    }
+    line
+}
+
+pub(crate) fn compared(old: &Value, new: &Value) -> Comparison {
+    compare(old, new).unwrap()
+}

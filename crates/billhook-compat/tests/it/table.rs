@@ -1,0 +1,168 @@
+//! Changes of one keyword, and the answers about them.
+
+use serde_json::{Value, json};
+
+use crate::support::{compared, definition, lines, spec_of};
+
+#[test]
+fn single_changes() {
+    let text = json!({"type": "string"});
+    let list = |more: Value| {
+        let mut list = json!({"type": "array", "items": {"type": "object", "required": ["name"],
+            "properties": {"name": {"type": "string"}, "port": {"type": "integer", "default": 1}}}});
+        list.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        list
+    };
+    let mut told = String::new();
+    for (name, old, new) in [
+        (
+            "enum shrunk",
+            json!({"type": "string", "enum": ["x", "y"]}),
+            json!({"type": "string", "enum": ["x"]}),
+        ),
+        (
+            "enum grown",
+            json!({"type": "string", "enum": ["x"]}),
+            json!({"type": "string", "enum": ["x", "y"]}),
+        ),
+        ("enum added", text.clone(), json!({"type": "string", "enum": ["x"]})),
+        (
+            "maximum lowered",
+            json!({"type": "integer", "maximum": 10}),
+            json!({"type": "integer", "maximum": 5}),
+        ),
+        (
+            "maximum raised",
+            json!({"type": "integer", "maximum": 5}),
+            json!({"type": "integer", "maximum": 10}),
+        ),
+        ("default added", text.clone(), json!({"type": "string", "default": "x"})),
+        (
+            "default changed",
+            json!({"type": "string", "default": "x"}),
+            json!({"type": "string", "default": "y"}),
+        ),
+        ("default removed", json!({"type": "string", "default": "x"}), text.clone()),
+        ("type widened", json!({"type": "integer"}), json!({"type": "number"})),
+        ("type changed", text.clone(), json!({"type": "integer"})),
+        ("int-or-string", json!({"type": "integer"}), json!({"x-kubernetes-int-or-string": true})),
+        ("nullable added", text.clone(), json!({"type": "string", "nullable": true})),
+        ("nullable removed", json!({"type": "string", "nullable": true}), text.clone()),
+        (
+            "pattern widened",
+            json!({"type": "string", "pattern": "^[a-z]+$"}),
+            json!({"type": "string", "pattern": "^[a-z0-9]+$"}),
+        ),
+        (
+            "pattern narrowed",
+            json!({"type": "string", "pattern": "^[a-z0-9]+$"}),
+            json!({"type": "string", "pattern": "^[a-z]+$"}),
+        ),
+        (
+            "pattern to length",
+            json!({"type": "string", "pattern": "^[a-z]{3,5}$"}),
+            json!({"type": "string", "maxLength": 5, "minLength": 3}),
+        ),
+        ("format added", text.clone(), json!({"type": "string", "format": "date-time"})),
+        (
+            "format widened",
+            json!({"type": "string", "format": "uuid4"}),
+            json!({"type": "string", "format": "uuid"}),
+        ),
+        (
+            "int32 to int64",
+            json!({"type": "integer", "format": "int32"}),
+            json!({"type": "integer", "format": "int64"}),
+        ),
+        (
+            "maxItems lowered",
+            json!({"type": "array", "items": {"type": "string"}, "maxItems": 5}),
+            json!({"type": "array", "items": {"type": "string"}, "maxItems": 2}),
+        ),
+        (
+            "list type",
+            list(json!({})),
+            list(json!({"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["name"]})),
+        ),
+        (
+            "map keys",
+            list(json!({"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["name"]})),
+            list(
+                json!({"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["name", "port"]}),
+            ),
+        ),
+        (
+            "map type",
+            json!({"type": "object", "additionalProperties": {"type": "string"}}),
+            json!({"type": "object", "x-kubernetes-map-type": "atomic", "additionalProperties": {"type": "string"}}),
+        ),
+        (
+            "preserved no longer",
+            json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true}),
+            json!({"type": "object"}),
+        ),
+        (
+            "union grown",
+            json!({"type": "object", "properties": {"x": {"type": "string"}, "y": {"type": "string"}},
+                "oneOf": [{"required": ["x"]}, {"required": ["y"]}]}),
+            json!({"type": "object", "properties": {"x": {"type": "string"}, "y": {"type": "string"}, "z": {"type": "string"}},
+                "oneOf": [{"required": ["x"]}, {"required": ["y"]}, {"required": ["z"]}]}),
+        ),
+        (
+            "union added",
+            json!({"type": "object", "properties": {"x": {"type": "string"}, "y": {"type": "string"}}}),
+            json!({"type": "object", "properties": {"x": {"type": "string"}, "y": {"type": "string"}},
+                "oneOf": [{"required": ["x"]}, {"required": ["y"]}]}),
+        ),
+        (
+            "rule added",
+            json!({"type": "integer"}),
+            json!({"type": "integer", "x-kubernetes-validations": [{"rule": "self > 3"}]}),
+        ),
+        (
+            "transition rule",
+            json!({"type": "integer"}),
+            json!({"type": "integer", "x-kubernetes-validations": [{"rule": "self == oldSelf"}]}),
+        ),
+        (
+            "item pattern",
+            json!({"type": "array", "items": {"type": "string"}}),
+            json!({"type": "array", "items": {"type": "string", "pattern": "^a"}}),
+        ),
+    ] {
+        let comparison = compared(&definition(spec_of(old)), &definition(spec_of(new)));
+        told.push_str(&format!("# {name}\n{}\n\n", lines(&comparison)));
+    }
+    insta::assert_snapshot!(told);
+}
+
+#[test]
+fn members() {
+    let spec = |properties: Value, required: Value| {
+        definition(json!({"type": "object", "properties": properties, "required": required}))
+    };
+    let text = json!({"type": "string"});
+    let mut told = String::new();
+    for (name, old, new) in [
+        (
+            "removed",
+            spec(json!({"a": text, "b": text}), json!([])),
+            spec(json!({"a": text}), json!([])),
+        ),
+        (
+            "added",
+            spec(json!({"a": text}), json!([])),
+            spec(json!({"a": text, "b": text}), json!([])),
+        ),
+        (
+            "added with default",
+            spec(json!({"a": text}), json!([])),
+            spec(json!({"a": text, "b": {"type": "string", "default": "x"}}), json!([])),
+        ),
+        ("required", spec(json!({"a": text}), json!([])), spec(json!({"a": text}), json!(["a"]))),
+        ("optional", spec(json!({"a": text}), json!(["a"])), spec(json!({"a": text}), json!([]))),
+    ] {
+        told.push_str(&format!("# {name}\n{}\n\n", lines(&compared(&old, &new))));
+    }
+    insta::assert_snapshot!(told);
+}

@@ -1,0 +1,20 @@
+#![doc = include_str!("../README.md")]
+//!
+//! Everything is in a fixed order: the same schema makes the same objects. Searches end after a
+//! number of tries.
+
+mod changes;
+mod oracle;
+mod pattern;
+mod place;
+mod queue;
+mod repair;
+mod sample;
+mod violation;
+
+pub use changes::{FIXED, Hints, MAX_DEPTH, changes, near, numbered};
+pub use oracle::{Judged, Oracle, RulePlace};
+pub use pattern::sample_of as text_of_pattern;
+pub use place::{find, parent, replaced, schema_at, set_metadata};
+pub use sample::{is_set, required, sample, sample_object, text};
+pub use violation::{Fit, Violation};

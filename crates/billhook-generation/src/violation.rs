@@ -1,0 +1,118 @@
+//! The search for objects that violate a rule.
+
+use billhook::{FieldError, FieldPath};
+use billhook_apimachinery::value::deep_clone;
+use serde_json::{Value, json};
+
+use crate::changes::{Hints, changes, near};
+use crate::oracle::{Oracle, RulePlace, missed, ways};
+use crate::place::{find, replaced};
+use crate::queue::{Candidate, Queue, TURN};
+use crate::sample::text;
+
+/// How many objects are tried to violate a rule.
+const MAX_TRIES: usize = 800;
+/// How many objects are tried until one fits well, once one fits at all.
+const MAX_MORE_TRIES: usize = 60;
+/// How many objects are tried as those that are updated.
+const MAX_OLD: usize = 12;
+
+/// An object that violates a rule.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Violation {
+    /// The object.
+    pub object: Value,
+    /// The object that it is an update of.
+    pub old: Option<Value>,
+    /// All its errors.
+    pub errors: Vec<FieldError>,
+}
+
+/// How well a violation is what is looked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fit {
+    /// Not at all.
+    None,
+    /// Unless there is a better one.
+    Fair,
+    /// There is none better.
+    Good,
+}
+
+impl Oracle<'_> {
+    /// Looks for an object that violates a rule: near one that is accepted and has a value at the
+    /// place of the rule. `fit` says how well each violation fits.
+    pub fn violation(
+        &self,
+        rule: &Value,
+        place: RulePlace<'_>,
+        schema: &Value,
+        object: &Value,
+        at: &FieldPath,
+        fit: &mut dyn FnMut(&Violation) -> Fit,
+    ) -> Option<Violation> {
+        let hints = Hints::of([rule]);
+        let uses_old = text(rule, "rule").contains("oldSelf");
+        let mut queue = Queue::default();
+        for (number, base) in self.bases(uses_old, schema, object, at, &hints).enumerate() {
+            let old = uses_old.then(|| deep_clone(&base));
+            let judged = self.judged(&base, old.as_ref());
+            let missed = judged.map_or(0, |judged| judged.of_rule(place).map(missed).sum());
+            queue.push(base, old, missed, vec![number.to_string()]);
+        }
+        let (mut fallback, mut tries, mut most) = (None, 0, MAX_TRIES);
+        while let Some(candidate) = queue.pop() {
+            let Candidate { object: from, known: old, tried, .. } = &candidate;
+            let before = tries;
+            let value = find(from, at)?;
+            for changed in near(schema, value, &hints).skip(*tried).take(TURN) {
+                tries += 1;
+                let object = replaced(from, at, Some(changed));
+                let Some(judged) = self.judged(&object, old.as_ref()) else { continue };
+                if judged.of_rule(place).all(|verdict| verdict.is_kept) {
+                    // One that takes another way through the rule leads on, the farther the better.
+                    let missed = judged.of_rule(place).map(missed).sum();
+                    let ways = judged.of_rule(place).map(ways).collect();
+                    queue.push(object, old.as_ref().map(deep_clone), missed, ways);
+                    continue;
+                }
+                let old = old.as_ref().map(deep_clone);
+                let violation = Violation { object, old, errors: judged.errors };
+                match fit(&violation) {
+                    Fit::None => {}
+                    Fit::Good => return Some(violation),
+                    Fit::Fair if fallback.is_none() => {
+                        (fallback, most) = (Some(violation), tries + MAX_MORE_TRIES);
+                    }
+                    Fit::Fair => {}
+                }
+            }
+            if tries > most || self.is_exhausted() {
+                break;
+            }
+            queue.give_back(candidate, tries - before);
+        }
+        fallback
+    }
+
+    /// The valid objects that are changed to violate a rule: the one that is given, one whose list is
+    /// not empty and, if the rule compares with the old object, some with other values.
+    fn bases(
+        &self,
+        uses_old: bool,
+        schema: &Value,
+        object: &Value,
+        at: &FieldPath,
+        hints: &Hints,
+    ) -> impl Iterator<Item = Value> {
+        let value = find(object, at);
+        let items = schema.get("items").filter(|_| value.is_some_and(|it| *it == json!([])));
+        let filled = items.and_then(|part| self.with(object, part, &at.clone().index(0)));
+        let others = value.filter(|_| uses_old).map(|value| changes(schema, value, hints));
+        let others = others.into_iter().flatten();
+        let others = others.map(|value| replaced(object, at, Some(value)));
+        let others = others.filter(|other| self.accepts(other, None)).take(MAX_OLD);
+        [deep_clone(object)].into_iter().chain(filled).chain(others)
+    }
+}
