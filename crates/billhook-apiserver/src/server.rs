@@ -241,6 +241,28 @@ impl Server {
         load::dump(&self.shared).await
     }
 
+    /// Refuses a request without reading its body, in the form of the server's other failures: for who
+    /// passes requests on, and decides which.
+    ///
+    /// ```
+    /// use billhook_apimachinery::Status;
+    ///
+    /// let server = billhook_apiserver::Server::builder().build();
+    /// let (parts, ()) = http::Request::new(()).into_parts();
+    /// let response = server.refuse(parts, &Status::failure(401, "Unauthorized", "Unauthorized"));
+    /// assert_eq!(response.status(), 401);
+    /// ```
+    pub fn refuse(&self, request: http::request::Parts, status: &Status) -> Response {
+        let request = Request::new(request, Err(status.clone()));
+        self.complete(&request, Form::of_failures(&request).status(status))
+    }
+
+    fn complete(&self, request: &Request, answer: Response) -> Response {
+        let response = complete(request, answer, &self.shared.settings.budgets.answers);
+        // RE-09.
+        if request.method == Method::HEAD { response.map(|_| Body::default()) } else { response }
+    }
+
     /// Answers a request.
     async fn answer<B>(self, request: http::Request<B>) -> Response
     where
@@ -251,9 +273,7 @@ impl Server {
         let budgets = &self.shared.settings.budgets;
         let request = Request::new(parts, read(body, &budgets.bodies).await);
         let answer = self.answer_in_time(&request).await;
-        let response = complete(&request, answer, &budgets.answers);
-        // RE-09.
-        if request.method == Method::HEAD { response.map(|_| Body::default()) } else { response }
+        self.complete(&request, answer)
     }
 
     /// Answers a request before its time is over (RE-22).

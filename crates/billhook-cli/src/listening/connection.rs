@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use billhook_apimachinery::Status;
-use billhook_apiserver::{Body, Server};
-use http::{HeaderName, HeaderValue, Request, StatusCode, Version, header};
+use billhook_apiserver::Server;
+use http::{HeaderValue, Request, Version, header};
 use hyper::body::Incoming;
 use hyper::server::conn::{http1, http2};
 use hyper::service::service_fn;
@@ -95,7 +95,7 @@ impl Client {
         match self.settings.gate.admit(&request, &peer) {
             Err(status) => {
                 self.end.set(None);
-                let mut response = failure(&status);
+                let mut response = self.server.refuse(request.into_parts().0, &status);
                 if self.settings.gate.turns_strangers_away() && version != Version::HTTP_2 {
                     let close = HeaderValue::from_static("close");
                     response.headers_mut().insert(header::CONNECTION, close);
@@ -108,7 +108,7 @@ impl Client {
         self.is_known.store(true, Ordering::Relaxed);
         let answer = match tokio::time::timeout(REQUEST_TIME, self.server.call(request)).await {
             Ok(answer) => answer?,
-            Err(_) => failure(&Status::timeout()),
+            Err(_) => self.server.refuse(Request::new(()).into_parts().0, &Status::timeout()),
         };
         self.end.set(answer.body().end().filter(|_| version != Version::HTTP_2));
         Ok(answer.map(|body| {
@@ -188,19 +188,4 @@ async fn http2(
         _ = watcher.watch(connection) => {}
         () = streams.stalled() => {}
     }
-}
-
-/// The answer to a request that never reaches the server, with the headers that all of its have.
-fn failure(status: &Status) -> http::Response<Body> {
-    let code = u16::try_from(status.code).ok().and_then(|code| StatusCode::from_u16(code).ok());
-    let body = Body::from(billhook::to_json(&status.to_value()) + "\n");
-    let mut response = http::Response::new(body);
-    *response.status_mut() = code.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-    let headers = response.headers_mut();
-    if let Ok(id) = HeaderValue::try_from(uuid::Uuid::new_v4().to_string()) {
-        headers.insert(HeaderName::from_static("audit-id"), id);
-    }
-    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache, private"));
-    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    response
 }

@@ -22,6 +22,8 @@ mod configuration;
 mod convert;
 mod deprecated;
 mod diff;
+#[cfg(target_os = "linux")]
+mod envtest;
 mod explain;
 mod expression;
 mod finding_crds;

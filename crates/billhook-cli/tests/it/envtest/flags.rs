@@ -1,0 +1,116 @@
+//! Flags that are refused, with the texts of kube-apiserver (ET-17, ET-60, ET-61).
+
+use super::harness::{default_flags, run};
+
+/// Starts the server with flags after those of a harness, which must not start it.
+fn refusal(flags: &[&str]) -> String {
+    let directory = std::env::temp_dir();
+    let defaults = default_flags(&directory, 1);
+    let defaults = defaults.iter().map(String::as_str);
+    let arguments: Vec<&str> = defaults.chain(flags.iter().copied()).collect();
+    let output = run("kube-apiserver", &arguments);
+    assert_eq!(output.status.code(), Some(1), "{flags:?}");
+    String::from_utf8(output.stderr).unwrap()
+}
+
+/// The text of the one line that a refusal is.
+fn why(flags: &[&str]) -> String {
+    let shown = refusal(flags);
+    let (head, why) = shown.split_once("] \"command failed\" err=").unwrap_or_else(|| {
+        panic!("{flags:?}: {shown}");
+    });
+    assert!(head.starts_with('E') && head.ends_with(" run.go:72"), "{head}");
+    assert_eq!(shown.lines().count(), 1, "{shown}");
+    serde_json::from_str(why.trim_end()).unwrap()
+}
+
+/// ET-60 (measured).
+#[test]
+fn unknown_flags_are_told_as_typos() {
+    assert_eq!(refusal(&["--x"]), "Error: unknown flag: --x\n");
+    assert_eq!(refusal(&["--x=1", "--secure-port=0"]), "Error: unknown flag: --x\n");
+}
+
+/// ET-61 (measured, but the last five).
+#[test]
+fn unusable_values_are_refused() {
+    for (flags, expected) in [
+        (
+            &["--secure-port=0"][..],
+            "--secure-port 0 must be between 1 and 65535, inclusive. It cannot be turned off with 0",
+        ),
+        (&["--authorization-mode=Foo"], "authorization-mode \"Foo\" is not a valid mode"),
+        (
+            &["--authorization-mode=RBAC"],
+            "authorization-mode [\"RBAC\" \"RBAC\"] has mode specified more than once",
+        ),
+        (
+            &["--authorization-mode=ABAC"],
+            "authorization-mode ABAC's authorization policy file not passed",
+        ),
+        (&["--enable-admission-plugins=Foo"], "enable-admission-plugins plugin \"Foo\" is unknown"),
+        (
+            &["--enable-admission-plugins=ServiceAccount"],
+            "[ServiceAccount] in enable-admission-plugins and disable-admission-plugins overlapped",
+        ),
+        (&["--feature-gates=Foo"], "missing bool value for Foo"),
+        (
+            &["--feature-gates=APIResponseCompression=x"],
+            "invalid value of APIResponseCompression=x, err: strconv.ParseBool: parsing \"x\": \
+             invalid syntax",
+        ),
+        (&["--runtime-config=foo.io/v1=true"], "unknown api groups foo.io/v1"),
+        (
+            &["--runtime-config=api/all=false"],
+            "[--runtime-config=api/all=false conflicts with --enable-priority-and-fairness=true, \
+             invalid runtime-config with only api/all=false]",
+        ),
+        (
+            &["--service-cluster-ip-range=10.0.0.0/24,10.1.0.0/24"],
+            "--service-cluster-ip-range[0] and --service-cluster-ip-range[1] must be of different \
+             IP family",
+        ),
+        (
+            &["--service-cluster-ip-range=x"],
+            "--service-cluster-ip-range must contain at least one valid cidr",
+        ),
+        (
+            &["--oidc-issuer-url=https://a"],
+            "--oidc-issuer-url is not supported: tokens of other issuers are not checked",
+        ),
+        (
+            &["--billhook-strict", "--event-ttl=1m", "--allow_privileged"],
+            "--event-ttl has no effect: events stay",
+        ),
+        (
+            &["--billhook-controllers=all"],
+            "no controller is named \"all\": there are gc and namespaces",
+        ),
+        (
+            &["--client-ca-file=/none"],
+            "unable to load client CA file /none: No such file or directory (os error 2)",
+        ),
+    ] {
+        assert_eq!(why_last(flags), expected, "{flags:?}");
+    }
+}
+
+/// The text of a refusal after warnings of what has no effect.
+fn why_last(flags: &[&str]) -> String {
+    let shown = refusal(flags);
+    let last = shown.lines().last().unwrap();
+    let (_, why) = last.split_once("] \"command failed\" err=").unwrap();
+    serde_json::from_str(why).unwrap()
+}
+
+/// ET-61 (measured).
+#[test]
+fn required_flags_are_missed_together() {
+    let output = run("kube-apiserver", &["--etcd-servers="]);
+    let shown = String::from_utf8(output.stderr).unwrap();
+    let expected = "[--etcd-servers must be specified, service-account-issuer is a required flag, \
+        either `--service-account-key-file` or `--service-account-signing-endpoint` must be set, \
+        --service-account-signing-key-file and --service-account-issuer are required flags]";
+    assert!(shown.trim_end().ends_with(&format!("err=\"{expected}\"")), "{shown}");
+    assert_eq!(why(&["--secure-port=70000"]).split(' ').nth(1), Some("70000"));
+}

@@ -1,0 +1,158 @@
+//! Who users are (ET-24, ET-30 to ET-33, ET-72).
+
+use serde_json::json;
+
+use super::certificates::{Authority, Certificates, self_signed_user};
+use super::client::{Answer, Client, HTTP1, HTTP2};
+use super::harness::{Environment, Process, default_flags, free_port};
+use crate::support::Scratch;
+
+const WHO: &str = "/apis/authentication.k8s.io/v1/selfsubjectreviews";
+
+async fn who(client: &Client) -> Answer {
+    client.post(WHO, &json!({})).await
+}
+
+/// The name and the groups of a client.
+async fn name_and_groups(client: &Client) -> (String, String) {
+    let review = who(client).await.json();
+    let user = &review["status"]["userInfo"];
+    let groups = user["groups"].as_array().unwrap().iter().map(|it| it.as_str().unwrap());
+    (user["username"].as_str().unwrap().to_owned(), groups.collect::<Vec<_>>().join(" "))
+}
+
+fn own(name: &str, groups: &str) -> (String, String) {
+    (name.to_owned(), groups.to_owned())
+}
+
+/// ET-10 (5), ET-31, ET-33.
+#[tokio::test]
+async fn certificates_name_users() {
+    let environment = Environment::start("users").await;
+    let admin = own("admin", "system:masters system:authenticated");
+    for protocol in [HTTP1, HTTP2] {
+        let client = environment.admin.with_protocol(protocol);
+        assert_eq!(name_and_groups(&client).await, admin);
+    }
+    let review = who(&environment.admin).await.json();
+    let id = &review["status"]["userInfo"]["extra"]["authentication.kubernetes.io/credential-id"];
+    let id = id[0].as_str().unwrap().strip_prefix("X509SHA256=").unwrap();
+    assert!(id.len() == 64 && id.bytes().all(|it| it.is_ascii_hexdigit()), "{id}");
+
+    let added = environment.certificates.clients.user("jane", "team");
+    let jane = environment.anonymous.with_pair(&added);
+    assert_eq!(name_and_groups(&jane).await, own("jane", "team system:authenticated"));
+    let anonymous = own("system:anonymous", "system:unauthenticated");
+    assert_eq!(name_and_groups(&environment.anonymous).await, anonymous);
+    environment.stop();
+}
+
+/// ET-31: the handshake succeeds, and requests are refused.
+#[tokio::test]
+async fn certificates_that_nobody_vouches_for_are_refused() {
+    let environment = Environment::start("strangers").await;
+    let clients = &environment.certificates.clients;
+    for (what, pair) in [
+        ("another authority", Authority::new().user("admin", "system:masters")),
+        ("nobody", self_signed_user("admin", "system:masters")),
+        ("expired", clients.expired_user("admin", "system:masters")),
+        ("of a server", clients.serving(&["localhost"])),
+        ("no name", clients.user("", "system:masters")),
+    ] {
+        for protocol in [HTTP1, HTTP2] {
+            let client = environment.anonymous.with_pair(&pair).with_protocol(protocol);
+            let answer = client.get("/healthz").await;
+            assert_eq!(answer.code, 401, "{what}");
+            assert_eq!(
+                answer.text,
+                "{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"metadata\":{},\"status\":\"Failure\",\
+                 \"message\":\"Unauthorized\",\"reason\":\"Unauthorized\",\"code\":401}\n"
+            );
+            assert_eq!(answer.headers["cache-control"], "no-cache, private");
+            assert_eq!(answer.headers["content-type"], "application/json");
+            assert!(answer.headers.contains_key("audit-id"));
+            assert!(!answer.headers.contains_key("www-authenticate"));
+        }
+    }
+    environment.stop();
+}
+
+/// ET-32, ET-70: a certificate that is in the pool itself needs no authority.
+#[tokio::test]
+async fn leaves_in_the_pool_count() {
+    let pair = self_signed_user("kubeapitest", "system:masters");
+    let directory = Scratch::new("envtest-leaf-pool", &[]);
+    directory.write("client.crt", &pair.certificate);
+    let pool = format!("--client-ca-file={}/client.crt", directory.path().display());
+    let environment = Environment::with_flags("leaf", &[&pool]).await;
+    let client = environment.anonymous.with_pair(&pair);
+    let user = own("kubeapitest", "system:masters system:authenticated");
+    assert_eq!(name_and_groups(&client).await, user);
+    assert_eq!(who(&environment.admin).await.code, 401, "the last flag counts");
+    environment.stop();
+}
+
+/// ET-61, ET-72.
+#[tokio::test]
+async fn tokens_name_users() {
+    let directory = Scratch::new("envtest-tokens", &[]);
+    directory.write("tokens", "secret,alice,7,\"a,b\"\n");
+    let tokens = format!("--token-auth-file={}/tokens", directory.path().display());
+    let flags = [&tokens, "--anonymous-auth=false"];
+    let (_server, client, _files) = start_without_anonymous(&flags).await;
+    let alice = client.with_token("secret");
+    assert_eq!(name_and_groups(&alice).await, own("alice", "a b system:authenticated"));
+    assert_eq!(who(&client.with_token("other")).await.code, 401);
+    assert_eq!(who(&client).await.code, 401, "nobody is anonymous");
+}
+
+/// A server whose health only a user learns.
+async fn start_without_anonymous(flags: &[&str]) -> (Process, Client, Scratch) {
+    let directory = Scratch::new("envtest-no-anonymous", &[]);
+    let certificates = Certificates::write(directory.path());
+    let port = free_port();
+    let mut arguments = default_flags(directory.path(), port);
+    arguments.extend(flags.iter().map(|&flag| flag.to_owned()));
+    let server = Process::start("kube-apiserver", &arguments);
+    let address = std::net::SocketAddr::from(([127, 0, 0, 1], port));
+    let client = Client::anonymous(address, &certificates.serving.pem());
+    client.with_token("secret").poll("/healthz").await;
+    (server, client, directory)
+}
+
+/// ET-30: without certificates the server makes its own; those of a name are shown for it.
+#[tokio::test]
+async fn servers_make_certificates() {
+    let directory = Scratch::new("envtest-self-signed", &[]);
+    let named = Authority::new();
+    let pair = named.serving(&["localhost"]);
+    directory.write("sni.crt", &pair.certificate);
+    directory.write("sni.key", &pair.key);
+    let own = directory.path().join("own");
+    let port = free_port();
+    let mut arguments = default_flags(directory.path(), port);
+    arguments
+        .retain(|flag| !flag.starts_with("--client-ca-file") && !flag.starts_with("--cert-dir"));
+    arguments.push(format!("--cert-dir={}", own.display()));
+    let shown = format!("{0}/sni.crt,{0}/sni.key", directory.path().display());
+    for sni in [None, Some(format!("--tls-sni-cert-key={shown}"))] {
+        let mut arguments = arguments.clone();
+        arguments.extend(sni.clone());
+        let mut server = Process::start("kube-apiserver", &arguments);
+        let address = std::net::SocketAddr::from(([127, 0, 0, 1], port));
+        let authority = match sni {
+            Some(_) => named.pem(),
+            None => {
+                while !own.join("apiserver.crt").exists() {
+                    tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+                }
+                // The file has the certificate, then that of its authority.
+                let chain = std::fs::read_to_string(own.join("apiserver.crt")).unwrap();
+                let authority = chain.match_indices("-----BEGIN").nth(1).unwrap().0;
+                chain[authority..].to_owned()
+            }
+        };
+        Client::anonymous(address, &authority).poll("/healthz").await;
+        assert!(server.stop().success());
+    }
+}
