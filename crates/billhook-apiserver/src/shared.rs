@@ -245,10 +245,10 @@ impl Shared {
         }
     }
 
-    /// Finds the resource that a part of URLs names, with its lists and watches.
-    pub(crate) fn find(&self, group: &str, plural: &str) -> Option<Served> {
+    /// Finds the resource that a part of URLs names in a version, with its lists and watches.
+    pub(crate) fn find(&self, group: &str, plural: &str, version: &str) -> Option<Served> {
         let catalog = self.catalog.read().unwrap_or_else(PoisonError::into_inner);
-        let resource = catalog.find(group, plural)?;
+        let resource = catalog.find_in(group, plural, version)?;
         // While the catalog cannot change, they are those of this resource.
         let cache = self.watch_caches.of(&resource);
         Some(Served { resource, cache })

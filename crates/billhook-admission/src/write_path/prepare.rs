@@ -182,8 +182,9 @@ impl Preparation<'_> {
     }
 
     fn allocate(&self, object: &mut Value, old: Option<&Value>) -> Result<(), Status> {
-        match self.incoming.allocator.filter(|_| self.incoming.request.subresource.is_none()) {
-            Some(allocator) => allocator.allocate(object, old),
+        let request = self.incoming.request;
+        match self.incoming.allocator.filter(|_| request.subresource.is_none()) {
+            Some(allocator) => allocator.allocate(object, old, request.dry_run),
             None => Ok(()),
         }
     }

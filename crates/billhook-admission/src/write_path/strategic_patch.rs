@@ -165,7 +165,7 @@ fn record_in(type_: Type) -> Option<&'static Record> {
 }
 
 /// A value as Go prints it without syntax: `map[a:1 b:[x y]]`.
-fn go_text(value: &Value) -> String {
+pub(super) fn go_text(value: &Value) -> String {
     let joined = |parts: Vec<String>| parts.join(" ");
     grow(|| match value {
         Value::Null => "<nil>".to_owned(),

@@ -11,18 +11,19 @@ mod permissions;
 mod policies;
 mod services;
 
-use crate::plugins::Plugins;
+use crate::plugins::{Plugins, Quotas};
 use crate::shared::Controller;
 
 pub(crate) use self::definitions::{create as create_definition, group_of, resume, settle};
 pub(crate) use self::initial::create as create_initial;
 
 /// All controllers, in the order in which they act upon a write.
-pub(crate) static CONTROLLERS: [&dyn Controller; 7] = [
+pub(crate) static CONTROLLERS: [&dyn Controller; 8] = [
     &policies::Policies,
     &definitions::Definitions,
     &namespaces::Namespaces,
     &Plugins,
+    &Quotas,
     &services::Services,
     &configuration::Configuration,
     &garbage::Garbage,
