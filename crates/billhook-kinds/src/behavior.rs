@@ -174,12 +174,21 @@ pub struct WriteContext<'w> {
     pub user: &'w UserInfo,
     /// The time of the request, as objects hold it.
     pub now: &'w str,
+    /// The body of the request, if it is known.
+    pub body: &'w [u8],
 }
 
 impl<'w> WriteContext<'w> {
     /// Creates the context of a write of an object itself.
     pub fn new(kubernetes: KubernetesVersion, user: &'w UserInfo, now: &'w str) -> Self {
-        WriteContext { kubernetes, subresource: "", user, now }
+        WriteContext { kubernetes, subresource: "", user, now, body: &[] }
+    }
+
+    /// The context of a write with a body.
+    #[must_use]
+    pub fn body(mut self, body: &'w [u8]) -> Self {
+        self.body = body;
+        self
     }
 
     /// The context of a write of a subresource.

@@ -147,6 +147,8 @@ pub struct StrategyContext<'c> {
     pub user: &'c UserInfo,
     /// The time of the request, as objects hold it.
     pub now: &'c str,
+    /// The body of the request.
+    pub body: &'c [u8],
 }
 
 /// The findings in an object.

@@ -31,7 +31,9 @@ impl KindStrategy {
 
     fn context<'c>(&self, context: &StrategyContext<'c>) -> WriteContext<'c> {
         let subresource = context.subresource.map_or("", Subresource::name);
-        WriteContext::new(self.kubernetes, context.user, context.now).subresource(subresource)
+        WriteContext::new(self.kubernetes, context.user, context.now)
+            .subresource(subresource)
+            .body(context.body)
     }
 
     /// Sets `metadata.generation` as the kind has it (BK-11).

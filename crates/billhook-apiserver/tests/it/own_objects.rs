@@ -209,3 +209,45 @@ async fn strategic_patches_have_types() {
         assert_eq!((refused.code, refused.message()), (422, expected));
     }
 }
+
+/// BK-305: labels of a Job are its own, or those that its pods get.
+#[tokio::test]
+async fn a_job_without_labels_has_those_of_its_pods() {
+    let server = server();
+    let jobs = "/apis/batch/v1/namespaces/default/jobs";
+    let mut job = json!({
+        "apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "a"},
+        "spec": {"template": {
+            "metadata": {"labels": {"app": "x"}},
+            "spec": {"restartPolicy": "Never", "containers": [{"name": "c", "image": "i"}]},
+        }},
+    });
+    let created = post(&server, jobs, &job).await.json();
+    assert_eq!(text(&created, "/metadata/labels/job-name"), "a");
+    job["metadata"] = json!({"name": "b", "labels": {"app": "x"}});
+    let created = post(&server, jobs, &job).await.json();
+    assert_eq!(created["metadata"]["labels"], json!({"app": "x"}));
+}
+
+/// BK-791: labels that are there and empty are not absent ones.
+#[tokio::test]
+async fn errors_show_what_is_empty() {
+    let server = server();
+    let deployments = "/apis/apps/v1/namespaces/default/deployments";
+    for (metadata, shown) in [(json!({"labels": {}}), "{}"), (json!({}), "null")] {
+        let deployment = json!({
+            "apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "d"},
+            "spec": {
+                "selector": {"matchLabels": {"app": "x"}},
+                "template": {
+                    "metadata": metadata, "spec": {"containers": [{"name": "c", "image": "i"}]},
+                },
+            },
+        });
+        let expected = format!(
+            "Deployment.apps \"d\" is invalid: spec.template.metadata.labels: Invalid value: {shown}: \
+             `selector` does not match template `labels`"
+        );
+        assert_eq!(post(&server, deployments, &deployment).await.message(), expected);
+    }
+}

@@ -102,11 +102,11 @@ struct Vector {
 
 impl Vector {
     fn parse(line: &str) -> Self {
-        let from = line.find("\"in\":").unwrap() + 5;
-        let mut values = serde_json::Deserializer::from_str(&line[from..]).into_iter::<Value>();
+        let (_, input) = line.split_once("\"in\":").unwrap();
+        let mut values = serde_json::Deserializer::from_str(input).into_iter::<Value>();
         values.next().unwrap().unwrap();
-        let body = line[from..from + values.byte_offset()].to_owned();
-        Vector { value: serde_json::from_str(line).unwrap(), body }
+        let (body, _) = input.split_at(values.byte_offset());
+        Vector { value: serde_json::from_str(line).unwrap(), body: body.to_owned() }
     }
 }
 

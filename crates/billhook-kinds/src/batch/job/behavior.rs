@@ -67,7 +67,8 @@ impl Behavior for Job {
             return;
         }
         // A Job that had no labels of its own shares those of its template.
-        let shares = part(job, "/metadata/labels") == part(job, "/spec/template/metadata/labels");
+        let shares = part(job, "/metadata/labels") == part(job, "/spec/template/metadata/labels")
+            && !sends_labels(context.body);
         generated_selector::set(job);
         // With a name that no label can have, errors are about the template alone.
         let name = text(job, "/metadata/name").to_owned();
@@ -138,6 +139,12 @@ impl Behavior for Job {
 }
 
 /// A Job without labels has those of its pods.
+/// Whether a body has labels.
+fn sends_labels(body: &[u8]) -> bool {
+    let sent: Value = serde_json::from_slice(body).unwrap_or_default();
+    members(&sent, "/metadata/labels").next().is_some()
+}
+
 fn take_labels(job: &mut Value) {
     let labels = part(job, "/spec/template/metadata/labels").clone();
     if labels.is_object()
