@@ -59,6 +59,7 @@ pub(crate) fn apply(
             Ok(())
         }),
         UpdateForm::StrategicMergePatch => apply_merge_patch(request, current, |target, patch| {
+            strategic_patch::check(patch).map_err(Status::bad_request)?;
             let record = strategy.map_or(&NO_FIELDS, Strategy::record);
             let applied = strategic_patch::merge(target, patch, record);
             applied.map_err(|error| Status::failure(500, "", error))

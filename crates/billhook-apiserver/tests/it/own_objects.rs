@@ -251,3 +251,21 @@ async fn errors_show_what_is_empty() {
         assert_eq!(post(&server, deployments, &deployment).await.message(), expected);
     }
 }
+
+/// BK-07: directives have a form.
+#[tokio::test]
+async fn directives_of_strategic_patches_have_a_form() {
+    let server = server();
+    assert_eq!(post(&server, PODS, &pod("p")).await.code, 201);
+    let path = format!("{PODS}/p");
+    for (patched, expected) in [
+        (json!({"spec": {"$retainKeys": ["a"], "nodeName": "n"}}), "retainKeys"),
+        (json!({"spec": {"$retainKeys": "a"}}), "retainKeys"),
+        (json!({"metadata": {"$deleteFromPrimitiveList/finalizers": "a"}}), "primitive list"),
+        (json!({"spec": {"$setElementOrder/containers": {}}}), "setElementOrder list"),
+    ] {
+        let refused = patch(&server, &path, "strategic-merge", &patched).await;
+        let expected = format!("invalid patch format of {expected}");
+        assert_eq!((refused.code, refused.message()), (400, expected));
+    }
+}
