@@ -400,6 +400,7 @@ impl ServerBuilder {
             background: Background::default(),
             is_recovering: AtomicBool::default(),
             allocated_by_services: Mutex::default(),
+            released_by_services: Mutex::default(),
             allocating: tokio::sync::Mutex::default(),
             controllers: &CONTROLLERS,
         };

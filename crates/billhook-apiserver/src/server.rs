@@ -91,6 +91,7 @@ impl Server {
             background: Background::default(),
             is_recovering: AtomicBool::default(),
             allocated_by_services: Mutex::new(self.shared.allocated_by_services().clone()),
+            released_by_services: Mutex::default(),
             allocating: tokio::sync::Mutex::default(),
             controllers: &CONTROLLERS,
         };

@@ -38,6 +38,8 @@ pub(crate) struct Shared {
     pub(crate) is_recovering: AtomicBool,
     /// The addresses and ports of the services that are stored.
     pub(crate) allocated_by_services: Mutex<AllocatedByServices>,
+    /// The objects that services had and that are to be removed.
+    pub(crate) released_by_services: Mutex<Vec<(Collection, String)>>,
     /// Held by the write of an object that is given what no two may have.
     pub(crate) allocating: tokio::sync::Mutex<()>,
     /// The parts of the server that act upon writes, in their order.
@@ -56,7 +58,7 @@ pub(crate) trait Controller: fmt::Debug + Send + Sync {
 
     /// Returns what gives the objects of a resource what no two of them may have, if anything does.
     /// Their writes then come one after the other.
-    fn allocator(&self, _server: &Arc<Shared>) -> Option<Arc<dyn Allocator>> {
+    fn allocator(&self, _server: &Arc<Shared>, _resource: &Resource) -> Option<Arc<dyn Allocator>> {
         None
     }
 
@@ -190,6 +192,10 @@ impl Shared {
         shared
     }
 
+    pub(crate) fn released_by_services(&self) -> MutexGuard<'_, Vec<(Collection, String)>> {
+        self.released_by_services.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     pub(crate) fn allocated_by_services(&self) -> MutexGuard<'_, AllocatedByServices> {
         self.allocated_by_services.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -198,7 +204,7 @@ impl Shared {
     pub(crate) fn allocator(self: &Arc<Self>, resource: &Resource) -> Option<Arc<dyn Allocator>> {
         let (group, plural) = (resource.definition.group(), &resource.definition.names().plural);
         let mut controllers = self.controllers.iter().filter(|it| it.watches(group, plural));
-        controllers.find_map(|controller| controller.allocator(self))
+        controllers.find_map(|controller| controller.allocator(self, resource))
     }
 
     /// Returns an object of a built-in kind, by its key: the name, after the namespace and a slash
@@ -289,10 +295,10 @@ impl Shared {
         }
     }
 
-    /// Finds the resource that a part of URLs names, with its lists and watches.
-    pub(crate) fn find(&self, group: &str, plural: &str) -> Option<Served> {
+    /// Finds the resource that a part of URLs names in a version, with its lists and watches.
+    pub(crate) fn find(&self, group: &str, plural: &str, version: &str) -> Option<Served> {
         let catalog = self.catalog.read().unwrap_or_else(PoisonError::into_inner);
-        let resource = catalog.find(group, plural)?;
+        let resource = catalog.find_in(group, plural, version)?;
         // While the catalog cannot change, they are those of this resource.
         let cache = self.watch_caches.of(&resource);
         Some(Served { resource, cache })

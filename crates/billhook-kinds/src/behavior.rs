@@ -5,7 +5,8 @@ use billhook_apimachinery::record::{Record, check_types, complete_decoded, fill_
 use billhook_apimachinery::{FieldError, KubernetesVersion, UserInfo};
 use serde_json::Value;
 
-use crate::values::text;
+use crate::rules;
+use crate::values::{items, path, text};
 
 /// The rules of a kind beside its fields. Every method has a default.
 pub trait Behavior: Sync {
@@ -74,6 +75,23 @@ pub trait Behavior: Sync {
         true
     }
 
+    /// Whether finalizers without a domain must be those of the server (BK-12).
+    fn checks_finalizers(&self) -> bool {
+        self.has_plain_metadata()
+    }
+
+    /// Validates the finalizers of an object.
+    fn validate_finalizers(&self, object: &Value, context: &WriteContext<'_>) -> Vec<FieldError> {
+        let mut errors = Vec::new();
+        if self.checks_finalizers() && context.subresource.is_empty() {
+            for (index, name) in items(object, "/metadata/finalizers").iter().enumerate() {
+                let at = path(&["metadata", "finalizers"]).index(index);
+                rules::finalizer(&mut errors, &at, text(name, ""), context.kubernetes);
+            }
+        }
+        errors
+    }
+
     /// Returns the group of the kind in errors, if it is another one than that of the kind.
     fn group_in_errors(&self) -> Option<&'static str> {
         None
@@ -90,8 +108,36 @@ pub trait Behavior: Sync {
         false
     }
 
-    /// Marks such an object.
-    fn mark(&self, _object: &mut Value, _now: &str) {}
+    /// Marks such an object. `finalizers` are those that the fate of its dependents asks for, beside
+    /// its own.
+    fn mark(&self, _object: &mut Value, _now: &str, _finalizers: Vec<Value>) {}
+
+    /// Whether objects can have dependents, whose fate a deletion may decide (BK-13).
+    fn has_dependents(&self) -> bool {
+        true
+    }
+
+    /// Returns why an object of a name must not be deleted, if it must not.
+    fn undeletable(&self, _name: &str) -> Option<&'static str> {
+        None
+    }
+
+    /// Returns the warning of a deletion that does not say what becomes of dependents (BK-13).
+    fn deletion_warning(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// Returns the failure of a selector for a field that objects cannot be selected by, where the kind
+    /// has selectable fields of its own (BK-700).
+    fn unknown_field(&self, field: &str) -> String {
+        format!("field label not supported: {field}")
+    }
+
+    /// Returns the value of a field that objects are selected by, if it is another one than that of
+    /// the field in the object (BK-701).
+    fn selected_field(&self, _object: &Value, _field: &str) -> Option<String> {
+        None
+    }
 
     /// Whether an object that is being deleted stays although it has no finalizers.
     fn is_kept(&self, _object: &Value) -> bool {
@@ -128,12 +174,21 @@ pub struct WriteContext<'w> {
     pub user: &'w UserInfo,
     /// The time of the request, as objects hold it.
     pub now: &'w str,
+    /// The body of the request, if it is known.
+    pub body: &'w [u8],
 }
 
 impl<'w> WriteContext<'w> {
     /// Creates the context of a write of an object itself.
     pub fn new(kubernetes: KubernetesVersion, user: &'w UserInfo, now: &'w str) -> Self {
-        WriteContext { kubernetes, subresource: "", user, now }
+        WriteContext { kubernetes, subresource: "", user, now, body: &[] }
+    }
+
+    /// The context of a write with a body.
+    #[must_use]
+    pub fn body(mut self, body: &'w [u8]) -> Self {
+        self.body = body;
+        self
     }
 
     /// The context of a write of a subresource.

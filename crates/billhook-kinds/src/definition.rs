@@ -101,7 +101,7 @@ impl Deriving {
     /// The keys of a list's items are required or have a default.
     fn complete_keys(list: &mut Value, type_: Type, keys: &[&str]) {
         let (Some(record), Some(items)) = (item_of(type_), list.get_mut("items")) else { return };
-        let default = |key: &str| record.field(key).map_or("", |field| field.default);
+        let default = |key: &str| record.field(key).map_or("", key_default);
         let (with, without): (Vec<&str>, Vec<&str>) =
             keys.iter().partition(|key| !default(key).is_empty());
         if !without.is_empty() {
@@ -147,6 +147,16 @@ impl Deriving {
             }
             _ => json!({"type": "string"}),
         }
+    }
+}
+
+/// The default of a key: a required text or number that is missing is empty (BK-18).
+fn key_default(field: &Field) -> &str {
+    match field.type_.unnamed() {
+        _ if !field.default.is_empty() || !field.is_required => field.default,
+        Type::Text => "\"\"",
+        Type::Int32 | Type::Int64 => "0",
+        _ => "",
     }
 }
 

@@ -59,6 +59,11 @@ pub(crate) fn integer(object: &Value, place: &str) -> Option<i64> {
     object.pointer(place).and_then(Value::as_i64)
 }
 
+/// Whether the flag at a place in an object is set.
+pub(crate) fn is_set(object: &Value, place: &str) -> bool {
+    object.pointer(place) == Some(&Value::Bool(true))
+}
+
 /// The path of nested fields.
 pub(crate) fn path(names: &[&str]) -> FieldPath {
     names.iter().fold(FieldPath::default(), |path, name| path.name(name))

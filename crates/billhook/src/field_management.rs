@@ -315,6 +315,7 @@ impl Versions for FieldManagement<'_> {
             "status" if is_own || !of_status.in_own_version => {
                 self.resets.unwrap_or(of_status.fields)
             }
+            _ if is_own => self.resets.unwrap_or_default(),
             _ => &[],
         };
         for name in names {

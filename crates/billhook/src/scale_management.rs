@@ -19,6 +19,7 @@ pub struct ScaleManagement<'a> {
     api_version: String,
     manager: &'a str,
     now: Time,
+    converts: bool,
 }
 
 impl fmt::Debug for ScaleManagement<'_> {
@@ -33,7 +34,15 @@ impl fmt::Debug for ScaleManagement<'_> {
 impl<'a> ScaleManagement<'a> {
     /// Returns the field management of a manager that writes the `Scale` of objects in a version.
     pub fn new(version: &'a CrdVersion, manager: &'a str, now: Time) -> Self {
-        ScaleManagement { version, api_version: version.api_version(), manager, now }
+        let api_version = version.api_version();
+        ScaleManagement { version, api_version, manager, now, converts: false }
+    }
+
+    /// Lets the `Scale` of a built-in kind be applied (BK-308).
+    #[must_use]
+    pub fn converts(mut self, converts: bool) -> Self {
+        self.converts = converts;
+        self
     }
 
     /// Adds the owners of the replicas of an object to its `Scale`.
@@ -58,7 +67,7 @@ impl<'a> ScaleManagement<'a> {
     ///
     /// # Errors
     ///
-    /// If a server refuses the configuration. It refuses every change.
+    /// If a server refuses the configuration. It refuses every change of custom resources.
     pub fn apply(
         &self,
         configuration: &Value,
@@ -88,6 +97,7 @@ impl<'a> ScaleManagement<'a> {
                 }),
             }
         };
-        work(&ScaleManager::new(&path_in, &self.api_version, self.manager, self.now))
+        let manager = ScaleManager::new(&path_in, &self.api_version, self.manager, self.now);
+        work(&manager.converts(self.converts))
     }
 }

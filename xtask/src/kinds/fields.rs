@@ -98,7 +98,7 @@ impl<'d> Types<'d> {
             names::table(name)
         );
         for member in &members {
-            text.push_str(&format!("        {},\n", field(member, version, wanted)?));
+            text.push_str(&format!("        {},\n", field(member, own, version, wanted)?));
         }
         text.push_str("    ],\n)");
         if version != "v1" {
@@ -161,15 +161,23 @@ fn with_heading(tables: &str) -> String {
     format!("{comment}{uses}use {}\n\n{}\n", record.trim_end(), tables.trim_end())
 }
 
-/// A field as Rust.
+/// The types whose UIDs are those of users, and texts like any other.
+const OF_USERS: [&str; 3] =
+    ["CertificateSigningRequestSpec", "SubjectAccessReviewSpec", "UserInfo"];
+
+/// A field of a type as Rust.
 fn field<'d>(
     member: &Member<'d>,
+    of: &str,
     version: &str,
     wanted: &mut Vec<&'d str>,
 ) -> Result<String, Error> {
     let Member { field, numbers, embedded } = member;
     let name = field["name"].as_str().ok_or("a field without a name")?;
     let mut type_ = type_of(field, version, wanted)?;
+    if name == "uid" && type_ == "Type::Text" && !OF_USERS.contains(&of) {
+        type_ = "Type::Named(\"types.UID\", &Type::Text)".to_owned();
+    }
     if field["pointer"] == true {
         type_ = format!("Type::Optional(&{type_})");
     }

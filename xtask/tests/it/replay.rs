@@ -24,7 +24,17 @@ fn committed_policies_pass() {
 /// Conversations with the API server, a few of each area (RE, WA, LC, DT).
 #[test]
 fn committed_conversations_pass() {
-    let lines = lines("http.jsonl");
+    conversations_pass("http.jsonl");
+}
+
+/// Conversations about built-in kinds, one of each and some about what they do together (BK).
+#[test]
+fn committed_conversations_about_kinds_pass() {
+    conversations_pass("kinds.jsonl");
+}
+
+fn conversations_pass(file: &str) {
+    let lines = lines(file);
     assert!(lines.len() >= 50, "only {} conversations are there", lines.len());
     for line in lines {
         let conversation = Conversation::parse(&line).unwrap();

@@ -155,7 +155,11 @@ impl Attempt<'_> {
             let marked = incoming.marked(old, &now);
             let marked = marked.or_else(|| {
                 let orphans = incoming.strategy.is_some_and(Strategy::orphans_by_default);
-                incoming.request.delete_options.marked(old, &now, orphans)
+                let options = &incoming.request.delete_options;
+                match incoming.strategy.is_none_or(Strategy::has_dependents) {
+                    true => options.marked(old, &now, orphans),
+                    false => options.without_policy().marked(old, &now, orphans),
+                }
             });
             return write.run(marked, log).await;
         }

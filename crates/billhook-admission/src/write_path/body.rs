@@ -70,6 +70,14 @@ impl<'i> Incoming<'i> {
         self.check_field_options()?;
         if request.operation == Operation::Delete {
             request.delete_options.check()?;
+            let warning = self.strategy.and_then(Strategy::deletion_warning);
+            warning
+                .filter(|_| !request.delete_options.has_policy())
+                .into_iter()
+                .for_each(|warning| warnings.add(warning));
+            if let Some(why) = self.strategy.and_then(|it| it.undeletable(&request.name)) {
+                return Err(Status::forbidden(&self.resource.resource, &request.name, why));
+            }
         }
         let operation = self.operation(stored);
         let (old, revision) = match operation {
@@ -224,7 +232,7 @@ impl<'i> Incoming<'i> {
         if metadata_member(old, "deletionTimestamp").is_some() {
             return Some(marked).filter(|_| self.is_kept(old));
         }
-        strategy.mark(&mut marked, now);
+        strategy.mark(&mut marked, now, self.request.delete_options.finalizers(old));
         Some(marked)
     }
 

@@ -11,8 +11,8 @@ use billhook_decode::{MAX_DEPTH, read_json};
 use serde_json::{Map, Value};
 
 use super::request::{ObjectRequest, UpdateForm};
-use super::strategic_patch;
 use super::strategy::Strategy;
+use super::{strategic_patch, strategic_types};
 use crate::patch::JsonPatch;
 use crate::trace::{Difference, differences};
 
@@ -41,6 +41,8 @@ pub(crate) struct Patched {
     pub(crate) changes: Vec<Difference>,
     /// The object before the patch, if it is of a type that is known.
     before: Option<(DeepValue, &'static Record)>,
+    /// A strategic merge patch as errors show it, in place of the object.
+    shown: Option<String>,
 }
 
 /// Applies the patch of a request to the object as it is stored, in the version of the request.
@@ -57,6 +59,7 @@ pub(crate) fn apply(
             Ok(())
         }),
         UpdateForm::StrategicMergePatch => apply_merge_patch(request, current, |target, patch| {
+            strategic_patch::check(patch).map_err(Status::bad_request)?;
             let record = strategy.map_or(&NO_FIELDS, Strategy::record);
             let applied = strategic_patch::merge(target, patch, record);
             applied.map_err(|error| Status::failure(500, "", error))
@@ -72,7 +75,12 @@ pub(crate) fn apply(
             strategy.map(Strategy::record)
         };
         let before = record.map(|record| (DeepValue::from(deep_clone(current)), record));
-        Patched { object, entries, changes, before }
+        let is_strategic = request.form == UpdateForm::StrategicMergePatch;
+        let shown = is_strategic.then(|| match read_json(&request.body) {
+            Ok(patch) => strategic_patch::go_text(patch.value()),
+            Err(_) => String::new(),
+        });
+        Patched { object, entries, changes, before, shown }
     }))
 }
 
@@ -100,12 +108,20 @@ impl Patched {
 
     /// The patched object cannot be decoded (RP-31).
     pub(crate) fn undecodable(&self, error: &str) -> Status {
-        self.refused(error)
+        let record = self.before.as_ref().map(|(_, record)| *record);
+        match record.filter(|_| self.shown.is_some()) {
+            Some(record) => match strategic_types::mismatch(&self.object, record) {
+                Some(mismatch) => self.refused(&mismatch),
+                None => self.refused(error),
+            },
+            None => self.refused(error),
+        }
     }
 
     fn refused(&self, error: &str) -> Status {
         let path = FieldPath::default().name("patch");
-        let error = FieldError::invalid(path, self.body(), error);
+        let shown = self.shown.clone().unwrap_or_else(|| self.body());
+        let error = FieldError::invalid(path, shown, error);
         Status::invalid("", "", "", &[error])
     }
 }

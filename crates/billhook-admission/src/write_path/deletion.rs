@@ -73,6 +73,16 @@ impl DeleteOptions {
         }
     }
 
+    /// Whether the request decides the fate of dependents.
+    pub(super) fn has_policy(&self) -> bool {
+        self.orphan_dependents.is_some() || self.propagation_policy.is_some()
+    }
+
+    /// The options of a deletion that decides nothing about dependents.
+    pub(super) fn without_policy(&self) -> Self {
+        DeleteOptions { orphan_dependents: None, propagation_policy: None, ..self.clone() }
+    }
+
     fn policy(&self) -> Option<Policy> {
         match (self.orphan_dependents, self.propagation_policy.as_deref()) {
             (Some(true), _) | (None, Some("Orphan")) => Some(Policy::Orphan),
@@ -83,7 +93,7 @@ impl DeleteOptions {
     }
 
     /// The finalizers of an object after its deletion was asked for (RE-114).
-    fn finalizers(&self, object: &Value) -> Vec<Value> {
+    pub(super) fn finalizers(&self, object: &Value) -> Vec<Value> {
         let mut finalizers = finalizers(object).to_vec();
         let Some(policy) = self.policy() else { return finalizers };
         let wanted = match policy {

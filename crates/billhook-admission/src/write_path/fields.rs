@@ -57,7 +57,8 @@ impl Incoming<'_> {
         work: impl FnOnce(&ScaleManagement<'_>) -> R,
     ) -> R {
         let manager = manager_name(&self.request.field_manager, "");
-        work(&ScaleManagement::new(self.version, &manager, now))
+        let management = ScaleManagement::new(self.version, &manager, now);
+        work(&management.converts(self.strategy.is_some()))
     }
 
     /// Drops the managed fields of an object that is too large for storage, but for an apply

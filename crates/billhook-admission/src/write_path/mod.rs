@@ -17,6 +17,7 @@ mod server_fields;
 mod storage;
 mod store;
 mod strategic_patch;
+mod strategic_types;
 mod strategy;
 mod write;
 

@@ -80,7 +80,8 @@ impl Incoming<'_> {
         );
         // This error alone names the kind in place of the resource (RE-112).
         let kind = &self.resource.kind;
-        let subject = GroupVersionResource::new(&kind.group, &kind.version, &kind.kind);
+        let group = self.strategy.and_then(Strategy::group_in_errors).unwrap_or(&kind.group);
+        let subject = GroupVersionResource::new(group, &kind.version, &kind.kind);
         Err(Status::conflict(&subject, name, &why))
     }
 }

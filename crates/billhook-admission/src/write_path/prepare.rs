@@ -5,6 +5,7 @@ use billhook::webhook::AdmissionAttributes;
 use billhook::{Time, ValidateOptions, Validation, keep_times_of_unchanged, scale};
 use billhook_apimachinery::value::{DeepValue, deep_clone};
 use billhook_apimachinery::{FieldError, FieldPath, Status};
+use billhook_decode::read_json;
 use serde_json::Value;
 
 use super::body::Incoming;
@@ -182,16 +183,35 @@ impl Preparation<'_> {
     }
 
     fn allocate(&self, object: &mut Value, old: Option<&Value>) -> Result<(), Status> {
-        match self.incoming.allocator.filter(|_| self.incoming.request.subresource.is_none()) {
-            Some(allocator) => allocator.allocate(object, old),
+        let request = self.incoming.request;
+        match self.incoming.allocator.filter(|_| request.subresource.is_none()) {
+            Some(allocator) => allocator.allocate(object, old, request.dry_run),
             None => Ok(()),
+        }
+    }
+
+    /// An error about a field that is not stored because it is empty shows it as it was sent (BK-791).
+    fn as_sent(&self, error: FieldError, object: &Value) -> FieldError {
+        let request = self.incoming.request;
+        let place = error.field().to_json_pointer();
+        let is_absent = error.bad_value().is_some_and(Value::is_null)
+            && !request.is_patch()
+            && object.pointer(&place).is_none();
+        let sent = if is_absent { read_json(&request.body).ok() } else { None };
+        match sent.as_ref().and_then(|sent| sent.value().pointer(&place)) {
+            Some(Value::Object(members)) if members.is_empty() => {
+                error.show_value_as("{}".to_owned())
+            }
+            Some(Value::Array(items)) if items.is_empty() => error.show_value_as("[]".to_owned()),
+            _ => error,
         }
     }
 
     /// The context that strategies see.
     fn context<'c>(&'c self, now: &'c str) -> StrategyContext<'c> {
         let request = self.incoming.request;
-        StrategyContext { subresource: request.subresource, user: &request.user, now }
+        let (subresource, user, body) = (request.subresource, &request.user, &request.body);
+        StrategyContext { subresource, user, now, body }
     }
 
     fn validate_by(
@@ -215,7 +235,7 @@ impl Preparation<'_> {
         }
         let kind = &self.incoming.resource.kind;
         let name = metadata_text(object, "name");
-        self.errors = findings.errors;
+        self.errors = findings.errors.into_iter().map(|it| self.as_sent(it, object)).collect();
         let group = strategy.group_in_errors().unwrap_or(&kind.group);
         Err(Status::invalid(group, &kind.kind, name, &self.errors))
     }

@@ -27,6 +27,43 @@ pub(super) fn merge(
     Level(Some(record)).object(target, patch)
 }
 
+/// Checks the form of the directives in a patch.
+///
+/// # Errors
+///
+/// The server's text about the first directive that is not a list, or that leaves out members beside it.
+pub(super) fn check(patch: &Map<String, Value>) -> Result<(), &'static str> {
+    for (name, value) in patch {
+        let is_list = value.is_array();
+        match name.as_str() {
+            RETAINED if !is_list || !retains_all(patch, value) => {
+                return Err("invalid patch format of retainKeys");
+            }
+            name if name.starts_with(REMOVED) && !is_list => {
+                return Err("invalid patch format of primitive list");
+            }
+            name if name.starts_with(ORDER) && !is_list => {
+                return Err("invalid patch format of setElementOrder list");
+            }
+            _ => {}
+        }
+        let inner = match value {
+            Value::Array(items) => items.as_slice(),
+            value => std::slice::from_ref(value),
+        };
+        inner.iter().filter_map(Value::as_object).try_for_each(|inner| grow(|| check(inner)))?;
+    }
+    Ok(())
+}
+
+/// Whether the keys that are retained are those of the patch, and more.
+fn retains_all(patch: &Map<String, Value>, retained: &Value) -> bool {
+    let is_retained =
+        |name: &String| retained.as_array().into_iter().flatten().any(|it| it == name.as_str());
+    let is_member = |name: &str, value: &Value| !value.is_null() && !name.starts_with('$');
+    patch.iter().all(|(name, value)| !is_member(name, value) || is_retained(name))
+}
+
 /// An object in the one that is patched, whose fields are known or not.
 #[derive(Clone, Copy)]
 struct Level(Option<&'static Record>);
@@ -165,7 +202,7 @@ fn record_in(type_: Type) -> Option<&'static Record> {
 }
 
 /// A value as Go prints it without syntax: `map[a:1 b:[x y]]`.
-fn go_text(value: &Value) -> String {
+pub(super) fn go_text(value: &Value) -> String {
     let joined = |parts: Vec<String>| parts.join(" ");
     grow(|| match value {
         Value::Null => "<nil>".to_owned(),

@@ -69,6 +69,21 @@ pub trait Strategy: Send + Sync {
         false
     }
 
+    /// Whether objects can have dependents, whose fate a deletion may decide (BK-13).
+    fn has_dependents(&self) -> bool {
+        true
+    }
+
+    /// Returns why an object of a name must not be deleted, if it must not.
+    fn undeletable(&self, _name: &str) -> Option<&'static str> {
+        None
+    }
+
+    /// Returns the warning of a deletion that does not say what becomes of dependents (BK-13).
+    fn deletion_warning(&self) -> Option<&'static str> {
+        None
+    }
+
     /// Whether a write of a subresource takes the metadata of its body over.
     fn takes_metadata(&self, subresource: Subresource) -> bool;
 
@@ -95,8 +110,9 @@ pub trait Strategy: Send + Sync {
     /// Whether an object whose deletion was asked for stays until others have done their part.
     fn marks_deletions(&self) -> bool;
 
-    /// Marks such an object.
-    fn mark(&self, object: &mut Value, now: &str);
+    /// Marks such an object. `finalizers` are those that the fate of its dependents asks for, beside
+    /// its own (RE-114).
+    fn mark(&self, object: &mut Value, now: &str, finalizers: Vec<Value>);
 
     /// Returns the fields of the objects, which say how strategic merge patches merge them.
     fn record(&self) -> &'static Record;
@@ -108,12 +124,17 @@ pub trait Strategy: Send + Sync {
 /// Allocates to objects values that must be unique, such as the addresses of services.
 pub trait Allocator: Send + Sync {
     /// Allocates for an object that is created, or that replaces another one: after it was prepared,
-    /// before it is validated (BK-05).
+    /// before it is validated (BK-05). A dry run keeps nothing.
     ///
     /// # Errors
     ///
     /// The status that the client gets.
-    fn allocate(&self, object: &mut Value, old: Option<&Value>) -> Result<(), Status>;
+    fn allocate(
+        &self,
+        object: &mut Value,
+        old: Option<&Value>,
+        dry_run: bool,
+    ) -> Result<(), Status>;
 }
 
 /// The request that an object is written by.
@@ -126,6 +147,8 @@ pub struct StrategyContext<'c> {
     pub user: &'c UserInfo,
     /// The time of the request, as objects hold it.
     pub now: &'c str,
+    /// The body of the request.
+    pub body: &'c [u8],
 }
 
 /// The findings in an object.

@@ -167,7 +167,13 @@ impl Write<'_> {
         };
         match self.store {
             Some(store) => match store.write(write).await {
-                Ok(_) => Ok(written),
+                Ok(revision) => {
+                    // The answer is about the removal, as the last event is.
+                    if let Some(object) = returned.as_deref_mut().filter(|_| !revision.is_empty()) {
+                        storage::set_revision(object, &revision);
+                    }
+                    Ok(written)
+                }
                 Err(StoreError::Failed(status)) => Err(status),
                 Err(StoreError::Mismatch(found)) => {
                     let name = metadata_text(returned.as_deref().unwrap_or(&Value::Null), "name");

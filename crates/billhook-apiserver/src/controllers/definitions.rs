@@ -367,7 +367,7 @@ async fn delete_objects(server: &Arc<Shared>, defined: &StoredDefinition) -> Res
     let objects = server.storage.list(&resource.collection, Range::default()).objects;
     let names = resource.definition.names();
     if let Some(Served { resource, cache }) =
-        server.find(resource.definition.group(), &names.plural)
+        server.find(resource.definition.group(), &names.plural, "")
     {
         let find_lost = || find_lost(&resource, &server.storage, storage.name());
         let listed = cache.check_filled(&resource, &storage, false, find_lost);

@@ -11,7 +11,7 @@ mod permissions;
 mod policies;
 mod services;
 
-use crate::plugins::Plugins;
+use crate::plugins::{Plugins, Quotas};
 use crate::shared::Controller;
 
 pub(crate) use self::definitions::{
@@ -20,12 +20,13 @@ pub(crate) use self::definitions::{
 pub(crate) use self::initial::create as create_initial;
 
 /// All controllers, in the order in which they act upon a write.
-pub(crate) static CONTROLLERS: [&dyn Controller; 7] = [
+pub(crate) static CONTROLLERS: [&dyn Controller; 8] = [
     &policies::Policies,
     &definitions::Definitions,
     &namespaces::Namespaces,
     &Plugins,
-    &services::Services,
+    &Quotas,
     &configuration::Configuration,
     &garbage::Garbage,
+    &services::Services,
 ];

@@ -108,7 +108,7 @@ impl Strategy for DefinitionStrategy {
         true
     }
 
-    fn mark(&self, object: &mut Value, now: &str) {
+    fn mark(&self, object: &mut Value, now: &str, _: Vec<Value>) {
         let Ok((mut document, _)) = DefinitionDocument::read(object) else { return };
         let message = "CustomResourceDefinition marked for deletion; CustomResource deletion will \
                        begin soon";

@@ -1,7 +1,7 @@
 //! The kinds of the server itself beside definitions.
 
-mod events;
 mod policies;
+mod shared;
 mod strategy;
 
 use std::sync::Arc;
@@ -16,17 +16,9 @@ use crate::resources::Resource;
 
 pub(crate) use self::policies::check_types;
 
-/// The kinds whose objects a server of a version stores, in the version that it stores them in.
+/// The kinds whose objects a server of a version stores.
 pub(crate) fn served(kubernetes: KubernetesVersion) -> impl Iterator<Item = &'static Kind> {
-    let is_of_other = |kind: &Kind| {
-        let mut all = Kind::all().iter().filter(|other| other.version != kind.version);
-        all.any(|other| {
-            [other.group, other.plural] == [kind.group, kind.plural]
-                && other.api_version() == kind.storage_version
-        })
-    };
-    let is_served =
-        move |kind: &&Kind| kind.is_stored() && kind.since <= kubernetes && !is_of_other(kind);
+    let is_served = move |kind: &&Kind| kind.is_stored() && kind.since <= kubernetes;
     Kind::all().iter().filter(is_served)
 }
 
@@ -38,7 +30,7 @@ pub(crate) fn compile(kind: &'static Kind, kubernetes: KubernetesVersion) -> Opt
     let resource = Resource::new(&definition, &options, Chain::new(Unreachable)).ok()?;
     let strategy = Arc::new(KindStrategy::new(kind, record, kubernetes));
     let mut resource = resource.native(strategy, kind);
-    events::share(&mut resource);
+    shared::share(&mut resource, kind);
     Some(resource)
 }
 

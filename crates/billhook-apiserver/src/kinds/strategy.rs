@@ -31,7 +31,9 @@ impl KindStrategy {
 
     fn context<'c>(&self, context: &StrategyContext<'c>) -> WriteContext<'c> {
         let subresource = context.subresource.map_or("", Subresource::name);
-        WriteContext::new(self.kubernetes, context.user, context.now).subresource(subresource)
+        WriteContext::new(self.kubernetes, context.user, context.now)
+            .subresource(subresource)
+            .body(context.body)
     }
 
     /// Sets `metadata.generation` as the kind has it (BK-11).
@@ -93,9 +95,15 @@ impl Strategy for KindStrategy {
     }
 
     fn prepare(&self, object: &mut Value, old: Option<&Value>, context: &StrategyContext<'_>) {
+        // The content that counts is what was sent, or what is stored of it.
+        let counts_sent = self.kind.generation == Generation::LabelsOrContent;
+        if counts_sent {
+            complete(object, self.record, self.kubernetes);
+            self.set_generation(object, old);
+        }
         self.behavior.prepare(object, old, &self.context(context));
         complete(object, self.record, self.kubernetes);
-        if context.subresource != Some(Subresource::Status) {
+        if !counts_sent && context.subresource != Some(Subresource::Status) {
             self.set_generation(object, old);
         }
     }
@@ -141,6 +149,18 @@ impl Strategy for KindStrategy {
         self.kind.orphans_by_default
     }
 
+    fn has_dependents(&self) -> bool {
+        self.behavior.has_dependents()
+    }
+
+    fn undeletable(&self, name: &str) -> Option<&'static str> {
+        self.behavior.undeletable(name)
+    }
+
+    fn deletion_warning(&self) -> Option<&'static str> {
+        self.behavior.deletion_warning()
+    }
+
     fn is_typed(&self) -> bool {
         true
     }
@@ -152,7 +172,9 @@ impl Strategy for KindStrategy {
         context: &StrategyContext<'_>,
     ) -> admission::Findings {
         let mut found = Findings::default();
-        self.behavior.validate(object, old, &self.context(context), &mut found);
+        let context = self.context(context);
+        self.behavior.validate(object, old, &context, &mut found);
+        found.errors.splice(0..0, self.behavior.validate_finalizers(object, &context));
         admission::Findings::new(found.errors, found.warnings)
     }
 
@@ -160,8 +182,8 @@ impl Strategy for KindStrategy {
         self.behavior.marks_deletions()
     }
 
-    fn mark(&self, object: &mut Value, now: &str) {
-        self.behavior.mark(object, now);
+    fn mark(&self, object: &mut Value, now: &str, finalizers: Vec<Value>) {
+        self.behavior.mark(object, now, finalizers);
     }
 
     fn record(&self) -> &'static Record {

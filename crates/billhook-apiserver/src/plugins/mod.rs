@@ -2,8 +2,11 @@
 //! (BK-560).
 
 mod classes;
+mod limits;
 mod objects;
 mod pods;
+mod quota;
+mod security;
 
 use std::sync::Arc;
 
@@ -13,6 +16,8 @@ use billhook_apimachinery::Status;
 
 use crate::resources::Resource;
 use crate::shared::{Controller, Shared};
+
+pub(crate) use self::quota::Quotas;
 
 /// Changes or refuses the object of a request.
 type Act = fn(&Shared, &mut PluginRequest<'_>) -> Result<(), Status>;
@@ -35,8 +40,36 @@ const fn plugin(name: &'static str, group: &'static str, resource: &'static str)
     KindPlugin { name, group, resource, operations: CREATE, mutate, validate }
 }
 
+const fn security(group: &'static str, resource: &'static str, check: Act) -> KindPlugin {
+    KindPlugin {
+        operations: WRITE,
+        validate: Some(check),
+        ..plugin("PodSecurity", group, resource)
+    }
+}
+
 /// The plugins in the order in which they are run.
-static PLUGINS: [KindPlugin; 11] = [
+static PLUGINS: [KindPlugin; 23] = [
+    KindPlugin {
+        mutate: Some(limits::set_defaults),
+        validate: Some(limits::check_pod),
+        ..plugin("LimitRanger", "", "pods")
+    },
+    KindPlugin {
+        operations: WRITE,
+        validate: Some(limits::check_claim),
+        ..plugin("LimitRanger", "", "persistentvolumeclaims")
+    },
+    security("", "namespaces", security::check_labels),
+    security("", "pods", security::check_pod),
+    security("", "podtemplates", security::check_template),
+    security("", "replicationcontrollers", security::check_template),
+    security("apps", "daemonsets", security::check_template),
+    security("apps", "deployments", security::check_template),
+    security("apps", "replicasets", security::check_template),
+    security("apps", "statefulsets", security::check_template),
+    security("batch", "cronjobs", security::check_template),
+    security("batch", "jobs", security::check_template),
     KindPlugin { mutate: Some(objects::add_taint), ..plugin("TaintNodesByCondition", "", "nodes") },
     KindPlugin {
         operations: WRITE,

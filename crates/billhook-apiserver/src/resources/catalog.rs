@@ -110,6 +110,19 @@ impl Catalog {
         native.or_else(|| self.definitions.get(&name)?.served.as_ref()).cloned()
     }
 
+    /// Finds the resource that a part of URLs names in a version: a kind of the server itself has one
+    /// for each.
+    pub(crate) fn find_in(
+        &self,
+        group: &str,
+        plural: &str,
+        version: &str,
+    ) -> Option<Arc<Resource>> {
+        let name = [plural, ".", group, "/", version].concat();
+        let other = self.native.get(&name).and_then(BuiltIn::resource).cloned();
+        other.or_else(|| self.find(group, plural))
+    }
+
     /// All resources that discovery shows, by the names of their definitions (LC-62).
     pub(crate) fn resources(&self) -> impl Iterator<Item = Listed<'_>> {
         let defined = self.definitions.values().filter(|defined| defined.is_established());
@@ -165,7 +178,13 @@ impl Catalog {
 
     /// Adds a resource of the server itself.
     pub(crate) fn add(&mut self, kind: &'static Kind, compile: Compile) {
-        let (name, kubernetes) = (format!("{}.{}", kind.plural, kind.group), self.kubernetes);
+        let (mut name, kubernetes) = (format!("{}.{}", kind.plural, kind.group), self.kubernetes);
+        // One version is stored and found by the name alone.
+        if Kind::named(kind.storage_version, kind.kind).is_some_and(|it| it.group == kind.group)
+            && kind.api_version() != kind.storage_version
+        {
+            name = format!("{name}/{}", kind.version);
+        }
         let added = BuiltIn { kind, kubernetes, compile, compiled: OnceLock::new() };
         // Before it has resources, no reader has the catalog.
         if let Some(native) = Arc::get_mut(&mut self.native) {

@@ -1,6 +1,7 @@
 //! The lists and watches of a server's resources: from when on they are answered, until when, and what
 //! the watches of a resource share.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
@@ -54,7 +55,13 @@ impl WatchCaches {
 
     /// The lists and watches of a resource; it must not be defined at the same time.
     pub(crate) fn of(&self, resource: &Resource) -> Arc<WatchCache> {
-        let (name, mut all) = (resource.definition.name(), self.all());
+        // The versions of a kind of the server itself are resources of their own.
+        let name = resource.definition.name();
+        let name = &*match resource.kind {
+            Some(kind) => Cow::Owned(format!("{name}/{}", kind.version)),
+            None => Cow::Borrowed(name),
+        };
+        let mut all = self.all();
         if let Some(cache) = all.get(name) {
             return Arc::clone(cache);
         }

@@ -7,12 +7,14 @@ use billhook_apimachinery::value::DeepValue;
 use billhook_apimachinery::{
     FieldError, FieldPath, GroupVersionResource, Status, StatusCause, StatusDetails, aggregate,
 };
+use billhook_kinds::{BodyKind, Kind};
 use http::StatusCode;
 use serde_json::{Map, Value, json};
 
 use super::context::Context;
 use super::options::{Body, WriteOptions};
 use super::write::answer;
+use crate::request::{Request, ResourcePath, Verb};
 use crate::resources::Resource;
 use crate::response::Response;
 use crate::storage::Object;
@@ -27,6 +29,34 @@ const VIOLATES: &str = "Cannot evict pod as it would violate the pod's disruptio
 pub(super) fn is_action(context: &Context<'_>) -> bool {
     let is_of_pods = context.resource.kind.is_some_and(|kind| kind.kind == "Pod");
     is_of_pods && matches!(context.path.subresource.as_str(), "binding" | "eviction")
+}
+
+/// Returns the path of the subresource that an object is sent to, if it is sent to a collection of its
+/// kind that nothing is stored in: bindings name their pod themselves (BK-110).
+pub(super) fn path_of(request: &Request, path: &ResourcePath, verb: Verb) -> Option<ResourcePath> {
+    let is_it = |kind: &&Kind| {
+        [kind.group, kind.version, kind.plural] == [&path.group, &path.version, &path.resource]
+    };
+    let sent = Kind::all().iter().filter(|kind| !kind.is_stored()).find(is_it)?;
+    let is_collection = verb == Verb::Create && path.name.is_none();
+    let is_body = |body: &BodyKind| {
+        [body.group, body.version, body.kind] == [sent.group, sent.version, sent.kind]
+    };
+    let (kind, subresource) = Kind::all().iter().filter(|_| is_collection).find_map(|kind| {
+        let found = kind.subresources.iter().find(|subresource| is_body(&subresource.body));
+        found.map(|found| (kind, found))
+    })?;
+    let body = Body::of(request, subresource.body.record()).ok()?;
+    let manifests = billhook::read_manifests(&body.text).ok()?;
+    let metadata = manifests.first()?.value().get("metadata")?;
+    Some(ResourcePath {
+        group: kind.group.to_owned(),
+        version: kind.version.to_owned(),
+        resource: kind.plural.to_owned(),
+        name: Some(text(metadata, "name").to_owned()),
+        subresource: subresource.name.to_owned(),
+        ..path.clone()
+    })
 }
 
 /// `POST` to a subresource of a pod.

@@ -20,8 +20,10 @@ use crate::write_path::object_key;
 /// `DELETE` of an object.
 pub(super) async fn delete(context: &Context<'_>) -> Result<Response, Status> {
     let options = delete_options(context)?;
-    let stored = context.stored()?;
-    let outcome = context.admit(request(context, &options, &stored)).await;
+    // A deletion of nothing is warned of, too (BK-13).
+    let stored = context.find()?;
+    let outcome =
+        context.admit(request(context, &options, stored.as_ref()).name(context.name()?)).await;
     let stays = outcome.result.as_ref().is_ok_and(|accepted| accepted.stored.is_some());
     let returns_object = context.resource.kind.is_some_and(|kind| kind.returns_deleted);
     if outcome.result.is_err() || stays || returns_object {
@@ -29,15 +31,15 @@ pub(super) async fn delete(context: &Context<'_>) -> Result<Response, Status> {
         let code = if keeps_no_orphans { StatusCode::ACCEPTED } else { StatusCode::OK };
         return answer(context, &outcome, code);
     }
-    let mut response = context.form.status(&success(context, &stored));
+    let mut response = context.form.status(&success(context, stored.as_ref()));
     warn(&mut response, &outcome.warnings);
     Ok(response)
 }
 
 /// The answer when the object is gone (RE-113).
-fn success(context: &Context<'_>, object: &Object) -> Status {
-    let stored = read_json(&object.text).map(billhook_decode::Document::into_value);
-    let uid = stored.ok().map(|stored| {
+fn success(context: &Context<'_>, object: Option<&Object>) -> Status {
+    let stored = object.and_then(|object| read_json(&object.text).ok());
+    let uid = stored.map(billhook_decode::Document::into_value).map(|stored| {
         let metadata = stored.get("metadata").unwrap_or(&Value::Null);
         text(metadata, "uid").to_owned()
     });
@@ -85,7 +87,7 @@ async fn delete_all(
         let Some(stored) = context.storage().get(&context.resource.collection, &key) else {
             continue;
         };
-        let request = request(context, options, &stored).in_collection();
+        let request = request(context, options, Some(&stored)).in_collection();
         let outcome = context.admit(request).await;
         outcome.warnings.raw().iter().for_each(|text| warnings.add(text));
         match outcome.result {
@@ -96,10 +98,16 @@ async fn delete_all(
     Ok(())
 }
 
-/// The request that takes one object through admission.
-fn request(context: &Context<'_>, options: &DeleteOptions, object: &Object) -> ObjectRequest {
-    ObjectRequest::delete(context.version.name(), &[])
-        .stored(context.resource.stored(object))
-        .dry_run(is_dry_run(options))
-        .delete_options(options.clone())
+/// The request that takes one object through admission, or fails if there is none.
+fn request(
+    context: &Context<'_>,
+    options: &DeleteOptions,
+    object: Option<&Object>,
+) -> ObjectRequest {
+    let request = ObjectRequest::delete(context.version.name(), &[]);
+    let request = match object {
+        Some(object) => request.stored(context.resource.stored(object)),
+        None => request,
+    };
+    request.dry_run(is_dry_run(options)).delete_options(options.clone())
 }

@@ -11,7 +11,8 @@ use super::context::Context;
 use super::{actions, delete, list, read, watch, write};
 use crate::failures::{not_allowed, not_served, with_details};
 use crate::request::{
-    Accepted, NOT_ACCEPTABLE, Request, Verb, names_media_type, negotiate, negotiate_own,
+    Accepted, NOT_ACCEPTABLE, Request, ResourcePath, Verb, names_media_type, negotiate,
+    negotiate_own,
 };
 use crate::resources::Served;
 use crate::response::{Form, Response, plain_not_found};
@@ -25,12 +26,25 @@ pub(crate) async fn serve(server: &Arc<Shared>, request: &Request) -> Response {
     let (Some(path), Some(verb)) = (&request.objects, request.verb()) else {
         return plain_not_found();
     };
+    match actions::path_of(request, path, verb) {
+        Some(path) => serve_path(server, request, &path, verb).await,
+        None => serve_path(server, request, path, verb).await,
+    }
+}
+
+async fn serve_path(
+    server: &Arc<Shared>,
+    request: &Request,
+    path: &ResourcePath,
+    verb: Verb,
+) -> Response {
     let failure_form = Form::of_failures(request);
     let not_found = || match server.catalog().is_own(&path.group, Some(&path.version)) {
         true => failure_form.status(&not_served()),
         false => plain_not_found(),
     };
-    let Some(Served { resource, cache }) = server.find(&path.group, &path.resource) else {
+    let Some(Served { resource, cache }) = server.find(&path.group, &path.resource, &path.version)
+    else {
         return not_found();
     };
     let is_namespaced = resource.definition.scope() == Scope::Namespaced;

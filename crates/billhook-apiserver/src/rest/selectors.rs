@@ -3,6 +3,7 @@
 use billhook_apimachinery::label_selector::Selector;
 use billhook_apimachinery::record::text;
 use billhook_apimachinery::{KubernetesVersion, Status};
+use billhook_kinds::Kind;
 use serde_json::Value;
 
 use super::context::Context;
@@ -91,7 +92,12 @@ impl Selectors {
         let Some(FieldTerm { field, .. }) = unknown else { return Ok(()) };
         Err(match unknown_default {
             Some(unknown) => unknown(field),
-            None => Status::bad_request(format!("field label not supported: {field}")),
+            None => {
+                let of_kind =
+                    context.resource.kind.map(|kind| kind.behavior().unknown_field(field));
+                let text = of_kind.unwrap_or_else(|| format!("field label not supported: {field}"));
+                Status::bad_request(text)
+            }
         })
     }
 
@@ -155,12 +161,14 @@ impl Selectors {
     }
 }
 
-/// The text of a field; empty if it is missing (RE-56). The source of an event is the component that
-/// it names, or else the one that reports it (BK-701).
+/// The text of a field; empty if it is missing (RE-56). Some kinds have values of their own for it
+/// (BK-701).
 fn field(object: &Value, path: &str) -> String {
-    if path == "source" && text(object, "kind") == "Event" && text(object, "apiVersion") == "v1" {
-        let source = field(object, "source.component");
-        return if source.is_empty() { field(object, "reportingComponent") } else { source };
+    if path != NAME && path != NAMESPACE {
+        let kind = Kind::named(text(object, "apiVersion"), text(object, "kind"));
+        if let Some(value) = kind.and_then(|kind| kind.behavior().selected_field(object, path)) {
+            return value;
+        }
     }
     let value = path.split('.').try_fold(object, |value, name| value.get(name));
     match value {

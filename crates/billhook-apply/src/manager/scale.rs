@@ -43,6 +43,7 @@ pub struct ScaleManager<'a> {
     api_version: &'a str,
     manager: &'a str,
     now: Time,
+    converts: bool,
 }
 
 impl fmt::Debug for ScaleManager<'_> {
@@ -63,7 +64,15 @@ impl<'a> ScaleManager<'a> {
         manager: &'a str,
         now: Time,
     ) -> Self {
-        ScaleManager { path_in, api_version, manager, now }
+        ScaleManager { path_in, api_version, manager, now, converts: false }
+    }
+
+    /// Lets the `Scale` of a built-in kind be applied, which a server converts as custom resources
+    /// are not (BK-308).
+    #[must_use]
+    pub fn converts(mut self, converts: bool) -> Self {
+        self.converts = converts;
+        self
     }
 
     /// Returns the entries that a `Scale` has: those that own the replicas of its object.
@@ -102,8 +111,8 @@ impl<'a> ScaleManager<'a> {
     ///
     /// # Errors
     ///
-    /// As for any apply. A server cannot apply a change of a `Scale`, nor anything to one whose
-    /// replicas nobody owns.
+    /// As for any apply. A server cannot apply a change of a custom resource's `Scale`, nor anything to
+    /// one whose replicas have no owner.
     pub fn apply(
         &self,
         live: &Value,
@@ -114,14 +123,16 @@ impl<'a> ScaleManager<'a> {
         let on_scale = self.on_scale();
         let mut scale = DeepValue::from(deep_clone(live));
         let applied = on_scale.apply(&mut scale, config, force);
-        if is_first && !matches!(applied, Err(ApplyError::ObjectType { .. })) {
+        if is_first && !self.converts && !matches!(applied, Err(ApplyError::ObjectType { .. })) {
             let step =
                 "failed to create manager for existing fields: failed to convert live object";
             return Err(inconvertible(step, &on_scale.subject(&Value::Null)));
         }
         match applied? {
-            false => Ok(scale),
-            true => Err(inconvertible("failed to convert new object", &on_scale.subject(config))),
+            true if !self.converts => {
+                Err(inconvertible("failed to convert new object", &on_scale.subject(config)))
+            }
+            _ => Ok(scale),
         }
     }
 

@@ -7,8 +7,8 @@ use billhook_policy::{PolicyDocument, PolicyKind};
 use serde_json::Value;
 
 use crate::behavior::{Behavior, Findings, WriteContext};
-use crate::cells;
-use crate::values::text;
+use crate::values::{items, path, text};
+use crate::{cells, conditions};
 
 /// The text of a cell where nothing is given.
 const UNSET: &str = "<unset>";
@@ -53,6 +53,12 @@ impl Behavior for Policy {
     ) {
         let Ok(document) = PolicyDocument::from_value(object) else { return };
         let old = old.and_then(|old| PolicyDocument::from_value(old).ok());
+        if context.subresource == "status" {
+            let conditions = items(object, "/status/conditions");
+            let at = path(&["status", "conditions"]);
+            conditions::validate(&mut found.errors, &at, conditions, context.kubernetes);
+            return;
+        }
         found.errors.extend(document.validate_for(context.kubernetes, old.as_ref()));
         found.warnings.extend(document.warnings());
     }

@@ -15,6 +15,10 @@ use crate::values::{integer, items, object_mut, path, set_missing, text};
 pub(crate) struct ApiService;
 
 impl Behavior for ApiService {
+    fn checks_finalizers(&self) -> bool {
+        false
+    }
+
     fn set_defaults(&self, service: &mut Value, _: KubernetesVersion) {
         if let Some(service) = object_mut(service, "/spec/service") {
             set_missing(service, "port", 443);

@@ -13,6 +13,10 @@ use crate::values::path;
 pub(crate) struct Lease;
 
 impl Behavior for Lease {
+    fn checks_finalizers(&self) -> bool {
+        false
+    }
+
     fn prepare(&self, lease: &mut Value, _: Option<&Value>, _: &WriteContext<'_>) {
         // Servers without coordinated leader election have no use for them (BK-29).
         if let Some(Value::Object(spec)) = lease.get_mut("spec") {

@@ -42,6 +42,15 @@ impl Behavior for Namespace {
         }
     }
 
+    /// Only the finalizers of the spec are those of a write that finalizes.
+    fn resets(&self, subresource: &str) -> Option<&'static [&'static str]> {
+        match subresource {
+            "status" => Some(&["spec"]),
+            "finalize" => Some(&["status"]),
+            _ => None,
+        }
+    }
+
     fn validate(
         &self,
         namespace: &Value,
@@ -67,8 +76,11 @@ impl Behavior for Namespace {
         true
     }
 
-    fn mark(&self, namespace: &mut Value, now: &str) {
+    fn mark(&self, namespace: &mut Value, now: &str, finalizers: Vec<Value>) {
         set(namespace, "metadata", "deletionTimestamp", now);
+        if let Some(metadata) = section(namespace, "metadata").filter(|_| !finalizers.is_empty()) {
+            metadata.insert("finalizers".to_owned(), finalizers.into());
+        }
         set(namespace, "status", "phase", "Terminating");
     }
 

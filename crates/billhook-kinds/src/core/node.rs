@@ -16,7 +16,7 @@ use crate::edition::EDITIONS;
 use crate::generated::core_v1::{NODE_ADDRESS, TAINT};
 use crate::resource_names::resource_amount;
 use crate::rules::{duplicate_internal, invalid, one_of};
-use crate::values::{items, members, path, set_missing, text};
+use crate::values::{is_set, items, members, path, set_missing, text};
 
 /// The labels that name roles of a node.
 const ROLE: &str = "node-role.kubernetes.io/";
@@ -63,6 +63,11 @@ impl Behavior for Node {
         if let Some(old) = old {
             validate_change(node, old, errors);
         }
+    }
+
+    fn selected_field(&self, node: &Value, field: &str) -> Option<String> {
+        let is_closed = || is_set(node, "/spec/unschedulable").to_string();
+        (field == "spec.unschedulable").then(is_closed)
     }
 
     fn cells(&self, object: &Value, now: Time) -> Vec<Value> {

@@ -1,7 +1,7 @@
 //! The spec of PersistentVolumeClaims, and of the claims that workloads and pods are templates of
 //! (BK-432).
 
-use billhook_apimachinery::names::dns1123_subdomain;
+use billhook_apimachinery::names::{dns1123_label, dns1123_subdomain};
 use billhook_apimachinery::{FieldError, FieldPath, KubernetesVersion};
 use serde_json::{Value, json};
 
@@ -31,8 +31,8 @@ pub(crate) fn validate_spec(
         let detail = "at least 1 access mode is required";
         errors.push(FieldError::required(at("accessModes"), detail));
     }
-    access_modes(errors, path, spec);
     label_selector(errors, &at("selector"), spec.get("selector"), kubernetes);
+    access_modes(errors, path, spec);
     let storage = at("resources").key("storage");
     match spec.pointer("/resources/requests/storage") {
         None => errors.push(FieldError::required(storage, "")),
@@ -80,7 +80,17 @@ fn validate_sources(spec: &Value, path: &FieldPath, errors: &mut Vec<FieldError>
         validate_source(source, &path.clone().name("dataSource"), errors);
     }
     if let Some(reference) = reference {
-        validate_source(reference, &path.clone().name("dataSourceRef"), errors);
+        let at = path.clone().name("dataSourceRef");
+        validate_source(reference, &at, errors);
+        let namespace = text(reference, "/namespace");
+        if !namespace.is_empty() {
+            named(errors, &at.name("namespace"), namespace, dns1123_label);
+            if source.is_some() {
+                let detail = "may not be specified when dataSourceRef.namespace is specified";
+                errors.push(FieldError::invalid(path.clone(), json!({}), detail));
+            }
+            return;
+        }
     }
     let (Some(source), Some(reference)) = (source, reference) else { return };
     let differs =

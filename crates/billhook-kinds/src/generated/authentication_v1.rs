@@ -10,7 +10,7 @@ pub(crate) static BOUND_OBJECT_REFERENCE: Record = Record::new(
         Field::new("kind", Type::Text).numbered(&[1]),
         Field::new("apiVersion", Type::Text).numbered(&[2]),
         Field::new("name", Type::Text).numbered(&[3]),
-        Field::new("uid", Type::Text).numbered(&[4]),
+        Field::new("uid", Type::Named("types.UID", &Type::Text)).numbered(&[4]),
     ],
 );
 

@@ -234,7 +234,7 @@ pub(crate) static CONFIG_MAP_NODE_CONFIG_SOURCE: Record = Record::new(
     &[
         Field::new("namespace", Type::Text).numbered(&[1]).required(),
         Field::new("name", Type::Text).numbered(&[2]).required(),
-        Field::new("uid", Type::Text).numbered(&[3]),
+        Field::new("uid", Type::Named("types.UID", &Type::Text)).numbered(&[3]),
         Field::new("resourceVersion", Type::Text).numbered(&[4]),
         Field::new("kubeletConfigKey", Type::Text).numbered(&[5]).required(),
     ],
@@ -1130,7 +1130,7 @@ pub(crate) static OBJECT_REFERENCE: Record = Record::new(
         Field::new("kind", Type::Text).numbered(&[1]),
         Field::new("namespace", Type::Text).numbered(&[2]),
         Field::new("name", Type::Text).numbered(&[3]),
-        Field::new("uid", Type::Text).numbered(&[4]),
+        Field::new("uid", Type::Named("types.UID", &Type::Text)).numbered(&[4]),
         Field::new("apiVersion", Type::Text).numbered(&[5]),
         Field::new("resourceVersion", Type::Text).numbered(&[6]),
         Field::new("fieldPath", Type::Text).numbered(&[7]),

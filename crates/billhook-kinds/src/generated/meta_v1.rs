@@ -31,7 +31,7 @@ pub(crate) static DELETE_OPTIONS: Record = Record::new(
 pub(crate) static PRECONDITIONS: Record = Record::new(
     "Preconditions",
     &[
-        Field::new("uid", Type::Optional(&Type::Text)).numbered(&[1]),
+        Field::new("uid", Type::Optional(&Type::Named("types.UID", &Type::Text))).numbered(&[1]),
         Field::new("resourceVersion", Type::Optional(&Type::Text)).numbered(&[2]),
     ],
 );

@@ -313,7 +313,7 @@ pub(crate) static RESOURCE_CLAIM_CONSUMER_REFERENCE: Record = Record::new(
         Field::new("apiGroup", Type::Text).numbered(&[1]),
         Field::new("resource", Type::Text).numbered(&[3]).required(),
         Field::new("name", Type::Text).numbered(&[4]).required(),
-        Field::new("uid", Type::Text).numbered(&[5]).required(),
+        Field::new("uid", Type::Named("types.UID", &Type::Text)).numbered(&[5]).required(),
     ],
 );
 

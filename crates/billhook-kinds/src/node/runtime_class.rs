@@ -20,6 +20,10 @@ use crate::values::{items, members, path, text};
 pub(crate) struct RuntimeClass;
 
 impl Behavior for RuntimeClass {
+    fn checks_finalizers(&self) -> bool {
+        false
+    }
+
     fn validate(
         &self,
         class: &Value,

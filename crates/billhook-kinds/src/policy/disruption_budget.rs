@@ -15,6 +15,10 @@ use crate::{cells, conditions, rules};
 pub(crate) struct PodDisruptionBudget;
 
 impl Behavior for PodDisruptionBudget {
+    fn checks_finalizers(&self) -> bool {
+        false
+    }
+
     fn validate(
         &self,
         budget: &Value,

@@ -37,6 +37,11 @@ impl Behavior for PriorityClass {
         }
     }
 
+    fn undeletable(&self, name: &str) -> Option<&'static str> {
+        let why = "this is a system priority class and cannot be deleted";
+        OF_SYSTEM.contains(&name).then_some(why)
+    }
+
     fn cells(&self, object: &Value, now: Time) -> Vec<Value> {
         let flag = object.get("globalDefault").and_then(Value::as_bool);
         vec![

@@ -16,6 +16,7 @@ mod cluster;
 mod core;
 mod discovery;
 mod flowcontrol;
+mod namespaced_limits;
 mod networking;
 mod node;
 mod pods;

@@ -140,11 +140,18 @@ impl Parser<'_> {
         let token = self.peek();
         let (problem, found) = match token.kind {
             TokenKind::End => ("mismatched", "<EOF>".to_owned()),
-            _ if expected == "<EOF>" => ("extraneous", self.text(token)),
+            // One token too many can be left out, more than one cannot.
+            _ if expected == "<EOF>" && self.is_last() => ("extraneous", self.text(token)),
             _ => ("mismatched", self.text(token)),
         };
         self.syntax_error(&format!("{problem} input '{found}' expecting {expected}"));
         Stop
+    }
+
+    /// Whether nothing comes after the next token.
+    fn is_last(&self) -> bool {
+        let after = self.tokens.get(self.next + 1);
+        after.is_none_or(|token| matches!(token.kind, TokenKind::End))
     }
 
     /// Enters a rule one level deeper.

@@ -8,7 +8,7 @@ use billhook_apimachinery::metadata::Time;
 use billhook_apimachinery::record::{Record, check_types, complete, fill_nulls};
 use serde_json::{Map, Value, json};
 
-use super::conversion::{is_v1, pod_autoscaler_to_v2};
+use super::conversion::{METRICS, is_v1, pod_autoscaler_to_v2};
 use super::{spec, targets};
 use crate::behavior::{Behavior, Findings, WriteContext};
 use crate::cells;
@@ -73,6 +73,19 @@ impl Behavior for PodAutoscaler {
                     set_missing(rules, "policies", policies);
                 }
             }
+        }
+    }
+
+    /// Objects of version 1 have the metric that is the default of those of version 2, which they are
+    /// stored as.
+    fn prepare(&self, autoscaler: &mut Value, _: Option<&Value>, _: &WriteContext<'_>) {
+        let annotations = autoscaler.pointer("/metadata/annotations");
+        let has_metrics = annotations.is_some_and(|all| all.get(METRICS).is_some());
+        if is_v1(autoscaler)
+            && !has_metrics
+            && let Some(spec) = object_mut(autoscaler, "/spec")
+        {
+            set_missing(spec, "targetCPUUtilizationPercentage", 80);
         }
     }
 

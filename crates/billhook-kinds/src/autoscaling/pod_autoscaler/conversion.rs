@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use crate::generated::{autoscaling_v1, autoscaling_v2};
 use crate::values::{integer, items, section, text};
 
-const METRICS: &str = "autoscaling.alpha.kubernetes.io/metrics";
+pub(super) const METRICS: &str = "autoscaling.alpha.kubernetes.io/metrics";
 const CURRENT_METRICS: &str = "autoscaling.alpha.kubernetes.io/current-metrics";
 const CONDITIONS: &str = "autoscaling.alpha.kubernetes.io/conditions";
 const BEHAVIOR: &str = "autoscaling.alpha.kubernetes.io/behavior";

@@ -74,7 +74,7 @@ fn validate_source(
             validate_reference(reference, &path.clone().name("describedObject"), errors);
         }
         let metric = part(source, "/metric");
-        validate_metric(metric, &path.clone().name("metric"), kubernetes, errors);
+        validate_metric(metric, &path.clone().name("metric"), errors);
     }
     let (target, at) = (part(source, "/target"), path.clone().name("target"));
     validate_target(target, &at, errors);
@@ -154,19 +154,12 @@ fn container_resource(
     }
 }
 
-fn validate_metric(
-    metric: &Value,
-    path: &FieldPath,
-    kubernetes: KubernetesVersion,
-    errors: &mut Vec<FieldError>,
-) {
+fn validate_metric(metric: &Value, path: &FieldPath, errors: &mut Vec<FieldError>) {
     let at = path.clone().name("name");
     match text(metric, "/name") {
         "" => errors.push(FieldError::required(at, "must specify a metric name")),
         name => rules::invalid(errors, &at, name, path_segment(name, false)),
     }
-    let at = path.clone().name("selector");
-    rules::label_selector(errors, &at, metric.get("selector"), kubernetes);
 }
 
 fn validate_target(target: &Value, path: &FieldPath, errors: &mut Vec<FieldError>) {

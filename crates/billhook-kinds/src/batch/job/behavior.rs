@@ -2,6 +2,7 @@
 
 use billhook_apimachinery::metadata::Time;
 use billhook_apimachinery::names::label_value;
+use billhook_apimachinery::print::quote;
 use billhook_apimachinery::{KubernetesVersion, age};
 use serde_json::Value;
 
@@ -12,8 +13,15 @@ use crate::behavior::{Behavior, Findings, WriteContext};
 use crate::cells;
 use crate::core::pod_template;
 use crate::edition::EDITIONS;
-use crate::values::{integer, items, items_mut, object_mut, path, section, set_missing, text};
+use crate::values::{
+    integer, items, items_mut, members, object_mut, path, section, set_missing, text,
+};
 use crate::workloads::{containers, part, selector_cell, warn_of_name};
+
+/// The warning of a deletion that does not say what becomes of the pods.
+const DELETION: &str = "child pods are preserved by default when jobs are deleted; set \
+    propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this \
+    warning";
 
 /// The rules of Jobs.
 #[derive(Debug)]
@@ -59,7 +67,8 @@ impl Behavior for Job {
             return;
         }
         // A Job that had no labels of its own shares those of its template.
-        let shares = part(job, "/metadata/labels") == part(job, "/spec/template/metadata/labels");
+        let shares = part(job, "/metadata/labels") == part(job, "/spec/template/metadata/labels")
+            && !sends_labels(context.body);
         generated_selector::set(job);
         // With a name that no label can have, errors are about the template alone.
         let name = text(job, "/metadata/name").to_owned();
@@ -101,6 +110,19 @@ impl Behavior for Job {
         }
     }
 
+    fn deletion_warning(&self) -> Option<&'static str> {
+        Some(DELETION)
+    }
+
+    fn unknown_field(&self, field: &str) -> String {
+        format!("field label {} not supported for Job", quote(field))
+    }
+
+    fn selected_field(&self, job: &Value, field: &str) -> Option<String> {
+        let succeeded = || integer(job, "/status/succeeded").unwrap_or_default().to_string();
+        (field == "status.successful").then(succeeded)
+    }
+
     fn cells(&self, object: &Value, now: Time) -> Vec<Value> {
         let [names, images] = containers(part(object, "/spec/template"));
         vec![
@@ -117,13 +139,19 @@ impl Behavior for Job {
 }
 
 /// A Job without labels has those of its pods.
+/// Whether a body has labels.
+fn sends_labels(body: &[u8]) -> bool {
+    let sent: Value = serde_json::from_slice(body).unwrap_or_default();
+    members(&sent, "/metadata/labels").next().is_some()
+}
+
 fn take_labels(job: &mut Value) {
     let labels = part(job, "/spec/template/metadata/labels").clone();
-    if labels.is_object() {
-        section(job, "metadata");
-        if let Some(metadata) = object_mut(job, "/metadata") {
-            set_missing(metadata, "labels", labels);
-        }
+    if labels.is_object()
+        && members(job, "/metadata/labels").next().is_none()
+        && let Some(metadata) = section(job, "metadata")
+    {
+        metadata.insert("labels".to_owned(), labels);
     }
 }
 

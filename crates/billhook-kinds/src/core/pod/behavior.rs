@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::{annotations, defaults, prepare, spec, status, table, update};
 use crate::behavior::{Behavior, Findings, WriteContext};
-use crate::values::{integer, object_mut, path, text};
+use crate::values::{integer, is_set, items, object_mut, path, text};
 
 /// The rules of pods.
 #[derive(Debug)]
@@ -75,6 +75,18 @@ impl Behavior for Pod {
                 update::validate_annotations(errors, pod, old);
                 update::validate(errors, pod, old);
             }
+        }
+    }
+
+    fn selected_field(&self, pod: &Value, field: &str) -> Option<String> {
+        match field {
+            "spec.hostNetwork" => Some(is_set(pod, "/spec/hostNetwork").to_string()),
+            "status.podIP" => {
+                let address = items(pod, "/status/podIPs").first();
+                Some(address.map_or("", |address| text(address, "/ip")).to_owned())
+            }
+            "status.podIPs" => Some(String::new()),
+            _ => None,
         }
     }
 

@@ -29,3 +29,4 @@ mod variables;
 mod volumes;
 
 pub(super) use self::behavior::Pod;
+pub(crate) use self::resources::{Amounts, class_of_service, total};

@@ -9,7 +9,7 @@ use crate::rules::quantity;
 use crate::values::{items, members, text};
 
 /// Amounts of resources by their names.
-type Amounts = BTreeMap<String, Quantity>;
+pub(crate) type Amounts = BTreeMap<String, Quantity>;
 
 /// The prefix of the names of large pages.
 pub(super) const HUGE_PAGES: &str = "hugepages-";
@@ -26,7 +26,7 @@ pub(super) fn is_of_pods(name: &str) -> bool {
 
 /// The needs of the containers of a pod together: as many as run at the same time (`requests` or
 /// `limits`).
-pub(super) fn total(spec: &Value, amounts: &str) -> Amounts {
+pub(crate) fn total(spec: &Value, amounts: &str) -> Amounts {
     let place = format!("/resources/{amounts}");
     let mut running = Amounts::new();
     for container in items(spec, "/containers") {

@@ -1,0 +1,144 @@
+//! ResourceQuotas: what a write adds to them, and whether they allow it (BK-562).
+
+use std::sync::Arc;
+
+use billhook::webhook::Operation;
+use billhook::{DeepValue, Scope};
+use billhook_admission::{Chain, ObjectRequest, Plugin, PluginRequest, Stage, Subresource};
+use billhook_apimachinery::Status;
+use billhook_apimachinery::record::text;
+use billhook_apimachinery::value::deep_clone;
+use billhook_kinds::{QuotaSubject, charge};
+use serde_json::{Map, Value};
+
+use super::forbidden;
+use crate::future::finish;
+use crate::resources::Resource;
+use crate::shared::{Controller, Shared};
+use crate::write_path::{admit_own, object_key};
+
+const NAME: &str = "ResourceQuota";
+const QUOTAS: &str = "resourcequotas.";
+
+/// How often a quota is charged that others change at the same time.
+const MAX_ATTEMPTS: usize = 5;
+
+/// Charges the quotas of a namespace for clients' writes, after everything else has agreed to them.
+#[derive(Debug)]
+pub(crate) struct Quotas;
+
+impl Controller for Quotas {
+    fn watches(&self, _: &str, plural: &str) -> bool {
+        plural != "events"
+    }
+
+    fn guard(&self, server: &Arc<Shared>, resource: &Resource, chain: Chain) -> Chain {
+        let is_off = server.settings.disabled_plugins.iter().any(|name| name == NAME);
+        let definition = &resource.definition;
+        if is_off || definition.scope() != Scope::Namespaced {
+            return chain;
+        }
+        let (group, plural) = (definition.group(), &definition.names().plural);
+        let counts_updates = QuotaSubject::counts_updates(group, plural);
+        chain.late_plugin(Quota { server: Arc::clone(server), counts_updates })
+    }
+}
+
+/// The quotas of a server.
+struct Quota {
+    server: Arc<Shared>,
+    counts_updates: bool,
+}
+
+impl Plugin for Quota {
+    fn name(&self) -> &str {
+        NAME
+    }
+
+    fn has_stage(&self, stage: Stage) -> bool {
+        stage == Stage::Validating
+    }
+
+    fn handles(&self, operation: Operation) -> bool {
+        operation == Operation::Create || operation == Operation::Update && self.counts_updates
+    }
+
+    fn validate(&self, request: &mut PluginRequest<'_>) -> Result<(), Status> {
+        let attributes = request.attributes();
+        if !attributes.subresource.is_empty() {
+            return Ok(());
+        }
+        let prefix = object_key(&attributes.namespace, "");
+        for _ in 0..MAX_ATTEMPTS {
+            let quotas = self.server.read_objects("", "resourcequotas", &prefix);
+            if quotas.is_empty() {
+                return Ok(());
+            }
+            let charged = charged(request, &quotas).map_err(|why| forbidden(attributes, &why))?;
+            if attributes.dry_run || self.write(&prefix, charged) {
+                return Ok(());
+            }
+        }
+        Err(Status::internal_error("resource quota evaluation timed out"))
+    }
+}
+
+/// A quota, and what is used of it after a request.
+type Charged<'q> = (&'q DeepValue, Map<String, Value>);
+
+/// The quotas that a request changes, with what is used of them afterwards.
+fn charged<'q>(
+    request: &PluginRequest<'_>,
+    quotas: &'q [DeepValue],
+) -> Result<Vec<Charged<'q>>, String> {
+    let attributes = request.attributes();
+    let Some(object) = request.object() else { return Ok(Vec::new()) };
+    let resource = &attributes.resource;
+    let old = attributes.old_object.as_deref();
+    let subject = QuotaSubject::new(&resource.group, &resource.resource, object, old);
+    let mut covering = Vec::new();
+    for quota in quotas {
+        if subject.is_covered_by(quota)? {
+            covering.push(quota);
+        }
+    }
+    if covering.is_empty() {
+        return Ok(Vec::new());
+    }
+    let added = subject.added()?;
+    let mut charged = Vec::new();
+    for quota in covering {
+        if let Some(used) = charge(quota, &added)? {
+            charged.push((quota, used));
+        }
+    }
+    Ok(charged)
+}
+
+impl Quota {
+    /// Writes what is used; false if a quota was changed meanwhile.
+    fn write(&self, prefix: &str, charged: Vec<Charged<'_>>) -> bool {
+        let Some(resource) = self.server.catalog().native(QUOTAS) else { return true };
+        charged.into_iter().all(|(quota, used)| {
+            let metadata = quota.get("metadata").unwrap_or(&Value::Null);
+            let name = text(metadata, "name");
+            let key = format!("{prefix}{name}");
+            let Some(stored) = self.server.storage.get(&resource.collection, &key) else {
+                return false;
+            };
+            let mut object = DeepValue::from(deep_clone(quota));
+            if let Some(Value::Object(metadata)) = object.get_mut("metadata") {
+                metadata.insert("resourceVersion".to_owned(), stored.modified.to_string().into());
+            }
+            if let Some(Value::Object(status)) = object.get_mut("status") {
+                status.insert("used".to_owned(), used.into());
+            }
+            let request = ObjectRequest::replace_object("v1", object, resource.stored(&stored))
+                .name(name)
+                .namespace(text(metadata, "namespace"))
+                .subresource(Subresource::Status)
+                .field_manager("kube-apiserver");
+            finish(admit_own(&self.server, &resource, request)).result.is_ok()
+        })
+    }
+}

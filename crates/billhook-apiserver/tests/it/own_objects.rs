@@ -1,0 +1,271 @@
+//! Objects of the server's own kinds that depend on each other.
+
+use billhook_apiserver::Server;
+use http::Method;
+use serde_json::{Value, json};
+
+use crate::support::{Answer, call, text};
+
+fn server() -> Server {
+    Server::builder().bootstrap().without_controllers().build()
+}
+
+async fn post(server: &Server, path: &str, object: &Value) -> Answer {
+    call(server, Method::POST, path, &[], &object.to_string()).await
+}
+
+async fn get(server: &Server, path: &str) -> Answer {
+    call(server, Method::GET, path, &[], "").await
+}
+
+async fn delete(server: &Server, path: &str) -> Answer {
+    call(server, Method::DELETE, path, &[], "").await
+}
+
+async fn patch(server: &Server, path: &str, type_: &str, patch: &Value) -> Answer {
+    let type_ = format!("application/{type_}-patch+json");
+    call(server, Method::PATCH, path, &[("content-type", &type_)], &patch.to_string()).await
+}
+
+fn pod(name: &str) -> Value {
+    json!({
+        "apiVersion": "v1", "kind": "Pod", "metadata": {"name": name},
+        "spec": {"containers": [{"name": "c", "image": "i"}]},
+    })
+}
+
+const PODS: &str = "/api/v1/namespaces/default/pods";
+
+/// BK-562: what is used rises with each object that is let in, and not with a dry run.
+#[tokio::test]
+async fn a_quota_counts() {
+    let server = server();
+    let quotas = "/api/v1/namespaces/default/resourcequotas";
+    let quota = json!({
+        "apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "q"},
+        "spec": {"hard": {"pods": "1"}},
+    });
+    assert_eq!(post(&server, quotas, &quota).await.code, 201);
+    assert_eq!(post(&server, PODS, &pod("before")).await.code, 201, "nothing is known of usage");
+    let status = json!({"status": {"hard": {"pods": "1"}, "used": {"pods": "0"}}});
+    let path = format!("{quotas}/q/status");
+    assert_eq!(patch(&server, &path, "merge", &status).await.code, 200);
+    assert_eq!(post(&server, &format!("{PODS}?dryRun=All"), &pod("a")).await.code, 201);
+    assert_eq!(post(&server, PODS, &pod("a")).await.code, 201);
+    let refused = post(&server, PODS, &pod("b")).await;
+    assert_eq!(
+        (refused.code, refused.message()),
+        (
+            403,
+            "pods \"b\" is forbidden: exceeded quota: q, requested: pods=1, used: pods=1, limited: \
+             pods=1"
+                .to_owned()
+        )
+    );
+    let used = get(&server, &format!("{quotas}/q")).await.json();
+    assert_eq!(text(&used, "/status/used/pods"), "1");
+}
+
+/// BK-561, BK-567: namespaces limit their pods.
+#[tokio::test]
+async fn namespaces_have_limits() {
+    let server = server();
+    let range = json!({
+        "apiVersion": "v1", "kind": "LimitRange", "metadata": {"name": "l"},
+        "spec": {"limits": [{"type": "Container", "default": {"cpu": "500m"}}]},
+    });
+    assert_eq!(post(&server, "/api/v1/namespaces/default/limitranges", &range).await.code, 201);
+    let created = post(&server, PODS, &pod("a")).await.json();
+    assert_eq!(text(&created, "/spec/containers/0/resources/requests/cpu"), "500m");
+    assert_eq!(text(&created, "/status/qosClass"), "Burstable");
+
+    let labels = json!({"metadata": {"labels": {
+        "pod-security.kubernetes.io/enforce": "baseline",
+        "pod-security.kubernetes.io/warn": "restricted",
+    }}});
+    assert_eq!(patch(&server, "/api/v1/namespaces/default", "merge", &labels).await.code, 200);
+    let warned = post(&server, PODS, &pod("b")).await;
+    assert_eq!(warned.code, 201);
+    assert!(warned.warnings[0].starts_with("299 - \"would violate PodSecurity"));
+    let mut open = pod("c");
+    open["spec"]["hostPID"] = true.into();
+    let refused = post(&server, PODS, &open).await;
+    assert_eq!(
+        (refused.code, refused.message()),
+        (
+            403,
+            "pods \"c\" is forbidden: violates PodSecurity \"baseline:latest\": host namespaces \
+             (hostPID=true)"
+                .to_owned()
+        )
+    );
+    let wrong = json!({"metadata": {"labels": {"pod-security.kubernetes.io/warn": "x"}}});
+    assert_eq!(patch(&server, "/api/v1/namespaces/default", "merge", &wrong).await.code, 422);
+}
+
+/// BK-202, BK-208: the objects that come and go with a service.
+#[tokio::test]
+async fn a_service_has_addresses_and_endpoints() {
+    let server = server();
+    let services = "/api/v1/namespaces/default/services";
+    let service = json!({
+        "apiVersion": "v1", "kind": "Service", "metadata": {"name": "s"},
+        "spec": {"clusterIP": "10.0.0.9", "ports": [{"port": 80}]},
+    });
+    let address = "/apis/networking.k8s.io/v1/ipaddresses/10.0.0.9";
+    let endpoints = json!({"apiVersion": "v1", "kind": "Endpoints", "metadata": {"name": "s"}});
+    assert_eq!(post(&server, &format!("{services}?dryRun=All"), &service).await.code, 201);
+    assert_eq!(get(&server, address).await.code, 404);
+    assert_eq!(post(&server, services, &service).await.code, 201);
+    let of_service = get(&server, address).await.json();
+    assert_eq!(text(&of_service, "/spec/parentRef/name"), "s");
+    let path = "/api/v1/namespaces/default/endpoints";
+    assert_eq!(post(&server, path, &endpoints).await.code, 201);
+    assert_eq!(delete(&server, &format!("{services}/s")).await.code, 200);
+    assert_eq!(get(&server, address).await.code, 404);
+    assert_eq!(get(&server, &format!("{path}/s")).await.code, 404);
+}
+
+/// BK-110: a binding may be sent to its own collection.
+#[tokio::test]
+async fn bindings_have_a_collection() {
+    let server = server();
+    assert_eq!(post(&server, PODS, &pod("p")).await.code, 201);
+    let binding = json!({
+        "apiVersion": "v1", "kind": "Binding", "metadata": {"name": "p"},
+        "target": {"kind": "Node", "name": "n"},
+    });
+    let bindings = "/api/v1/namespaces/default/bindings";
+    assert_eq!(post(&server, bindings, &binding).await.code, 201);
+    assert_eq!(text(&get(&server, &format!("{PODS}/p")).await.json(), "/spec/nodeName"), "n");
+    assert_eq!(post(&server, bindings, &binding).await.code, 409);
+}
+
+/// BK-481: autoscalers are served in both versions of their group.
+#[tokio::test]
+async fn autoscalers_have_two_versions() {
+    let server = server();
+    let path = |version: &str| {
+        format!("/apis/autoscaling/{version}/namespaces/default/horizontalpodautoscalers")
+    };
+    let autoscaler = json!({
+        "apiVersion": "autoscaling/v1", "kind": "HorizontalPodAutoscaler", "metadata": {"name": "a"},
+        "spec": {
+            "maxReplicas": 5, "targetCPUUtilizationPercentage": 70,
+            "scaleTargetRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": "d"},
+        },
+    });
+    assert_eq!(post(&server, &path("v1"), &autoscaler).await.code, 201);
+    let found = get(&server, &format!("{}/a", path("v2"))).await.json();
+    assert_eq!(text(&found, "/apiVersion"), "autoscaling/v2");
+    assert_eq!(found["spec"]["metrics"][0]["resource"]["target"]["averageUtilization"], 70);
+    let found = get(&server, &format!("{}/a", path("v1"))).await.json();
+    assert_eq!(found["spec"]["targetCPUUtilizationPercentage"], 70);
+    assert_eq!(get(&server, &path("v1")).await.json()["items"].as_array().unwrap().len(), 1);
+}
+
+/// BK-13: deletions that say nothing about dependents, and classes that stay.
+#[tokio::test]
+async fn deletions_of_some_kinds() {
+    let server = server();
+    let jobs = "/apis/batch/v1/namespaces/default/jobs/none";
+    let missing = delete(&server, jobs).await;
+    assert_eq!(missing.code, 404);
+    assert!(missing.warnings[0].contains("child pods are preserved by default"));
+    assert!(delete(&server, &format!("{jobs}?propagationPolicy=Orphan")).await.warnings.is_empty());
+    let class = "/apis/scheduling.k8s.io/v1/priorityclasses/system-node-critical";
+    assert_eq!(delete(&server, class).await.code, 403);
+    let events = "/api/v1/namespaces/default/events";
+    let event = json!({
+        "apiVersion": "v1", "kind": "Event", "metadata": {"name": "e"},
+        "involvedObject": {"namespace": "default"},
+    });
+    assert_eq!(post(&server, events, &event).await.code, 201);
+    let path = format!("{events}/e?propagationPolicy=Foreground");
+    assert_eq!(text(&delete(&server, &path).await.json(), "/kind"), "Status");
+}
+
+/// BK-27: the texts of strategic merge patches.
+#[tokio::test]
+async fn strategic_patches_have_types() {
+    let server = server();
+    assert_eq!(post(&server, PODS, &pod("p")).await.code, 201);
+    for (spec, expected) in [
+        (json!({"priority": "x"}), "map[spec:map[priority:x]]\": unrecognized type: int32"),
+        (
+            json!({"containers": "x"}),
+            "map[spec:map[containers:x]]\": cannot restore slice from string",
+        ),
+        (json!({"nodeName": 5}), "map[spec:map[nodeName:5]]\": cannot convert int64 to string"),
+        (json!({"hostPID": 1.5}), "map[spec:map[hostPID:1.5]]\": unrecognized type: bool"),
+        (
+            json!({"nodeSelector": []}),
+            "map[spec:map[nodeSelector:[]]]\": cannot restore map from slice",
+        ),
+    ] {
+        let path = format!("{PODS}/p");
+        let refused = patch(&server, &path, "strategic-merge", &json!({"spec": spec})).await;
+        let expected = format!(" \"\" is invalid: patch: Invalid value: \"{expected}");
+        assert_eq!((refused.code, refused.message()), (422, expected));
+    }
+}
+
+/// BK-305: labels of a Job are its own, or those that its pods get.
+#[tokio::test]
+async fn a_job_without_labels_has_those_of_its_pods() {
+    let server = server();
+    let jobs = "/apis/batch/v1/namespaces/default/jobs";
+    let mut job = json!({
+        "apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "a"},
+        "spec": {"template": {
+            "metadata": {"labels": {"app": "x"}},
+            "spec": {"restartPolicy": "Never", "containers": [{"name": "c", "image": "i"}]},
+        }},
+    });
+    let created = post(&server, jobs, &job).await.json();
+    assert_eq!(text(&created, "/metadata/labels/job-name"), "a");
+    job["metadata"] = json!({"name": "b", "labels": {"app": "x"}});
+    let created = post(&server, jobs, &job).await.json();
+    assert_eq!(created["metadata"]["labels"], json!({"app": "x"}));
+}
+
+/// BK-791: labels that are there and empty are not absent ones.
+#[tokio::test]
+async fn errors_show_what_is_empty() {
+    let server = server();
+    let deployments = "/apis/apps/v1/namespaces/default/deployments";
+    for (metadata, shown) in [(json!({"labels": {}}), "{}"), (json!({}), "null")] {
+        let deployment = json!({
+            "apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "d"},
+            "spec": {
+                "selector": {"matchLabels": {"app": "x"}},
+                "template": {
+                    "metadata": metadata, "spec": {"containers": [{"name": "c", "image": "i"}]},
+                },
+            },
+        });
+        let expected = format!(
+            "Deployment.apps \"d\" is invalid: spec.template.metadata.labels: Invalid value: {shown}: \
+             `selector` does not match template `labels`"
+        );
+        assert_eq!(post(&server, deployments, &deployment).await.message(), expected);
+    }
+}
+
+/// BK-07: directives have a form.
+#[tokio::test]
+async fn directives_of_strategic_patches_have_a_form() {
+    let server = server();
+    assert_eq!(post(&server, PODS, &pod("p")).await.code, 201);
+    let path = format!("{PODS}/p");
+    for (patched, expected) in [
+        (json!({"spec": {"$retainKeys": ["a"], "nodeName": "n"}}), "retainKeys"),
+        (json!({"spec": {"$retainKeys": "a"}}), "retainKeys"),
+        (json!({"metadata": {"$deleteFromPrimitiveList/finalizers": "a"}}), "primitive list"),
+        (json!({"spec": {"$setElementOrder/containers": {}}}), "setElementOrder list"),
+    ] {
+        let refused = patch(&server, &path, "strategic-merge", &patched).await;
+        let expected = format!("invalid patch format of {expected}");
+        assert_eq!((refused.code, refused.message()), (400, expected));
+    }
+}
