@@ -4,6 +4,8 @@
 
 mod backend;
 mod durable;
+#[cfg(feature = "redb")]
+mod file;
 mod history;
 mod objects;
 mod shared;
@@ -19,6 +21,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use bytes::Bytes;
 
 pub use self::backend::{Backend, BackendError, Change, Commit, CommitError, Loaded};
+#[cfg(feature = "redb")]
+#[cfg_attr(docsrs, doc(cfg(feature = "redb")))]
+pub use self::file::{FileReport, Redb};
 pub use self::history::HistoryLimits;
 pub(crate) use self::history::Snapshot;
 pub(crate) use self::shared::Observer;

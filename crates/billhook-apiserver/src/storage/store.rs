@@ -5,6 +5,8 @@ use std::sync::{Arc, Weak};
 use tokio::runtime::Handle;
 use tokio::sync::watch;
 
+#[cfg(feature = "redb")]
+use super::backend::Loaded;
 use super::backend::{Backend, BackendError, Commit};
 use super::durable::Durable;
 use super::history::{HistoryLimits, Snapshot};
@@ -67,6 +69,14 @@ impl Storage {
         let durable = Durable::new(Arc::new(backend), runtime, state.revision);
         let shared = Arc::new(Shared::new(limits, Arc::new(state)));
         Ok(Storage { shared, durable: Some(Arc::new(durable)) })
+    }
+
+    /// Returns a storage in memory of what a backend has stored.
+    #[cfg(feature = "redb")]
+    pub(super) fn of_loaded(loaded: Loaded) -> Result<Self, BackendError> {
+        let limits = HistoryLimits::default();
+        let state = State::load(loaded, &limits)?;
+        Ok(Storage { shared: Arc::new(Shared::new(limits, Arc::new(state))), durable: None })
     }
 
     /// Begins to take over the changes of the backend, if there is one.
