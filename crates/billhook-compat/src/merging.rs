@@ -92,16 +92,11 @@ impl<'s> Walk<'_, 's> {
             return;
         }
         match (&before, &after) {
+            (Merge::Deduced, _) | (_, Merge::Deduced)
+                if is_deduced(from.schema) && is_deduced(to.schema) => {}
             (Merge::Deduced, _) | (_, Merge::Deduced) => {
-                if !is_deduced(from.schema) || !is_deduced(to.schema) {
-                    self.add(
-                        "x-kubernetes-list-type",
-                        "lists below are merged otherwise",
-                        (from, to),
-                        path,
-                        places,
-                    );
-                }
+                let text = "lists below are merged otherwise";
+                self.add("x-kubernetes-list-type", text, (from, to), path, places);
             }
             (before, after) if before != after => {
                 let keyword = match from.schema.type_.as_str() {

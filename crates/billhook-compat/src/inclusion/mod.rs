@@ -166,7 +166,7 @@ impl<'s> Prover<'s> {
         match (&target.additional_properties, known.names()) {
             (None | Some(SchemaOrBool::Bool(true)), _) => true,
             (Some(SchemaOrBool::Bool(false)), names) => {
-                names.is_some_and(|names| !names.iter().any(|name| is_other(&name)))
+                names.is_some_and(|names| !names.iter().any(is_other))
             }
             (Some(SchemaOrBool::Schema(part)), Some(names)) => {
                 let mut others = names.into_iter().filter(is_other);

@@ -166,3 +166,29 @@ fn members() {
     }
     insta::assert_snapshot!(told);
 }
+
+#[test]
+fn rules() {
+    let spec = |rule: &str| {
+        let rules: Vec<Value> = rule.split(';').map(|rule| json!({"rule": rule.trim()})).collect();
+        definition(json!({"type": "object", "properties": {
+            "a": {"type": "integer"}, "b": {"type": "string", "maxLength": 20},
+            "c": {"type": "array", "maxItems": 5, "items": {"type": "string", "maxLength": 5}},
+        }, "x-kubernetes-validations": rules}))
+    };
+    let mut told = String::new();
+    for (name, old, new) in [
+        ("the same in other words", "self.a > 3 && has(self.b)", "has(self.b); 3 < self.a"),
+        ("a weaker bound", "self.a <= 3", "self.a < 5"),
+        ("a stronger bound", "self.a < 5", "self.a <= 3"),
+        ("another alternative", "self.b == 'x'", "self.b in ['x', 'y'] || self.a == 1"),
+        ("an alternative less", "self.b in ['x', 'y']", "self.b == 'x'"),
+        ("another name", "self.c.all(x, x != '')", "self.c.all(item, '' != item)"),
+        ("a rule less", "self.a > 3; has(self.b)", "has(self.b)"),
+        ("a transition", "self.a > 3", "self.a > 3; self.a >= oldSelf.a"),
+        ("negations", "!(has(self.a) && self.b == 'x')", "self.b != 'x' || !has(self.a)"),
+    ] {
+        told.push_str(&format!("# {name}\n{}\n\n", lines(&compared(&spec(old), &spec(new)))));
+    }
+    insta::assert_snapshot!(told);
+}
