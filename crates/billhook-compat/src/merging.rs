@@ -7,7 +7,7 @@ use billhook_schema::JsonSchemaProps;
 use serde_json::{Value, json};
 
 use crate::answer::{Answer, Question};
-use crate::inclusion::{Obstacle, Shape, StoredEffect, Unlisted, change, walk_shown as shown};
+use crate::inclusion::{Obstacle, Shape, StoredEffect, Unlisted, change, shown};
 use crate::search::run::{self, Unknown};
 use crate::version::{Pair, Witness};
 

@@ -49,7 +49,14 @@ pub(crate) fn change(from: &JsonSchemaProps, to: &JsonSchemaProps, index: usize)
 }
 
 /// Whether a rule that a stored value violates is forgiven as long as a scalar is unchanged (CE-50).
-pub(crate) fn is_forgiven(schema: &JsonSchemaProps, index: usize) -> bool {
+pub(crate) fn is_forgiven(from: &JsonSchemaProps, schema: &JsonSchemaProps, index: usize) -> bool {
+    if kind(from) != kind(schema) || from.format != schema.format {
+        return false;
+    }
+    // A comparison of what has several types may fail.
+    if schema.int_or_string || schema.type_.is_empty() {
+        return false;
+    }
     let rule = schema.validations.as_ref().and_then(|rules| rules.get(index));
     let reads = rule.and_then(|rule| reads(&rule.rule).ok());
     reads.is_some_and(|reads| reads.asks_for_equality || (reads.is_total && !reads.uses_old))
