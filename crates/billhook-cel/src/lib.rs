@@ -22,8 +22,8 @@ pub use language::schema::names::is_identifier;
 pub use language::{
     Branch, CompileError, Environment, Evaluation, EvaluationError, ExpressionTrace, Forecast,
     Joined, Libraries, List, Map, MapEntries, Mentions, ObjectType, Opaque, Program, ReadPart,
-    ReadStep, Reads, Text, Timestamp, TracedOutcome, TracedTurn, Type, Value, branches, mentions,
-    reads,
+    ReadStep, Reads, Text, Timestamp, TracedOutcome, TracedTurn, Type, Value, branches, implies,
+    mentions, reads,
 };
 pub use rules::StoredExpressions;
 pub use validate::{CheckedSchema, RuleChecks, validate_rules};

@@ -77,7 +77,7 @@ impl Found<'_> {
         path: FieldPath,
         change: &str,
         reason: &str,
-        request: String,
+        request: &str,
     ) {
         let witness = json!({"request": request});
         self.add(Verdict::Breaks, version, path, change, reason, Some(witness));
@@ -93,7 +93,7 @@ impl Found<'_> {
         if name(old) != name(new) {
             let path = FieldPath::default().name("metadata").name("name");
             let reason = "it is another definition";
-            self.breaks("", path, "name changed", reason, request);
+            self.breaks("", path, "name changed", reason, &request);
             return;
         }
         match refused(old, new, options) {
@@ -101,12 +101,12 @@ impl Found<'_> {
                 for error in errors {
                     let path = error.field().clone();
                     let change = format!("{path} is refused");
-                    self.breaks("", path, &change, &error.to_string(), request.clone());
+                    self.breaks("", path, &change, &error.to_string(), &request);
                 }
             }
             Err(error) => {
                 let reason = error.to_string();
-                self.breaks("", FieldPath::default(), "definition changed", &reason, request);
+                self.breaks("", FieldPath::default(), "definition changed", &reason, &request);
             }
         }
     }
@@ -127,7 +127,7 @@ impl Found<'_> {
             if before != after && !is_told(self, &path(field)) {
                 let change = format!("{field} changed from {before} to {after}");
                 let request = format!("kubectl get {before}.{}", self.old.group());
-                self.breaks("", path(field), &change, "clients look for the old name", request);
+                self.breaks("", path(field), &change, "clients look for the old name", &request);
             }
         }
         for (field, before, after) in [
@@ -137,13 +137,13 @@ impl Found<'_> {
             for gone in before.iter().filter(|name| !after.contains(name)) {
                 let change = format!("{field}: {gone} removed");
                 let request = format!("kubectl get {gone}");
-                self.breaks("", path(field), &change, "clients look for the name", request);
+                self.breaks("", path(field), &change, "clients look for the name", &request);
             }
         }
         let scope = FieldPath::default().name("spec").name("scope");
         if self.old.scope() != new.scope() && !is_told(self, &scope) {
             let request = self.url_of_any();
-            self.breaks("", scope, "scope changed", "objects are at other URLs", request);
+            self.breaks("", scope, "scope changed", "objects are at other URLs", &request);
         }
     }
 
@@ -175,7 +175,7 @@ impl Found<'_> {
                 let object = deep_clone(object);
                 self.add(Verdict::Breaks, version.name(), place, change, &reason, Some(object));
             }
-            None => self.breaks(version.name(), place, change, &reason, self.url(version, "")),
+            None => self.breaks(version.name(), place, change, &reason, &self.url(version, "")),
         }
     }
 
@@ -194,7 +194,7 @@ impl Found<'_> {
                 path,
                 "subresource status removed",
                 "there is none any more",
-                request,
+                &request,
             );
         }
         if let Some(before) = old.scale() {
@@ -203,11 +203,11 @@ impl Found<'_> {
             match new.scale() {
                 None => {
                     let reason = "there is none any more";
-                    self.breaks(name, path, "subresource scale removed", reason, request);
+                    self.breaks(name, path, "subresource scale removed", reason, &request);
                 }
                 Some(after) if before != after => {
                     let reason = "the scale is in other fields";
-                    self.breaks(name, path, "subresource scale changed", reason, request);
+                    self.breaks(name, path, "subresource scale changed", reason, &request);
                 }
                 Some(_) => {}
             }
@@ -218,7 +218,7 @@ impl Found<'_> {
                 let request = format!("{}?fieldSelector={selector}%3Da", self.url(old, ""));
                 let change = format!("selectable field {field} removed");
                 let reason = "lists cannot be selected by it any more";
-                self.breaks(name, below("selectableFields"), &change, reason, request);
+                self.breaks(name, below("selectableFields"), &change, reason, &request);
             }
         }
         self.columns(old, new, &below("additionalPrinterColumns"));
@@ -249,7 +249,7 @@ impl Found<'_> {
                 "{} (Accept: application/json;as=Table;v=v1;g=meta.k8s.io)",
                 self.url(old, "")
             );
-            self.breaks(old.name(), place.clone(), &change, "tables show it otherwise", request);
+            self.breaks(old.name(), place.clone(), &change, "tables show it otherwise", &request);
         }
     }
 

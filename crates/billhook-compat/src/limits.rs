@@ -3,6 +3,9 @@
 /// The steps of all proofs about a version.
 pub const MAX_PROOF_STEPS: usize = 200_000;
 
+/// How deep the steps of a proof lead.
+pub const MAX_PROOF_DEPTH: usize = 200;
+
 /// The cases that the choices of a value (`anyOf`, `oneOf`, its type) are taken apart into.
 pub const MAX_CASES: usize = 64;
 

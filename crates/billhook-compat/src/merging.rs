@@ -7,7 +7,7 @@ use billhook_schema::JsonSchemaProps;
 use serde_json::{Value, json};
 
 use crate::answer::{Answer, Question};
-use crate::inclusion::{Obstacle, Shape, StoredEffect, Unlisted, change, walk_shown as shown};
+use crate::inclusion::{Obstacle, Shape, StoredEffect, Unlisted, change, shown};
 use crate::search::run::{self, Unknown};
 use crate::version::{Pair, Witness};
 
@@ -92,16 +92,11 @@ impl<'s> Walk<'_, 's> {
             return;
         }
         match (&before, &after) {
+            (Merge::Deduced, _) | (_, Merge::Deduced)
+                if is_deduced(from.schema) && is_deduced(to.schema) => {}
             (Merge::Deduced, _) | (_, Merge::Deduced) => {
-                if !is_deduced(from.schema) || !is_deduced(to.schema) {
-                    self.add(
-                        "x-kubernetes-list-type",
-                        "lists below are merged otherwise",
-                        (from, to),
-                        path,
-                        places,
-                    );
-                }
+                let text = "lists below are merged otherwise";
+                self.add("x-kubernetes-list-type", text, (from, to), path, places);
             }
             (before, after) if before != after => {
                 let keyword = match from.schema.type_.as_str() {

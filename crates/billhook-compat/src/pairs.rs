@@ -34,9 +34,12 @@ pub(crate) fn answers(old: &[Side], new: &[Side], bare: &Bare) -> Vec<Answer> {
                 deep_eq(&old_from.document, &from.document)
                     && deep_eq(&old_to.document, &to.document)
             });
-            if is_same {
+            let is_stored_alike = storage(old) == storage(new);
+            if is_same && is_stored_alike {
                 continue;
             }
+            // What was kept in storage before may be lost there now.
+            let known = known.filter(|_| is_stored_alike);
             let known: Vec<FieldPath> = known.map_or_else(Vec::new, |(from, to)| {
                 let pair = Pair::new(from, to, bare);
                 let lost = lossy(&pair).into_iter().map(|obstacle| obstacle.path);
@@ -47,6 +50,12 @@ pub(crate) fn answers(old: &[Side], new: &[Side], bare: &Bare) -> Vec<Answer> {
         }
     }
     answers
+}
+
+/// The version that objects are stored in.
+fn storage(sides: &[Side]) -> Option<&str> {
+    let stored = sides.iter().find(|side| side.version.is_storage());
+    stored.map(|side| side.version.name())
 }
 
 fn of_pair(pair: &Pair<'_>, known: &[FieldPath]) -> Vec<Answer> {

@@ -1,5 +1,6 @@
 //! Clients that were built for the old types: what is written from now on fits them (CC-23).
 
+use billhook::DeepValue;
 use billhook_schema::JsonSchemaProps;
 use billhook_validation::Validator;
 use serde_json::Value;
@@ -12,7 +13,8 @@ use crate::version::{Pair, Witness, attempted, is_related};
 
 /// The answers about clients that read.
 pub(crate) fn answers(pair: &Pair<'_>) -> Vec<Answer> {
-    let (old, new) = (types_of_objects(&pair.old.document), types_of_objects(&pair.new.document));
+    let types = |document: &Value| DeepValue::from(types_of_objects(document));
+    let (old, new) = (types(&pair.old.document), types(&pair.new.document));
     let read = |types: &Value| JsonSchemaProps::from_value(types);
     let (Ok(old_schema), Ok(new_schema)) = (read(&old), read(&new)) else {
         return vec![pair.undecided(Question::Readers, "the types cannot be read")];

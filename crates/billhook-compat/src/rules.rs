@@ -1,7 +1,7 @@
 //! Rules of a schema that do not follow from those of another one, and what they read (CC-14).
 
 use billhook_apimachinery::value::grow;
-use billhook_cel::{ReadStep, Reads, reads};
+use billhook_cel::{ReadStep, Reads, implies, reads};
 use billhook_schema::JsonSchemaProps;
 use billhook_schema::props::{SchemaOrBool, ValidationRule};
 
@@ -9,15 +9,32 @@ use billhook_schema::props::{SchemaOrBool, ValidationRule};
 pub(crate) fn unmatched(from: &JsonSchemaProps, to: &JsonSchemaProps) -> Vec<usize> {
     let rules = to.validations.as_deref().unwrap_or_default();
     let held = from.validations.as_deref().unwrap_or_default();
-    let unmatched = rules.iter().enumerate().filter(|(_, rule)| {
-        !held.iter().any(|held| is_same(held, rule)) || !is_read_alike(rule, from, to)
-    });
+    let unmatched = rules.iter().enumerate().filter(|(_, rule)| !follows(rule, held, from, to));
     unmatched.map(|(index, _)| index).collect()
 }
 
-fn is_same(held: &ValidationRule, rule: &ValidationRule) -> bool {
-    held.rule.trim() == rule.rule.trim()
-        && held.optional_old_self.unwrap_or_default() == rule.optional_old_self.unwrap_or_default()
+/// Whether a rule follows from those that values of the first schema keep.
+fn follows(
+    rule: &ValidationRule,
+    held: &[ValidationRule],
+    from: &JsonSchemaProps,
+    to: &JsonSchemaProps,
+) -> bool {
+    let Ok(wanted) = reads(&rule.rule) else { return false };
+    if !is_read_alike(&wanted, from, to) {
+        return false;
+    }
+    // A transition rule is not asked of new objects.
+    let is_asked_alike = |held: &ValidationRule, read: &Reads| {
+        let is_optional = |rule: &ValidationRule| rule.optional_old_self.unwrap_or_default();
+        !read.uses_old || (wanted.uses_old && is_optional(held) == is_optional(rule))
+    };
+    let premises = held.iter().filter(|held| {
+        reads(&held.rule)
+            .is_ok_and(|read| is_asked_alike(held, &read) && is_read_alike(&read, from, to))
+    });
+    let premises: Vec<&str> = premises.map(|held| held.rule.as_str()).collect();
+    implies(&premises, &rule.rule)
 }
 
 /// What has become of a rule, in words.
@@ -32,7 +49,14 @@ pub(crate) fn change(from: &JsonSchemaProps, to: &JsonSchemaProps, index: usize)
 }
 
 /// Whether a rule that a stored value violates is forgiven as long as a scalar is unchanged (CE-50).
-pub(crate) fn is_forgiven(schema: &JsonSchemaProps, index: usize) -> bool {
+pub(crate) fn is_forgiven(from: &JsonSchemaProps, schema: &JsonSchemaProps, index: usize) -> bool {
+    if kind(from) != kind(schema) || from.format != schema.format {
+        return false;
+    }
+    // A comparison of what has several types may fail.
+    if schema.int_or_string || schema.type_.is_empty() {
+        return false;
+    }
     let rule = schema.validations.as_ref().and_then(|rules| rules.get(index));
     let reads = rule.and_then(|rule| reads(&rule.rule).ok());
     reads.is_some_and(|reads| reads.asks_for_equality || (reads.is_total && !reads.uses_old))
@@ -57,15 +81,14 @@ pub(crate) fn may_read(schema: &JsonSchemaProps, place: &[Option<&str>]) -> bool
 }
 
 /// Whether a rule sees what it reads alike in two schemas.
-fn is_read_alike(rule: &ValidationRule, from: &JsonSchemaProps, to: &JsonSchemaProps) -> bool {
-    let Ok(Reads { parts, .. }) = reads(&rule.rule) else { return false };
-    parts.iter().all(|part| {
+fn is_read_alike(reads: &Reads, from: &JsonSchemaProps, to: &JsonSchemaProps) -> bool {
+    reads.parts.iter().all(|part| {
         let (mut from, mut to) = (from, to);
         // Expressions know the metadata of objects even if the schema does not.
         let is_fixed = matches!(part.path.first(), Some(ReadStep::Field(first))
             if ["apiVersion", "kind", "metadata"].contains(&&**first));
         for (index, step) in part.path.iter().enumerate() {
-            if !is_like(from, to) {
+            if !is_passed_alike(from, to) {
                 return false;
             }
             let is_last = index + 1 == part.path.len();
@@ -97,11 +120,22 @@ fn kind(schema: &JsonSchemaProps) -> (&str, bool, bool) {
     (&schema.type_, schema.int_or_string, schema.additional_properties.is_some())
 }
 
+/// Whether expressions find what is below a node of two schemas alike.
+fn is_passed_alike(from: &JsonSchemaProps, to: &JsonSchemaProps) -> bool {
+    kind(from) == kind(to)
+        && from.nullable == to.nullable
+        && from.embedded_resource == to.embedded_resource
+        && has_properties(from) == has_properties(to)
+        && (has_properties(from)
+            || from.preserves_unknown_fields() == to.preserves_unknown_fields())
+}
+
+fn has_properties(schema: &JsonSchemaProps) -> bool {
+    schema.properties.as_ref().is_some_and(|listed| !listed.is_empty())
+}
+
 /// Whether expressions see a node of two schemas alike, what is below aside.
 fn is_like(from: &JsonSchemaProps, to: &JsonSchemaProps) -> bool {
-    let has_properties = |schema: &JsonSchemaProps| {
-        schema.properties.as_ref().is_some_and(|listed| !listed.is_empty())
-    };
     kind(from) == kind(to)
         && from.format == to.format
         && from.nullable == to.nullable

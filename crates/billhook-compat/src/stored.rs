@@ -6,7 +6,7 @@ use billhook_generation::{Hints, changes, find, parent, replaced, schema_at, set
 use serde_json::{Value, json};
 
 use crate::answer::{Answer, Question};
-use crate::inclusion::{Obstacle, StoredEffect, walk_shown as shown};
+use crate::inclusion::{Obstacle, StoredEffect, shown};
 use crate::limits::MAX_UPDATES;
 use crate::search::run::{self, Unknown};
 use crate::version::{Candidate, Pair, Witness, is_related};

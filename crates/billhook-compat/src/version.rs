@@ -4,12 +4,13 @@ use std::cell::OnceCell;
 
 use billhook::{CrdError, CrdVersion, CustomResourceDefinition, DeepValue, FieldPath};
 use billhook_apimachinery::value::{deep_clone, deep_eq};
-use billhook_generation::find;
+use billhook_generation::{Hints, find, near, replaced};
 use billhook_schema::JsonSchemaProps;
 use serde_json::Value;
 
 use crate::answer::{Answer, Question, Verdict};
-use crate::inclusion::{Attempt, Bare, Mode, Obstacle, Prover, Shape, walk};
+use crate::inclusion::{Attempt, Bare, Mode, Obstacle, Prover, Shape, StoredEffect, walk};
+use crate::limits::MAX_VALUES;
 use crate::search::build::{Builder, told_apart};
 use crate::search::run::{self, Refusal, Unknown};
 
@@ -96,6 +97,8 @@ impl<'s> Pair<'s> {
         let (old, new) = (&self.old.version, &self.new.version);
         deep_eq(&self.old.document, &self.new.document)
             && old.has_status_subresource() == new.has_status_subresource()
+            && old.scale() == new.scale()
+            && !self.names_others()
             && self.preserves() == (false, false)
             || self.preserves() == (true, true) && deep_eq(&self.old.document, &self.new.document)
     }
@@ -107,13 +110,46 @@ impl<'s> Pair<'s> {
 
     /// Why nothing can be said of it.
     pub(crate) fn unreadable(&self) -> Option<&'static str> {
+        if self.names_others() {
+            return Some("the group, the kind or the scope of objects changed");
+        }
         (self.preserves() != (false, false)).then_some("spec.preserveUnknownFields is true")
     }
 
     /// What stands between the old schema and the new one.
     pub(crate) fn obstacles(&self) -> &[Obstacle<'s>] {
-        self.obstacles
-            .get_or_init(|| walk(&self.prover, self.old.shape(), self.new.shape(), Mode::Writes))
+        self.obstacles.get_or_init(|| {
+            let mut found = walk(&self.prover, self.old.shape(), self.new.shape(), Mode::Writes);
+            found.extend(self.scale());
+            found
+        })
+    }
+
+    /// Whether the objects of the two definitions are others.
+    fn names_others(&self) -> bool {
+        let of = |side: &'s Side| {
+            let crd = side.version.definition();
+            (crd.group().to_owned(), crd.kind().to_owned(), crd.scope())
+        };
+        of(self.old) != of(self.new)
+    }
+
+    /// The number of replicas, which a scale subresource checks (RP-75).
+    fn scale(&self) -> Option<Obstacle<'s>> {
+        let scale = self.new.version.scale()?;
+        if self.old.version.scale() == Some(scale) {
+            return None;
+        }
+        let names = scale.spec_replicas.split('.').filter(|name| !name.is_empty());
+        Some(Obstacle {
+            path: names.fold(FieldPath::default(), |path, name| path.name(name)),
+            keyword: "scale",
+            change: "subresource scale added or changed".to_owned(),
+            attempts: vec![Attempt::Value((-1).into())],
+            stored: StoredEffect::Open,
+            nodes: (&self.old.schema, &self.new.schema),
+            places: Default::default(),
+        })
     }
 
     /// Requests that the old definition accepts, for an obstacle by its position.
@@ -135,7 +171,12 @@ impl<'s> Pair<'s> {
                     break;
                 }
                 match attempt {
-                    Attempt::Rule(rule) => found.extend(self.violation(*rule, obstacle, &around)),
+                    Attempt::Rule(rule) => {
+                        found.extend(self.violation(*rule, obstacle, &around));
+                        if found.is_empty() {
+                            found.extend(self.hinted(obstacle, &around));
+                        }
+                    }
                     attempt => {
                         let objects = attempted(builder, attempt, obstacle, &around).into_iter();
                         found.extend(objects.map(|object| Candidate { object, old: None }));
@@ -185,6 +226,31 @@ impl<'s> Pair<'s> {
         };
         let found = builder.at(path, find)?;
         Some(Candidate { object: found.object, old: found.old })
+    }
+
+    /// An object with values that the rules of either definition mention, which only the old one
+    /// accepts.
+    fn hinted(&self, obstacle: &Obstacle<'s>, around: &Value) -> Option<Candidate> {
+        let path = &obstacle.path;
+        let at = |side: &'s Side| billhook_generation::schema_at(&side.document, path);
+        let document = at(self.old)?;
+        let rules = |document: &'s Value| document.get("x-kubernetes-validations")?.as_array();
+        let rules = [document, at(self.new)?].into_iter().filter_map(rules).flatten();
+        let hints = Hints::of(rules);
+        let object = match path.is_empty() {
+            true => deep_clone(around),
+            false => self.old_builder.oracle.with(around, document, path)?,
+        };
+        let values = near(document, find(&object, path)?, &hints).take(MAX_VALUES);
+        let objects = values.map(|value| replaced(&object, path, Some(value)));
+        let accepts = |side: &Side, object: &Value, unknown| {
+            run::write(&side.version, object, unknown).is_ok()
+        };
+        let mut objects = objects.filter(|object| {
+            accepts(self.old, object, Unknown::Refused)
+                && !accepts(self.new, object, Unknown::Dropped)
+        });
+        objects.next().map(|object| Candidate { object, old: None })
     }
 
     pub(crate) fn answer(&self, question: Question, verdict: Verdict) -> Answer {

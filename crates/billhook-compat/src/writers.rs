@@ -6,7 +6,7 @@ use billhook_generation::find;
 use serde_json::{Value, json};
 
 use crate::answer::{Answer, Question};
-use crate::inclusion::walk_shown as shown;
+use crate::inclusion::shown;
 use crate::search::run::{self, Unknown};
 use crate::version::{Candidate, Pair, Witness, is_related};
 

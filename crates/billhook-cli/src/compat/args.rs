@@ -18,6 +18,9 @@ Each version of each CRD is asked five questions:
 The answer is `safe` with a proof, `breaks` with an object that shows it, on which both CRDs were run,
 or `undecided`.
 
+With `--git main..HEAD config/crd`, or as `git:v1.2.0:config/crd`, CRDs are read from revisions of the
+repository around.
+
 Exit status:
   0  all is safe, or allowed
   1  something breaks
@@ -25,10 +28,8 @@ Exit status:
   3  nothing breaks, but something is undecided
 
 Examples:
-  billhook compat old/crds/ new/crds/
-  billhook compat git:v1.2.0:config/crd config/crd
-  billhook compat --git main..HEAD config/crd
-  billhook compat --format json --allow readers --allow writers:spec.mode old.yaml new.yaml";
+  billhook compat crds/ new-crds/
+  billhook compat --format json --allow readers --allow writers:spec.mode crds/ new-crds/";
 
 #[derive(Debug, Args)]
 pub(crate) struct Compat {

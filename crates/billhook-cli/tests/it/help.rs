@@ -7,9 +7,11 @@ use std::process::{Command, Output, Stdio};
 use crate::support::{Scratch, root, run, snapshot};
 
 /// The files that examples name, and those of the workspace that they are.
-const FILES: [(&str, &str); 12] = [
+const FILES: [(&str, &str); 14] = [
     ("crds/backups.data.example.com.yaml", "fixtures/crds/backups.data.example.com.yaml"),
     ("crds/stacks.platform.example.com.yaml", "fixtures/crds/stacks.platform.example.com.yaml"),
+    ("new-crds/backups.data.example.com.yaml", "fixtures/crds/backups.data.example.com.yaml"),
+    ("new-crds/stacks.platform.example.com.yaml", "fixtures/crds/stacks.platform.example.com.yaml"),
     ("backup.yaml", "fixtures/apply/backup.yaml"),
     ("live.yaml", "fixtures/apply/backup-live.yaml"),
     ("stack.yaml", "fixtures/objects/stack.yaml"),
@@ -22,7 +24,7 @@ const FILES: [(&str, &str); 12] = [
     ("suites/webhooks.yaml", "fixtures/suites/webhooks.yaml"),
 ];
 
-const SUBCOMMANDS: [&str; 19] = [
+const SUBCOMMANDS: [&str; 20] = [
     "decode",
     "prune",
     "default",
@@ -35,6 +37,7 @@ const SUBCOMMANDS: [&str; 19] = [
     "normalize",
     "neat",
     "check",
+    "compat",
     "match",
     "test",
     "serve",

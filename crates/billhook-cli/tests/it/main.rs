@@ -17,6 +17,7 @@ mod attacks;
 mod behavior;
 mod check;
 mod command;
+mod compat;
 #[path = "../../../billhook-webhook-client/examples/webhook_server/configuration.rs"]
 mod configuration;
 mod convert;

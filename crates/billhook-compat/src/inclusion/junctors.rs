@@ -1,6 +1,6 @@
 //! `allOf`, `anyOf`, `oneOf` and `not`: what follows from what is known, and what contradicts it.
 
-use billhook_apimachinery::value::{deep_eq, grow};
+use billhook_apimachinery::value::deep_eq;
 use billhook_regex::Texts;
 use billhook_schema::JsonSchemaProps;
 
@@ -51,10 +51,7 @@ impl<'s> Prover<'s> {
     /// Whether it is proved that a value of which this is known, and which is not null, is invalid
     /// for a schema.
     pub(super) fn refutes(&self, known: &Known<'s>, target: &'s JsonSchemaProps) -> bool {
-        if !self.step() {
-            return false;
-        }
-        grow(|| {
+        self.step(|| {
             self.contradicts(known, target)
                 || known.fails.iter().any(|failed| self.is_within(known, target, failed))
                 || target.all_of.iter().any(|part| self.refutes(known, part))

@@ -4,6 +4,7 @@
 //! asks looks for a witness. [`walk`] goes through two structural schemas together and collects the
 //! places where there is no proof.
 
+mod attempt;
 mod junctors;
 mod kinds;
 mod known;
@@ -11,6 +12,7 @@ mod numbers;
 mod texts;
 mod unmet;
 mod walk;
+mod words;
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -20,11 +22,13 @@ use billhook_regex::{Pattern, Patterns};
 use billhook_schema::JsonSchemaProps;
 use billhook_schema::props::SchemaOrBool;
 
-use crate::limits::{MAX_CASES, MAX_PROOF_STEPS, MAX_TEXT_SEARCHES};
+use crate::limits::{MAX_CASES, MAX_PROOF_DEPTH, MAX_PROOF_STEPS, MAX_TEXT_SEARCHES};
 
+pub(crate) use attempt::Attempt;
 pub(crate) use kinds::Kinds;
 pub(crate) use known::{Bare, Known, Shape, Unlisted};
-pub(crate) use walk::{Attempt, Mode, Obstacle, StoredEffect, change, shown as walk_shown, walk};
+pub(crate) use walk::{Mode, Obstacle, StoredEffect, walk};
+pub(crate) use words::{change, shown};
 
 /// Looks for proofs, a bounded number of steps long.
 pub(crate) struct Prover<'s> {
@@ -32,6 +36,7 @@ pub(crate) struct Prover<'s> {
     /// Whether an update of the status forgives what has not changed (KV-80).
     pub(crate) ratchets_status: bool,
     steps: Cell<usize>,
+    depth: Cell<usize>,
     text_searches: Cell<usize>,
     patterns: Patterns,
     /// The results of searches for texts.
@@ -44,6 +49,7 @@ impl<'s> Prover<'s> {
             bare,
             ratchets_status: false,
             steps: Cell::new(MAX_PROOF_STEPS),
+            depth: Cell::new(0),
             text_searches: Cell::new(MAX_TEXT_SEARCHES),
             patterns: Patterns::default(),
             texts: RefCell::default(),
@@ -60,11 +66,17 @@ impl<'s> Prover<'s> {
         Kinds::of(schema, self.bare.kubernetes)
     }
 
-    /// Takes a step; false if there have been too many.
-    fn step(&self) -> bool {
-        let left = self.steps.get();
-        self.steps.set(left.saturating_sub(1));
-        left > 0
+    /// Takes a step of a proof; false if there have been too many, or it leads too deep.
+    fn step(&self, step: impl FnOnce() -> bool) -> bool {
+        let (left, depth) = (self.steps.get(), self.depth.get());
+        if left == 0 || depth >= MAX_PROOF_DEPTH {
+            return false;
+        }
+        self.steps.set(left - 1);
+        self.depth.set(depth + 1);
+        let holds = grow(step);
+        self.depth.set(depth);
+        holds
     }
 
     fn pattern(&self, written: &str) -> Option<Pattern> {
@@ -77,9 +89,6 @@ impl<'s> Prover<'s> {
     }
 
     fn implies_within(&self, known: &Known<'s>, target: &'s JsonSchemaProps, cases: usize) -> bool {
-        if !self.step() {
-            return false;
-        }
         if known.kinds.include(Kinds::NULL) {
             if !self.kinds_of(target).include(Kinds::NULL) || !target.enum_.is_empty() {
                 return false;
@@ -87,7 +96,7 @@ impl<'s> Prover<'s> {
             let kinds = known.kinds.without(Kinds::NULL);
             return self.implies_within(&Known { kinds, ..known.clone() }, target, cases);
         }
-        grow(|| {
+        self.step(|| {
             self.meets(known, target)
                 || self.in_cases(known, cases, &|known, cases| {
                     self.implies_within(known, target, cases)
@@ -166,7 +175,7 @@ impl<'s> Prover<'s> {
         match (&target.additional_properties, known.names()) {
             (None | Some(SchemaOrBool::Bool(true)), _) => true,
             (Some(SchemaOrBool::Bool(false)), names) => {
-                names.is_some_and(|names| !names.iter().any(|name| is_other(&name)))
+                names.is_some_and(|names| !names.iter().any(is_other))
             }
             (Some(SchemaOrBool::Schema(part)), Some(names)) => {
                 let mut others = names.into_iter().filter(is_other);

@@ -107,7 +107,7 @@ fn unmet_members(known: &Known<'_>, target: &JsonSchemaProps, found: &mut Vec<Un
     }
     if let Some(SchemaOrBool::Bool(false)) = target.additional_properties {
         let is_listed = |name: &&str| target.property(name).is_some();
-        if !known.names().is_some_and(|names| names.iter().all(|name| is_listed(&name))) {
+        if !known.names().is_some_and(|names| names.iter().all(is_listed)) {
             found.push(Unmet::new("additionalProperties", Vec::new()));
         }
     }

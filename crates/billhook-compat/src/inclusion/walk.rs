@@ -7,8 +7,10 @@ use billhook_schema::JsonSchemaProps;
 use billhook_schema::props::SchemaOrBool;
 use serde_json::Value;
 
+use super::attempt::{Attempt, sized};
 use super::known::{Known, Shape, Unlisted};
 use super::unmet::Unmet;
+use super::words::{change, shown};
 use super::{Kinds, Prover};
 use crate::limits::MAX_OBSTACLES;
 use crate::rules;
@@ -20,19 +22,6 @@ pub(crate) enum Mode {
     Writes,
     /// What is read by clients that ignore what they do not know: values only.
     Reads,
-}
-
-/// What a client does to find out.
-#[derive(Clone, Debug)]
-pub(crate) enum Attempt {
-    /// It sends a value.
-    Value(Value),
-    /// It leaves the field out.
-    Absent,
-    /// It sends values like others.
-    Search,
-    /// It violates a rule, by its position in the schema.
-    Rule(usize),
 }
 
 /// What an obstacle is for objects that are stored.
@@ -212,9 +201,9 @@ impl<'s> Walk<'_, 's> {
             self.list_type((from, to), &known, at);
             for rule in rules::unmatched(from.schema, target) {
                 let change = rules::change(from.schema, target, rule);
-                let stored = match rules::is_forgiven(target, rule) {
+                let stored = match rules::is_forgiven(from.schema, target, rule) {
                     // As for any other constraint of a scalar.
-                    true => self.stored("enum", (from, to), at),
+                    true => self.stored("x-kubernetes-validations", (from, to), at),
                     false => StoredEffect::Open,
                 };
                 let (keyword, attempts) = ("x-kubernetes-validations", vec![Attempt::Rule(rule)]);
@@ -574,10 +563,19 @@ impl<'s> Walk<'_, 's> {
         let holds_scalars = self.prover.kinds_of(from.schema).is_within(scalar.or(Kinds::NULL));
         let is_scalar_before = holds_scalars && is_scalar(from.schema);
         let is_leaf = match keyword {
-            "minLength" | "maxLength" | "pattern" | "minimum" | "maximum" | "multipleOf"
-            | "enum" | "format" => is_scalar_before && is_scalar(to.schema),
+            "minLength"
+            | "maxLength"
+            | "pattern"
+            | "minimum"
+            | "maximum"
+            | "multipleOf"
+            | "enum"
+            | "x-kubernetes-validations" => is_scalar_before && is_scalar(to.schema),
             // Rules around see another type.
-            "type" => is_scalar_before && is_scalar(to.schema) && !at.is_guarded(),
+            "type" | "format" => {
+                let has_rules = to.schema.validations.as_ref().is_some_and(|all| !all.is_empty());
+                is_scalar_before && is_scalar(to.schema) && !at.is_guarded() && !has_rules
+            }
             "minItems" | "maxItems" => {
                 let (before, after) = (from.schema.items_schema(), to.schema.items_schema());
                 before.is_some_and(is_scalar) && after.is_some_and(is_scalar)
@@ -651,91 +649,4 @@ fn other_name(from: &JsonSchemaProps, to: &JsonSchemaProps) -> String {
     let is_listed = |name: &String| from.property(name).or(to.property(name)).is_some();
     let names = (0..=1000).map(|number| format!("key{number}"));
     names.into_iter().find(|name| !is_listed(name)).unwrap_or_default()
-}
-
-/// Lists and maps that are too small or too large.
-fn sized(
-    keyword: &str,
-    target: &JsonSchemaProps,
-    from: Shape<'_>,
-    known: &Known<'_>,
-) -> impl Iterator<Item = Value> + use<> {
-    const MOST: i64 = 2_000;
-    let count = match keyword {
-        "minItems" => target.min_items.map(|wanted| wanted - 1),
-        "maxItems" => target.max_items.map(|wanted| wanted.saturating_add(1)),
-        "minProperties" => target.min_properties.map(|wanted| wanted - 1),
-        "maxProperties" => target.max_properties.map(|wanted| wanted.saturating_add(1)),
-        "uniqueItems" => Some(2),
-        _ => None,
-    };
-    let is_list = keyword.ends_with("Items");
-    let count = count.filter(|count| (0..=MOST).contains(count));
-    let least = known.at_least(|it| if is_list { it.min_items } else { it.min_properties });
-    let count =
-        count.map(|count| if keyword.starts_with("min") { count.max(least) } else { count });
-    count.and_then(|count| made(from.document, keyword, count)).into_iter()
-}
-
-fn made(document: &Value, keyword: &str, count: i64) -> Option<Value> {
-    let count = u64::try_from(count).ok()?;
-    if keyword.ends_with("Items") {
-        let items = document.get("items")?;
-        let item = billhook_generation::sample(items);
-        let numbered = |number| match keyword {
-            "uniqueItems" => deep_clone(&item),
-            _ => other_item(document, items, &item, number),
-        };
-        return Some((0..count).map(numbered).collect());
-    }
-    let mut sample = document.clone();
-    if let Some(schema) = sample.as_object_mut() {
-        schema.insert("minProperties".to_owned(), count.into());
-    }
-    Some(billhook_generation::sample(&sample))
-}
-
-/// An item that differs from others by a number, also where it has a pattern or an enum.
-fn other_item(list: &Value, items: &Value, item: &Value, number: u64) -> Value {
-    if let Some(entry) = items.get("enum").and_then(|known| known.get(number as usize)) {
-        return deep_clone(entry);
-    }
-    match items.get("pattern").and_then(Value::as_str) {
-        Some(pattern) if number > 0 => {
-            let text = billhook_generation::text_of_pattern(pattern, 0, number);
-            text.map_or_else(|| deep_clone(item), Value::from)
-        }
-        _ => billhook_generation::numbered(list, item, number),
-    }
-}
-
-/// The change of a keyword in words.
-pub(crate) fn change(keyword: &str, from: &JsonSchemaProps, to: &JsonSchemaProps) -> String {
-    use billhook_apimachinery::record::to_value;
-    let (from, to) = (to_value(from), to_value(to));
-    let text = |schema: &Value| match keyword {
-        "type" if schema.get("x-kubernetes-int-or-string").is_some() => {
-            Some("int-or-string".to_owned())
-        }
-        _ => schema.get(keyword).map(shown),
-    };
-    match (text(&from), text(&to)) {
-        (Some(from), Some(to)) if from != to => format!("{keyword} changed from {from} to {to}"),
-        (None, Some(to)) => format!("{keyword} {to} added"),
-        (Some(from), None) => format!("{keyword} {from} removed"),
-        _ => format!("{keyword} changed"),
-    }
-}
-
-/// A value on a line, cut if it is long.
-pub(crate) fn shown(value: &Value) -> String {
-    const MOST: usize = 80;
-    let text = match value {
-        Value::String(text) if !text.is_empty() => text.clone(),
-        value => billhook::to_json(value),
-    };
-    match text.char_indices().nth(MOST) {
-        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
-        None => text,
-    }
 }

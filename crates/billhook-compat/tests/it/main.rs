@@ -9,6 +9,8 @@
     reason = "helpers of tests may fail the test"
 )]
 
+mod hostile;
+mod laws;
 mod mutations;
 mod support;
 mod table;

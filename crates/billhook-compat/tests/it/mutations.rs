@@ -336,7 +336,7 @@ fn check(
                 );
             }
             (Verdict::Safe, _) if answer.reason != "nothing changed" => {
-                attack_safe(&before, &after, objects, &label())
+                attack_safe(&before, &after, objects, &label());
             }
             _ => {}
         }

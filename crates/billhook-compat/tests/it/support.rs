@@ -4,7 +4,7 @@ use billhook_compat::{Answer, Comparison, compare};
 use serde_json::{Value, json};
 
 /// A definition with one version and the schema of its `spec`.
-pub(crate) fn definition(spec: Value) -> Value {
+pub(crate) fn definition(spec: impl Into<Value>) -> Value {
     json!({
         "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
         "metadata": {"name": "backups.example.com"},
@@ -13,15 +13,15 @@ pub(crate) fn definition(spec: Value) -> Value {
             "names": {"plural": "backups", "singular": "backup", "kind": "Backup", "listKind": "BackupList"},
             "conversion": {"strategy": "None"},
             "versions": [{"name": "v1", "served": true, "storage": true, "schema": {"openAPIV3Schema": {
-                "type": "object", "properties": {"spec": spec},
+                "type": "object", "properties": {"spec": spec.into()},
             }}}],
         },
     })
 }
 
 /// A `spec` with the field `a`.
-pub(crate) fn spec_of(a: Value) -> Value {
-    json!({"type": "object", "properties": {"a": a, "b": {"type": "integer"}}})
+pub(crate) fn spec_of(a: impl Into<Value>) -> Value {
+    json!({"type": "object", "properties": {"a": a.into(), "b": {"type": "integer"}}})
 }
 
 /// Answers on a line each.

@@ -166,3 +166,100 @@ fn members() {
     }
     insta::assert_snapshot!(told);
 }
+
+#[test]
+fn rules() {
+    let spec = |rule: &str| {
+        let rules: Vec<Value> = rule.split(';').map(|rule| json!({"rule": rule.trim()})).collect();
+        definition(json!({"type": "object", "properties": {
+            "a": {"type": "integer"}, "b": {"type": "string", "maxLength": 20},
+            "c": {"type": "array", "maxItems": 5, "items": {"type": "string", "maxLength": 5}},
+        }, "x-kubernetes-validations": rules}))
+    };
+    let mut told = String::new();
+    for (name, old, new) in [
+        ("the same in other words", "self.a > 3 && has(self.b)", "has(self.b); 3 < self.a"),
+        ("a weaker bound", "self.a <= 3", "self.a < 5"),
+        ("a stronger bound", "self.a < 5", "self.a <= 3"),
+        ("another alternative", "self.b == 'x'", "self.b in ['x', 'y'] || self.a == 1"),
+        ("an alternative less", "self.b in ['x', 'y']", "self.b == 'x'"),
+        ("another name", "self.c.all(x, x != '')", "self.c.all(item, '' != item)"),
+        ("a rule less", "self.a > 3; has(self.b)", "has(self.b)"),
+        ("a transition", "self.a > 3", "self.a > 3; self.a >= oldSelf.a"),
+        ("negations", "!(has(self.a) && self.b == 'x')", "self.b != 'x' || !has(self.a)"),
+    ] {
+        told.push_str(&format!("# {name}\n{}\n\n", lines(&compared(&spec(old), &spec(new)))));
+    }
+    insta::assert_snapshot!(told);
+}
+
+/// A definition of two versions, with the fields of `spec` in each.
+fn versions(first: Value, second: Value, storage: &str) -> Value {
+    let mut crd = definition(json!({"type": "object"}));
+    let version = |name: &str, properties: Value| {
+        json!({"name": name, "served": true, "storage": name == storage, "schema": {"openAPIV3Schema": {
+            "type": "object", "properties": {"spec": {"type": "object", "properties": properties}},
+        }}})
+    };
+    crd["spec"]["versions"] = json!([version("v1", first), version("v2", second)]);
+    crd
+}
+
+#[test]
+fn whole_definitions() {
+    let text = json!({"type": "string"});
+    let (narrow, wide) = (json!({"a": text}), json!({"a": text, "b": text}));
+    let plain =
+        definition(json!({"type": "object", "properties": {"replicas": {"type": "integer"}}}));
+    let with = |pointer: &str, value: Value| {
+        let mut crd = plain.clone();
+        let (parent, name) = pointer.rsplit_once('/').unwrap();
+        crd.pointer_mut(parent).unwrap()[name] = value;
+        crd
+    };
+    let scale = json!({"scale": {"specReplicasPath": ".spec.replicas", "statusReplicasPath": ".status.replicas"}});
+    let mut told = String::new();
+    for (name, old, new) in [
+        (
+            "version removed",
+            versions(narrow.clone(), narrow.clone(), "v2"),
+            definition(json!({"type": "object", "properties": narrow})),
+        ),
+        (
+            "a version has a new field",
+            versions(narrow.clone(), narrow.clone(), "v1"),
+            versions(narrow.clone(), wide.clone(), "v1"),
+        ),
+        (
+            "another version is stored",
+            versions(narrow.clone(), wide.clone(), "v2"),
+            versions(narrow.clone(), wide.clone(), "v1"),
+        ),
+        (
+            "lost before and now",
+            versions(narrow.clone(), wide.clone(), "v1"),
+            versions(json!({"a": text, "c": text}), wide, "v1"),
+        ),
+        ("scope", plain.clone(), with("/spec/scope", json!("Cluster"))),
+        ("short name removed", with("/spec/names/shortNames", json!(["b"])), plain.clone()),
+        ("scale added", plain.clone(), with("/spec/versions/0/subresources", scale.clone())),
+        ("scale removed", with("/spec/versions/0/subresources", scale), plain.clone()),
+        (
+            "column removed",
+            with(
+                "/spec/versions/0/additionalPrinterColumns",
+                json!([{"name": "N", "type": "integer", "jsonPath": ".spec.replicas"}]),
+            ),
+            plain.clone(),
+        ),
+        (
+            "selectable field removed",
+            with("/spec/versions/0/selectableFields", json!([{"jsonPath": ".spec.replicas"}])),
+            plain.clone(),
+        ),
+        ("no longer served", plain.clone(), with("/spec/versions/0/served", json!(false))),
+    ] {
+        told.push_str(&format!("# {name}\n{}\n\n", lines(&compared(&old, &new))));
+    }
+    insta::assert_snapshot!(told);
+}

@@ -1,0 +1,76 @@
+//! What is tried at a place without a proof.
+
+use billhook_apimachinery::value::deep_clone;
+use billhook_schema::JsonSchemaProps;
+use serde_json::Value;
+
+use super::known::{Known, Shape};
+
+/// What a client does to find out.
+#[derive(Clone, Debug)]
+pub(crate) enum Attempt {
+    /// It sends a value.
+    Value(Value),
+    /// It leaves the field out.
+    Absent,
+    /// It sends values like others.
+    Search,
+    /// It violates a rule, by its position in the schema.
+    Rule(usize),
+}
+
+/// Lists and maps that are too small or too large.
+pub(super) fn sized(
+    keyword: &str,
+    target: &JsonSchemaProps,
+    from: Shape<'_>,
+    known: &Known<'_>,
+) -> impl Iterator<Item = Value> + use<> {
+    const MOST: i64 = 2_000;
+    let count = match keyword {
+        "minItems" => target.min_items.map(|wanted| wanted - 1),
+        "maxItems" => target.max_items.map(|wanted| wanted.saturating_add(1)),
+        "minProperties" => target.min_properties.map(|wanted| wanted - 1),
+        "maxProperties" => target.max_properties.map(|wanted| wanted.saturating_add(1)),
+        "uniqueItems" => Some(2),
+        _ => None,
+    };
+    let is_list = keyword.ends_with("Items");
+    let count = count.filter(|count| (0..=MOST).contains(count));
+    let least = known.at_least(|it| if is_list { it.min_items } else { it.min_properties });
+    let count =
+        count.map(|count| if keyword.starts_with("min") { count.max(least) } else { count });
+    count.and_then(|count| made(from.document, keyword, count)).into_iter()
+}
+
+fn made(document: &Value, keyword: &str, count: i64) -> Option<Value> {
+    let count = u64::try_from(count).ok()?;
+    if keyword.ends_with("Items") {
+        let items = document.get("items")?;
+        let item = billhook_generation::sample(items);
+        let numbered = |number| match keyword {
+            "uniqueItems" => deep_clone(&item),
+            _ => other_item(document, items, &item, number),
+        };
+        return Some((0..count).map(numbered).collect());
+    }
+    let mut sample = document.clone();
+    if let Some(schema) = sample.as_object_mut() {
+        schema.insert("minProperties".to_owned(), count.into());
+    }
+    Some(billhook_generation::sample(&sample))
+}
+
+/// An item that differs from others by a number, also where it has a pattern or an enum.
+fn other_item(list: &Value, items: &Value, item: &Value, number: u64) -> Value {
+    if let Some(entry) = items.get("enum").and_then(|known| known.get(number as usize)) {
+        return deep_clone(entry);
+    }
+    match items.get("pattern").and_then(Value::as_str) {
+        Some(pattern) if number > 0 => {
+            let text = billhook_generation::text_of_pattern(pattern, 0, number);
+            text.map_or_else(|| deep_clone(item), Value::from)
+        }
+        _ => billhook_generation::numbered(list, item, number),
+    }
+}

@@ -1,0 +1,52 @@
+//! Schemas that are made to take long, or to nest deeply, end in an answer.
+
+use billhook_compat::{Question, Verdict};
+use serde_json::{Value, json};
+
+use crate::support::{compared, definition, spec_of};
+
+/// The verdict for writers.
+fn writers(old: Value, new: Value) -> Verdict {
+    let comparison = compared(&definition(spec_of(old)), &definition(spec_of(new)));
+    let answers = comparison.answers.iter().filter(|answer| answer.question == Question::Writers);
+    answers.map(|answer| answer.verdict).max().unwrap()
+}
+
+#[test]
+fn hard_patterns_are_undecided() {
+    let text = |pattern: &str| json!({"type": "string", "pattern": pattern});
+    let hard = "^(.*a.{300}|.*b.{301})$";
+    assert_eq!(writers(text(hard), text("^(.*b.{301}|.*a.{300}|)$")), Verdict::Undecided);
+}
+
+#[test]
+fn many_cases_are_bounded() {
+    let names: Vec<String> = (0..12).map(|number| format!("f{number}")).collect();
+    let properties: Value = names
+        .iter()
+        .map(|name| (name.clone(), json!({"type": "string"})))
+        .collect::<serde_json::Map<_, _>>()
+        .into();
+    let either = |text: &str| -> Value {
+        names
+            .iter()
+            .map(|name| json!({"anyOf": [{"required": [name]}, {"properties": {name.as_str(): {"enum": [text]}}}]}))
+            .collect()
+    };
+    let schema = |text| json!({"type": "object", "properties": properties, "allOf": either(text)});
+    assert_ne!(writers(schema("a"), schema("b")), Verdict::Safe);
+}
+
+#[test]
+fn deep_schemas_fit_on_a_small_stack() {
+    let deep = |leaf: Value| {
+        (0..400).fold(leaf, |schema, _| json!({"type": "object", "properties": {"x": schema}}))
+    };
+    let compare = move || {
+        let (old, new) =
+            (deep(json!({"type": "string"})), deep(json!({"type": "string", "maxLength": 3})));
+        assert_ne!(writers(old.clone(), new), Verdict::Safe);
+        assert_eq!(writers(old.clone(), old), Verdict::Safe);
+    };
+    std::thread::Builder::new().stack_size(2 << 20).spawn(compare).unwrap().join().unwrap();
+}
