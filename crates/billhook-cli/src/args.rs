@@ -9,6 +9,7 @@ use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
 use crate::admit::args::Admit;
 use crate::apply::args::Apply;
 use crate::convert::args::Convert;
+use crate::data::Data;
 use crate::diff::args::Diff;
 use crate::explain::Explain;
 use crate::expression::args::ExplainExpression;
@@ -100,6 +101,9 @@ pub(crate) enum Subcommands {
     /// Serve an API for custom resources to kubectl and other clients
     #[command(after_help = crate::serve::HELP)]
     Serve(Box<Serve>),
+    /// Check, shrink or export the file of a server's objects
+    #[command(after_help = crate::data::HELP)]
+    Data(Data),
     /// Print rules by their ids, as changes and findings name them
     #[command(after_help = crate::explain::HELP)]
     Explain(Explain),
@@ -441,7 +445,9 @@ impl Subcommands {
             Subcommands::Diff(diff) => ("diff", read_stdin_once(diff.paths())),
             Subcommands::Normalize(command) => ("normalize", command.check()),
             Subcommands::Neat(command) => ("neat", command.check()),
-            Subcommands::Completions(_) | Subcommands::Man(_) => return Ok(()),
+            Subcommands::Data(_) | Subcommands::Completions(_) | Subcommands::Man(_) => {
+                return Ok(());
+            }
             Subcommands::Test(test) => ("test", test.check()),
             Subcommands::Serve(serve) => {
                 ("serve", read_stdin_once(serve.crd.iter().chain(&serve.load)))

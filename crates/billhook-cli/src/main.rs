@@ -11,6 +11,7 @@ mod check;
 mod convert;
 mod crd_files;
 mod crds;
+mod data;
 mod decode;
 mod diff;
 mod explain;
@@ -86,6 +87,7 @@ fn run(command: &args::Subcommands) -> Result<Status, RunError> {
         args::Subcommands::Neat(command) => normal::run(command, normal::Form::Neat),
         args::Subcommands::Test(command) => suites::run(command),
         args::Subcommands::Serve(command) => serve::run(command),
+        args::Subcommands::Data(command) => data::run(command),
         args::Subcommands::Explain(command) => explain::run(command),
         args::Subcommands::ExplainExpression(command) => expression::run(command),
         args::Subcommands::Completions(command) => {

@@ -22,7 +22,7 @@ const FILES: [(&str, &str); 12] = [
     ("suites/webhooks.yaml", "fixtures/suites/webhooks.yaml"),
 ];
 
-const SUBCOMMANDS: [&str; 19] = [
+const SUBCOMMANDS: [&str; 20] = [
     "decode",
     "prune",
     "default",
@@ -38,6 +38,7 @@ const SUBCOMMANDS: [&str; 19] = [
     "match",
     "test",
     "serve",
+    "data",
     "explain",
     "explain-expression",
     "completions",
