@@ -10,6 +10,7 @@ use crate::admit::args::Admit;
 use crate::apply::args::Apply;
 use crate::compat::args::Compat;
 use crate::convert::args::Convert;
+use crate::data::Data;
 use crate::diff::args::Diff;
 use crate::envtest::Envtest;
 use crate::explain::Explain;
@@ -108,6 +109,9 @@ pub(crate) enum Subcommands {
     /// Take the place of kube-apiserver and etcd in test suites of Go, with `envtest`
     #[command(after_help = crate::envtest::HELP)]
     Envtest(Envtest),
+    /// Check, shrink or export the file of a server's objects
+    #[command(after_help = crate::data::HELP)]
+    Data(Data),
     /// Print rules by their ids, as changes and findings name them
     #[command(after_help = crate::explain::HELP)]
     Explain(Explain),
@@ -450,7 +454,10 @@ impl Subcommands {
             Subcommands::Diff(diff) => ("diff", read_stdin_once(diff.paths())),
             Subcommands::Normalize(command) => ("normalize", command.check()),
             Subcommands::Neat(command) => ("neat", command.check()),
-            Subcommands::Completions(_) | Subcommands::Envtest(_) | Subcommands::Man(_) => {
+            Subcommands::Data(_)
+            | Subcommands::Completions(_)
+            | Subcommands::Envtest(_)
+            | Subcommands::Man(_) => {
                 return Ok(());
             }
             Subcommands::Test(test) => ("test", test.check()),

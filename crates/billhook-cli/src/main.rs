@@ -12,6 +12,7 @@ mod compat;
 mod convert;
 mod crd_files;
 mod crds;
+mod data;
 mod decode;
 mod diff;
 mod envtest;
@@ -95,6 +96,7 @@ fn run(command: &args::Subcommands) -> Result<Status, RunError> {
         args::Subcommands::Test(command) => suites::run(command),
         args::Subcommands::Serve(command) => serve::run(command),
         args::Subcommands::Envtest(command) => envtest::run(command),
+        args::Subcommands::Data(command) => data::run(command),
         args::Subcommands::Explain(command) => explain::run(command),
         args::Subcommands::ExplainExpression(command) => expression::run(command),
         args::Subcommands::Completions(command) => {

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::namespaces::{INITIAL, NAMESPACES};
 use crate::shared::Shared;
-use crate::write_path::admit_own;
+use crate::write_path::{admit_own, object_key};
 
 const SERVICES: &str = "services.";
 const PRIORITY_CLASSES: &str = "priorityclasses.scheduling.k8s.io";
@@ -59,21 +59,22 @@ pub(crate) async fn create(server: &Arc<Shared>) -> Result<(), (String, Status)>
     Ok(())
 }
 
-/// Creates an object that may be there already; names it if it cannot be.
+/// Creates an object, unless it is there already; names it if it cannot be.
 async fn create_object(
     server: &Arc<Shared>,
     resource: &str,
     object: &Value,
 ) -> Result<(), (String, Status)> {
     let Some(resource) = server.catalog().native(resource) else { return Ok(()) };
+    let metadata = object.get("metadata").unwrap_or(&Value::Null);
+    let name = text(metadata, "name");
+    let key = object_key(text(metadata, "namespace"), name);
+    if server.storage.get(&resource.collection, &key).is_some() {
+        return Ok(());
+    }
     let request = ObjectRequest::create("v1", &[])
         .body(billhook::to_json(object))
         .field_manager("kube-apiserver");
-    match admit_own(server, &resource, request).await.result {
-        Err(status) if status.reason != "AlreadyExists" => {
-            let metadata = object.get("metadata").unwrap_or(&Value::Null);
-            Err((text(metadata, "name").to_owned(), status))
-        }
-        _ => Ok(()),
-    }
+    let created = admit_own(server, &resource, request).await.result;
+    created.map(drop).map_err(|status| (name.to_owned(), status))
 }

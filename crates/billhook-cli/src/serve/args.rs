@@ -9,16 +9,17 @@ use crate::allow::{Allow, allow};
 use crate::server::Server;
 
 pub(crate) const HELP: &str = "\
-The server keeps everything in memory. It prints one line with its address when it is ready, and ends
+The server keeps everything in memory, or with --data in a file. It prints one line with its address when it is ready, and ends
 with SIGTERM or Ctrl-C.
 
 Exit status:
   0  ended by a signal
   1  an object of --load is refused
-  2  unusable input: bad arguments, a missing file, no CRD for an object; cannot listen
+  2  unusable input: bad arguments, a missing file, no CRD for an object; cannot listen; a damaged
+     file of --data
 
 Examples:
-  billhook serve --crd crds/ --http --listen 127.0.0.1:8001
+  billhook serve --crd crds/ --http --listen 127.0.0.1:8001 --data objects.data
   billhook serve --crd crds/ --load manifests/ --any-namespace --write-kubeconfig kubeconfig &
   kubectl --kubeconfig kubeconfig get backups --all-namespaces";
 
@@ -41,6 +42,11 @@ pub(crate) struct Serve {
     /// may be repeated
     #[arg(long, value_name = "FILE")]
     pub(crate) load: Vec<PathBuf>,
+    /// File to keep all objects in, which is created if it is not there: a write that was answered is
+    /// on the disk, and a server that is started again goes on with it. CRDs of --crd take the place
+    /// of those in it; --load is for a new file only
+    #[arg(long, value_name = "FILE")]
+    pub(crate) data: Option<PathBuf>,
     /// Address to listen on; port 0 is any free one. An address that other machines reach needs a
     /// token
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:0")]

@@ -12,7 +12,8 @@ use std::sync::Arc;
 
 use billhook::{CrdError, Definition, KubernetesVersion};
 use billhook_apimachinery::UserInfo;
-use billhook_apiserver::Server;
+use billhook_apiserver::storage::Redb;
+use billhook_apiserver::{Server, ServerBuilder};
 use billhook_findings::Finding;
 use billhook_webhook_client::HttpsCaller;
 use tokio_rustls::TlsAcceptor;
@@ -114,7 +115,8 @@ async fn serve(command: &Serve) -> Result<(), Failure> {
         Signals::new().map_err(|error| Problem::io(Place::file("signals"), &error))?;
     let ready = format!("ready: {url} ({objects} objects)\n");
     report::write(&ready).map_err(|error| Problem::io(Place::file("standard output"), &error))?;
-    listener.run(server, &mut signals).await;
+    listener.run(server.clone(), &mut signals).await;
+    server.close().await.map_err(|error| unusable_data(command, &error.to_string()))?;
     Ok(())
 }
 
@@ -208,7 +210,7 @@ async fn server(command: &Serve) -> Result<(Server, usize), Failure> {
             .definition(&document.value)
             .map_err(|error| unusable(document, kubernetes, &error))?;
     }
-    let server = builder.build();
+    let server = build(builder, command).await?;
     let created = server.create_all(objects.iter().map(|object| &*object.value)).await;
     let created = created.map_err(|error| {
         let Some(document) = objects.get(error.index()) else {
@@ -224,6 +226,25 @@ async fn server(command: &Serve) -> Result<(Server, usize), Failure> {
         Failure::of_document(document, problem)
     })?;
     Ok((server, created))
+}
+
+/// Builds the server, in memory or over its file.
+async fn build(builder: ServerBuilder, command: &Serve) -> Result<Server, Box<Problem>> {
+    let Some(file) = &command.data else { return Ok(builder.build()) };
+    let is_new = std::fs::metadata(file).map_or(true, |found| found.len() == 0);
+    if !is_new && !command.load.is_empty() {
+        let place = Place::path(file);
+        let message = "the file has objects already, and --load is for a new one";
+        return Err(Problem::unusable(place, message).help("leave out --load"));
+    }
+    let backend = Redb::open(file).map_err(|error| unusable_data(command, &error.to_string()))?;
+    let built = builder.backend(backend).build().await;
+    built.map_err(|error| unusable_data(command, &error.to_string()))
+}
+
+fn unusable_data(command: &Serve, message: &str) -> Box<Problem> {
+    let place = command.data.as_deref().map_or_else(|| Place::file("--data"), Place::path);
+    Problem::unusable(place, message)
 }
 
 /// The failure of a definition that a server would refuse, with all its errors.

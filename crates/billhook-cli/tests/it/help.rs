@@ -41,6 +41,7 @@ const SUBCOMMANDS: [&str; 20] = [
     "match",
     "test",
     "serve",
+    "data",
     "explain",
     "explain-expression",
     "completions",

@@ -38,6 +38,7 @@ mod policy;
 mod python;
 mod readme;
 mod serve;
+mod serve_data;
 #[cfg(target_os = "linux")]
 mod serve_hostile;
 mod serve_load;

@@ -115,7 +115,7 @@ impl Redb {
         tables::guard(|| File::open(path.as_ref())?.check())
     }
 
-    /// Gives the space back that a file does not need. Returns whether there was any.
+    /// Makes a file as small as its content. Returns whether it has changed.
     ///
     /// # Errors
     ///

@@ -74,7 +74,7 @@ impl File {
         if !is_new {
             return File::open(path);
         }
-        let database = Database::create(path).map_err(|error| unreadable(path, error))?;
+        let database = Database::create(path).map_err(unreadable)?;
         let writing = begin(&database)?;
         {
             let mut numbers = writing.open_table(NUMBERS).map_err(failed)?;
@@ -91,7 +91,7 @@ impl File {
 
     /// Opens a file that is there. Every page of it is read, so that nothing of a damaged file is used.
     pub(super) fn open(path: &Path) -> Result<Self, BackendError> {
-        let mut database = Database::open(path).map_err(|error| unreadable(path, error))?;
+        let mut database = Database::open(path).map_err(unreadable)?;
         // Commits have two phases, so that what is damaged is never taken for one that was interrupted,
         // and undone.
         database.check_integrity().map_err(failed)?;
@@ -99,8 +99,8 @@ impl File {
         let numbers = match reading.open_table(NUMBERS) {
             Ok(numbers) => numbers,
             Err(TableError::TableDoesNotExist(_)) => {
-                let why = format!("{} is not a data file of billhook", path.display());
-                return Err(BackendError::Failed(why));
+                let why = "the file is not a data file of billhook";
+                return Err(BackendError::Failed(why.to_owned()));
             }
             Err(error) => return Err(failed(error)),
         };
@@ -274,7 +274,7 @@ impl File {
     }
 }
 
-/// What becomes of some commits.
+/// The outcome of some commits.
 pub(super) struct Batch {
     pub(super) results: Vec<Result<Revision, CommitError>>,
     pub(super) changes: Vec<Change>,
@@ -347,20 +347,19 @@ impl<'t> Tables<'t> {
 }
 
 /// Why a file cannot be opened.
-fn unreadable(path: &Path, error: DatabaseError) -> BackendError {
-    let path = path.display();
-    match error {
-        DatabaseError::DatabaseAlreadyOpen => {
-            BackendError::Failed(format!("{path} is open in another process"))
-        }
-        DatabaseError::Storage(redb::StorageError::Corrupted(why)) => damaged(&why),
-        DatabaseError::Storage(redb::StorageError::Io(error))
-            if error.kind() == std::io::ErrorKind::InvalidData =>
-        {
-            BackendError::Failed(format!("{path} is not a data file of billhook, or damaged"))
-        }
-        error => BackendError::Failed(format!("{path}: {error}")),
-    }
+fn unreadable(error: DatabaseError) -> BackendError {
+    let why = match error {
+        DatabaseError::DatabaseAlreadyOpen => "the data file is open in another process".to_owned(),
+        DatabaseError::Storage(redb::StorageError::Corrupted(why)) => return damaged(&why),
+        DatabaseError::Storage(redb::StorageError::Io(error)) => match error.kind() {
+            std::io::ErrorKind::InvalidData => {
+                "the file is not a data file of billhook, or damaged".to_owned()
+            }
+            _ => error.to_string(),
+        },
+        error => error.to_string(),
+    };
+    BackendError::Failed(why)
 }
 
 /// Makes the name of a new file last.

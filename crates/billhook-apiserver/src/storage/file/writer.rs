@@ -57,7 +57,7 @@ impl Tail {
 /// How many commits become one transaction, and how many bytes, at most.
 const MAX_BATCH: (usize, usize) = (4096, 16 << 20);
 
-/// Does all jobs, until nobody can ask for more.
+/// Does all jobs, until no more can come.
 pub(super) fn work(file: File, jobs: &Receiver<Job>, tail: &Tail, history: u64) {
     let mut writer =
         Writer { path: file.path().to_owned(), newest: file.newest(), file: Some(file) };

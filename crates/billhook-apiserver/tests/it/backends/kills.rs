@@ -45,9 +45,9 @@ async fn last_numbers(storage: &Storage, begin: u64) -> BTreeMap<String, u64> {
 
 /// The process that is killed.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-#[ignore = "the tests of kills run it"]
 async fn child() {
-    let file = std::env::var(FILE).expect("a file");
+    // By itself it does nothing: `run_and_kill` gives it a file.
+    let Ok(file) = std::env::var(FILE) else { return };
     let begin = Redb::check(&file).map_or(0, |report| report.compacted);
     let backend = Redb::with_history(&file, 2000).unwrap();
     let storage = Storage::open(backend, HistoryLimits::default()).await.unwrap();
@@ -79,7 +79,7 @@ async fn child() {
 /// Runs the child until it has acknowledged so many writes. Returns the last ones of each writer.
 fn run_and_kill(file: &std::path::Path, writes: usize) -> BTreeMap<String, (u64, u64)> {
     let mut child = Command::new(std::env::current_exe().unwrap())
-        .args(["backends::kills::child", "--exact", "--ignored", "--nocapture"])
+        .args(["backends::kills::child", "--exact", "--nocapture"])
         .env(FILE, file)
         .stdout(Stdio::piped())
         .spawn()

@@ -1,8 +1,10 @@
 //! Backends: the same duties for each, and what clients see of their failures.
 
+mod checker;
 mod faulty;
 #[cfg(feature = "redb")]
 mod file;
+mod histories;
 #[cfg(feature = "redb")]
 mod kills;
 mod log;

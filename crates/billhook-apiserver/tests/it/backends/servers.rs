@@ -14,7 +14,7 @@ const FOOS: &str = "/apis/example.com/v1/namespaces/default/foos";
 const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 
 async fn server(backend: &Arc<Faulty>) -> Server {
-    let builder = Server::builder().definition(&definition()).unwrap();
+    let builder = Server::builder().definition(&definition()).unwrap().bootstrap();
     builder.collect_garbage().backend(Arc::clone(backend)).build().await.unwrap()
 }
 
@@ -159,7 +159,8 @@ async fn a_server_goes_on_after_a_restart() {
     drop(server);
     let newest = backend.newest();
     // Without the definition: it is stored.
-    let server = Server::builder().backend(Arc::clone(&backend)).build().await.unwrap();
+    let builder = Server::builder().bootstrap();
+    let server = builder.backend(Arc::clone(&backend)).build().await.unwrap();
     assert_eq!(server.dump().await.unwrap(), before);
     assert_eq!(call(&server, Method::GET, FOOS, &[], "").await.text, foos);
     assert_eq!(backend.newest(), newest, "nothing is written anew");
