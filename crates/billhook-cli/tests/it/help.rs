@@ -4,7 +4,7 @@ use std::io::{BufRead as _, BufReader};
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
-use crate::support::{Scratch, root, run, snapshot};
+use crate::support::{Scratch, go_platform, root, run, snapshot};
 
 /// The files that examples name, and those of the workspace that they are.
 const FILES: [(&str, &str); 12] = [
@@ -22,7 +22,7 @@ const FILES: [(&str, &str); 12] = [
     ("suites/webhooks.yaml", "fixtures/suites/webhooks.yaml"),
 ];
 
-const SUBCOMMANDS: [&str; 19] = [
+const SUBCOMMANDS: [&str; 20] = [
     "decode",
     "prune",
     "default",
@@ -38,6 +38,7 @@ const SUBCOMMANDS: [&str; 19] = [
     "match",
     "test",
     "serve",
+    "envtest",
     "explain",
     "explain-expression",
     "completions",
@@ -120,6 +121,9 @@ fn examples_run() {
             shown.push_str(&format!("{code}: {first}\n"));
         }
     }
+    let directory = project.path().canonicalize().unwrap();
+    let shown =
+        shown.replace(directory.to_str().unwrap(), "DIR").replace(&go_platform(), "OS-ARCH");
     snapshot!("examples", shown);
 }
 

@@ -93,7 +93,7 @@ async fn the_server_is_alone() {
         "name": "owner", "uid": owner["metadata"]["uid"]}]);
     assert_eq!(admin.post(maps, &owned).await.code, 201);
     assert_eq!(admin.send("DELETE", &format!("{maps}/owner"), "").await.code, 200);
-    assert_eq!(admin.get(&format!("{maps}/owned")).await.code, 200, "nobody collects it");
+    assert_eq!(admin.get(&format!("{maps}/owned")).await.code, 200, "a collector does not run");
 
     let path = format!("{NAMESPACES}/shop");
     assert_eq!(admin.send("DELETE", &path, "").await.code, 200);
@@ -106,7 +106,7 @@ async fn the_server_is_alone() {
     environment.stop();
 }
 
-/// What a controller manager does is there for who asks.
+/// Parts of a controller manager are switched on.
 #[tokio::test]
 async fn controllers_are_switched_on() {
     let flags = ["--billhook-controllers=gc,namespaces"];
@@ -141,7 +141,7 @@ async fn a_server_stops_though_watches_are_open() {
     }
 }
 
-/// ET-23: a port that is taken is told at once; others are not disturbed.
+/// ET-23: a port that is taken ends the program at once; others are not disturbed.
 #[tokio::test]
 async fn servers_live_side_by_side() {
     let first = Environment::start("first").await;

@@ -26,7 +26,7 @@ fn why(flags: &[&str]) -> String {
 
 /// ET-60 (measured).
 #[test]
-fn unknown_flags_are_told_as_typos() {
+fn unknown_flags_are_refused() {
     assert_eq!(refusal(&["--x"]), "Error: unknown flag: --x\n");
     assert_eq!(refusal(&["--x=1", "--secure-port=0"]), "Error: unknown flag: --x\n");
 }

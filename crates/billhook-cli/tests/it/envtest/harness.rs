@@ -131,7 +131,7 @@ impl Environment {
     }
 }
 
-/// Steps 1 of ET-10.
+/// The first step of ET-10.
 async fn start_etcd(directory: &Path) -> Process {
     let help = run("etcd", &["--help"]);
     let lines = String::from_utf8([help.stdout, help.stderr].concat()).unwrap();
