@@ -97,6 +97,9 @@ impl Options {
                 "privileged containers are allowed without --allow-privileged, too".to_owned(),
             );
         }
+        if flags.bool("billhook-strict", false) {
+            errors.append(&mut warnings);
+        }
         if !errors.is_empty() {
             return Err(errors);
         }
@@ -121,13 +124,9 @@ impl Options {
 
 /// Refuses what the table of flags refuses, and warns of what has no effect (ET-60).
 fn answers(flags: &Flags, errors: &mut Vec<String>, warnings: &mut Vec<String>) {
-    let is_strict = flags.bool("billhook-strict", false);
     for (name, answer) in flags.answers() {
         match answer {
             Answer::Refused(why) => errors.push(format!("--{name} is not supported: {why}")),
-            Answer::Idle(what) if is_strict => {
-                errors.push(format!("--{name} has no effect: {what}"));
-            }
             Answer::Idle(what) => {
                 warnings.push(format!("--{name} is accepted and has no effect: {what}"));
             }
