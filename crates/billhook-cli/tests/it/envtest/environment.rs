@@ -164,7 +164,7 @@ async fn servers_live_side_by_side() {
     second.stop();
 }
 
-/// ET-20: whoever reads what the program writes may have gone.
+/// ET-20: a program that writes may have no reader any more.
 #[tokio::test]
 async fn output_needs_no_reader() {
     let directory = Scratch::new("envtest-output", &[]);
