@@ -8,8 +8,8 @@ use crate::request::Request;
 use crate::response::{Response, plain_not_found};
 use crate::shared::Shared;
 
-/// What a server checks of itself that is a part of a cluster. Here each is done before the first
-/// request is answered.
+/// The checks of a server that is a part of a cluster. Here each is done before the first request is
+/// answered.
 const OF_CLUSTERS: [&str; 31] = [
     "poststarthook/start-apiserver-admission-initializer",
     "poststarthook/generic-apiserver-start-informers",

@@ -73,7 +73,7 @@ fn authenticated(user: UserInfo) -> UserInfo {
 }
 
 /// Returns the user of a request: the one whom it impersonates, or else the one who makes it, who is
-/// the server's own user unless somebody has found another one.
+/// the server's own user unless its extensions have another one.
 ///
 /// # Errors
 ///

@@ -34,6 +34,7 @@ mod owners;
 mod parallel;
 mod policy;
 mod problem;
+mod program;
 mod progress;
 mod report;
 mod resolving;

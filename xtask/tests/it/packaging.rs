@@ -23,7 +23,12 @@ fn yaml(file: &str) -> Value {
 /// The scripts, and those in steps of workflows.
 fn scripts() -> Vec<(String, String)> {
     let read = |file: &str| (file.to_owned(), std::fs::read_to_string(root().join(file)).unwrap());
-    let files = ["packaging/install.sh", "packaging/action.sh", "packaging/archive.sh"];
+    let files = [
+        "packaging/install.sh",
+        "packaging/action.sh",
+        "packaging/archive.sh",
+        "packaging/try-go-suite",
+    ];
     let mut scripts: Vec<_> = files.map(read).into();
     let action = yaml("action.yml");
     let release = yaml(".github/workflows/release.yml");

@@ -8,17 +8,23 @@ use flate2::write::GzEncoder;
 const BLOCK: usize = 512;
 const DIRECTORY: &str = "controller-tools/envtest";
 
-/// Writes an archive with files of these names, which all have the same content.
-pub(super) fn write(out: impl Write, names: &[&str], content: &[u8]) -> io::Result<()> {
-    let mut out = GzEncoder::new(out, Compression::default());
+/// Writes an archive with files of these names, which all have the same content. It is compressed once:
+/// compressed parts that follow each other are one whole.
+pub(super) fn write(mut out: impl Write, names: &[&str], content: &[u8]) -> io::Result<()> {
+    let rest = content.len().next_multiple_of(BLOCK) - content.len();
+    let file = compressed(&[content, &vec![0; rest]])?;
     for name in names {
-        out.write_all(&header(name, content.len())?)?;
-        out.write_all(content)?;
-        let rest = content.len().next_multiple_of(BLOCK) - content.len();
-        out.write_all(&vec![0; rest])?;
+        out.write_all(&compressed(&[&header(name, content.len())?])?)?;
+        out.write_all(&file)?;
     }
-    out.write_all(&[0; 2 * BLOCK])?;
-    out.finish()?.flush()
+    out.write_all(&compressed(&[&[0; 2 * BLOCK]])?)?;
+    out.flush()
+}
+
+fn compressed(parts: &[&[u8]]) -> io::Result<Vec<u8>> {
+    let mut out = GzEncoder::new(Vec::new(), Compression::default());
+    parts.iter().try_for_each(|part| out.write_all(part))?;
+    out.finish()
 }
 
 /// The header of a file that everybody may read and run, in the format `ustar`.

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 
-use super::layout::Release;
+use crate::program::Release;
 
 pub(crate) const HELP: &str = "\
 The directory has kube-apiserver, etcd and kubectl, as setup-envtest lays them out; all three are this
@@ -16,8 +16,7 @@ Exit status:
 
 Examples:
   billhook envtest install --bin-dir bin
-  billhook envtest path --bin-dir bin
-  eval \"$(billhook envtest env --bin-dir bin)\" && go test ./...
+  eval \"$(billhook envtest env --bin-dir bin)\" && ls $KUBEBUILDER_ASSETS
   billhook envtest install --archive envtest.tar.gz";
 
 #[derive(Debug, Args)]
@@ -54,12 +53,12 @@ pub(super) struct Install {
     /// Write an archive for `setup-envtest sideload` instead
     #[arg(long, value_name = "FILE")]
     pub(super) archive: Option<PathBuf>,
-    /// What to print in the end
+    /// Print the directory, or a line for a shell that sets it, in the end
     #[arg(long, value_enum, default_value = "path")]
     pub(super) print: Print,
 }
 
-/// What is printed of an installation.
+/// The part of an installation that is printed.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(super) enum Print {
     /// Its directory

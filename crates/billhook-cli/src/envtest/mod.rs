@@ -9,11 +9,10 @@ use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
 
 use crate::problem::{Place, Problem, RunError, Status};
+use crate::program::Program;
 use crate::report;
-use crate::stand_in::Program;
 use args::{Action, Directory, Print};
 pub(crate) use args::{Envtest, HELP};
-pub(crate) use layout::Release;
 
 /// The file that says that a directory is ours: real programs are never replaced.
 const MARK: &str = ".billhook";
@@ -47,7 +46,7 @@ fn directory(place: &Directory) -> Result<PathBuf, Box<Problem>> {
     };
     let base = std::path::absolute(base.ok_or_else(unknown)?);
     let base = base.map_err(|error| Problem::io(Place::file("--bin-dir"), &error))?;
-    Ok(place.version.directory(&base))
+    Ok(layout::directory(place.version, &base))
 }
 
 /// The directory, if the programs are in it.

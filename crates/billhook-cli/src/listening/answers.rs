@@ -1,5 +1,5 @@
-//! The bodies of answers on their way out: watches end when the server does, and nobody keeps an
-//! answer by not reading it.
+//! The bodies of answers on their way out: watches end when the server does, and clients
+//! that do not read keep no answer.
 
 use std::collections::BTreeMap;
 use std::convert::Infallible;
@@ -78,7 +78,7 @@ impl Drop for Stream {
 /// The body of an answer.
 pub(super) struct Answer {
     body: Body,
-    /// What has not been handed over yet of what the body gave.
+    /// The rest of a part of the body, which has not been handed over yet.
     rest: Bytes,
     /// Ends a watch.
     closing: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
@@ -145,7 +145,7 @@ impl http_body::Body for Answer {
     }
 
     fn is_end_stream(&self) -> bool {
-        // The end of a large answer is only told to who asks for more: so its last piece is seen to.
+        // A large answer only ends when it is asked for more: so its last piece is waited for, too.
         self.stream.is_none() && self.rest.is_empty() && self.body.is_end_stream()
     }
 

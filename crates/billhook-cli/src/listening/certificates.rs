@@ -1,5 +1,5 @@
 //! Certificates of clients (ET-31, ET-32). A handshake succeeds with any whose key the client has;
-//! requests are refused if nobody vouches for it.
+//! requests are refused if no authority vouches for it.
 
 use std::fmt::Write as _;
 use std::sync::Arc;

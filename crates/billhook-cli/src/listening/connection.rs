@@ -41,7 +41,7 @@ const MAX_RESET: usize = 20;
 const STREAM_WINDOW: u32 = 256 << 10;
 const CONNECTION_WINDOW: u32 = 1 << 20;
 
-/// What all connections of a listener have in common.
+/// The settings of all connections of a listener.
 pub(super) struct Settings {
     pub(super) tls: Option<TlsAcceptor>,
     pub(super) clients: Option<Arc<ClientAuthorities>>,

@@ -4,14 +4,14 @@ use billhook_apimachinery::{Status, UserInfo};
 use http::{HeaderMap, Request, header};
 use hyper::body::Incoming;
 
-/// What the certificate of a client says.
+/// A client, as far as its certificate shows who it is.
 #[derive(Clone, Debug)]
 pub(crate) enum Peer {
     /// It has none.
     Unknown,
     /// It is that of a user.
     Known(Box<UserInfo>),
-    /// Nobody who is trusted vouches for it.
+    /// No authority vouches for it.
     Refused,
 }
 

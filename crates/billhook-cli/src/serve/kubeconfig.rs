@@ -21,7 +21,7 @@ pub(super) fn url(address: SocketAddr, is_secure: bool) -> String {
     format!("{scheme}://{}", SocketAddr::new(ip, address.port()))
 }
 
-/// What clients need to trust the server, and to be trusted by it.
+/// The credentials with which a client and the server trust each other.
 pub(super) struct Credentials<'c> {
     /// The certificate of the authority that signed the server's, as PEM.
     pub(super) authority: Option<&'c str>,

@@ -16,11 +16,11 @@ use super::flags::{self, Flags};
 use super::options::Options;
 use super::users::Users;
 use super::{log, runtime};
-use crate::envtest::Release;
 use crate::files::write_private;
 use crate::listening::{
     Authority, ClientAuthorities, Issued, Listener, ServingPair, Signals, acceptor, listen,
 };
+use crate::program::Release;
 
 /// How many connections are served at the same time.
 const MAX_CONNECTIONS: usize = 4096;

@@ -8,7 +8,7 @@ use billhook_apimachinery::print::quote;
 
 /// Writes a line as it is.
 pub(super) fn line(text: &str) {
-    // Nobody is left to be told that nobody reads.
+    // A failure to write here cannot be reported elsewhere.
     let _ = writeln!(std::io::stderr(), "{text}");
 }
 

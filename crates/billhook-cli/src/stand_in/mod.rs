@@ -9,37 +9,11 @@ mod log;
 mod options;
 mod users;
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::path::Path;
 use std::process::ExitCode;
 
-/// A program whose place is taken.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Program {
-    ApiServer,
-    Etcd,
-    Kubectl,
-}
-
-impl Program {
-    pub(crate) const ALL: [Program; 3] = [Program::ApiServer, Program::Etcd, Program::Kubectl];
-
-    /// The name of its file.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Program::ApiServer => "kube-apiserver",
-            Program::Etcd => "etcd",
-            Program::Kubectl => "kubectl",
-        }
-    }
-
-    /// The program that was started by a path, whatever file lies there (ET-04).
-    fn of(path: &OsStr) -> Option<Self> {
-        let name = Path::new(path).file_name()?.to_str()?;
-        let name = name.strip_suffix(".exe").unwrap_or(name);
-        Self::ALL.into_iter().find(|program| program.name() == name)
-    }
-}
+use crate::program::Program;
 
 /// Runs the program that the first argument names; `None` if it is none of them.
 pub(crate) fn run() -> Option<ExitCode> {
@@ -60,23 +34,4 @@ pub(crate) fn run() -> Option<ExitCode> {
 fn runtime() -> std::io::Result<tokio::runtime::Runtime> {
     let threads = std::thread::available_parallelism().map_or(1, usize::from).min(2);
     tokio::runtime::Builder::new_multi_thread().worker_threads(threads).enable_all().build()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_are_those_of_files() {
-        for (path, program) in [
-            ("kube-apiserver", Some(Program::ApiServer)),
-            ("/a b/k8s/1.36.0-linux-amd64/etcd", Some(Program::Etcd)),
-            ("bin/kubectl.exe", Some(Program::Kubectl)),
-            ("billhook", None),
-            ("etcdctl", None),
-            ("", None),
-        ] {
-            assert_eq!(Program::of(OsStr::new(path)), program, "{path}");
-        }
-    }
 }

@@ -1,4 +1,5 @@
-//! What the flags of kube-apiserver ask for, and why some of it is refused (ET-61).
+//! The settings that flags of kube-apiserver ask for, and the texts about those that are refused
+//! (ET-61).
 
 mod plugins;
 
@@ -13,10 +14,10 @@ use super::flags::{Answer, Flags, parse_bool};
 /// How users may be allowed what they ask for.
 const MODES: [&str; 6] = ["AlwaysAllow", "AlwaysDeny", "ABAC", "Webhook", "RBAC", "Node"];
 const DEFAULT_CERTIFICATES: &str = "/var/run/kubernetes";
-/// What switches on what a controller manager does, besides the flag.
+/// The variable that switches on parts of a controller manager, as the flag does.
 const CONTROLLERS: &str = "BILLHOOK_CONTROLLERS";
 
-/// What a controller manager does, as far as it is asked for.
+/// The parts of a controller manager that are switched on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Controllers {
     pub(super) garbage: bool,
@@ -31,7 +32,7 @@ pub(super) struct SniPair {
     pub(super) names: Vec<String>,
 }
 
-/// What a server is asked to be.
+/// The settings of a server.
 #[derive(Debug)]
 pub(super) struct Options {
     pub(super) bind: IpAddr,
@@ -47,7 +48,7 @@ pub(super) struct Options {
     pub(super) ranges: ServiceRanges,
     pub(super) kubernetes: KubernetesVersion,
     pub(super) controllers: Controllers,
-    /// What was asked for and is not done.
+    /// Lines about flags that have no effect.
     pub(super) warnings: Vec<String>,
 }
 
@@ -96,6 +97,9 @@ impl Options {
                 "privileged containers are allowed without --allow-privileged, too".to_owned(),
             );
         }
+        if flags.bool("billhook-strict", false) {
+            errors.append(&mut warnings);
+        }
         if !errors.is_empty() {
             return Err(errors);
         }
@@ -120,13 +124,9 @@ impl Options {
 
 /// Refuses what the table of flags refuses, and warns of what has no effect (ET-60).
 fn answers(flags: &Flags, errors: &mut Vec<String>, warnings: &mut Vec<String>) {
-    let is_strict = flags.bool("billhook-strict", false);
     for (name, answer) in flags.answers() {
         match answer {
             Answer::Refused(why) => errors.push(format!("--{name} is not supported: {why}")),
-            Answer::Idle(what) if is_strict => {
-                errors.push(format!("--{name} has no effect: {what}"));
-            }
             Answer::Idle(what) => {
                 warnings.push(format!("--{name} is accepted and has no effect: {what}"));
             }
@@ -202,7 +202,7 @@ fn ranges(flags: &Flags, errors: &mut Vec<String>) -> ServiceRanges {
         errors.push(message.to_owned());
     }
     let default_addresses = default.addresses();
-    // Addresses of services are of IPv4 (BK-125).
+    // Addresses of services are of IPv4.
     let addresses = ranges.iter().copied().find(is_v4).unwrap_or(&default_addresses);
     let ports = flags.text("service-node-port-range").map_or(Some(default.ports()), |text| {
         let (first, last) = text.split_once('-')?;
@@ -342,7 +342,8 @@ fn controllers(flags: &Flags, errors: &mut Vec<String>) -> Controllers {
             "gc" => controllers.garbage = true,
             "namespaces" => controllers.namespaces = true,
             _ => {
-                errors.push(format!("no controller is named {name:?}: there are gc and namespaces"))
+                errors
+                    .push(format!("no controller is named {name:?}: there are gc and namespaces"));
             }
         }
     }

@@ -1,5 +1,5 @@
-//! Who makes a request to `kube-apiserver`: the certificate of the client says so, or its token, or
-//! nobody is known (ET-31, ET-72).
+//! Who makes a request to `kube-apiserver`: the certificate of the client says so, or its token;
+//! else the user is anonymous (ET-31, ET-72).
 
 use std::path::Path;
 

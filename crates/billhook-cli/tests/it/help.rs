@@ -4,7 +4,7 @@ use std::io::{BufRead as _, BufReader};
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
-use crate::support::{Scratch, root, run, snapshot};
+use crate::support::{Scratch, go_platform, root, run, snapshot};
 
 /// The files that examples name, and those of the workspace that they are.
 const FILES: [(&str, &str); 14] = [
@@ -42,6 +42,7 @@ const SUBCOMMANDS: [&str; 20] = [
     "test",
     "serve",
     "data",
+    "envtest",
     "explain",
     "explain-expression",
     "completions",
@@ -124,6 +125,9 @@ fn examples_run() {
             shown.push_str(&format!("{code}: {first}\n"));
         }
     }
+    let directory = project.path().canonicalize().unwrap();
+    let shown =
+        shown.replace(directory.to_str().unwrap(), "DIR").replace(&go_platform(), "OS-ARCH");
     snapshot!("examples", shown);
 }
 

@@ -3,7 +3,7 @@
 use Answer::{Accepted, Honored, Idle, Refused};
 use Kind::{Bool, Count, Duration, List, Number, Pairs, Text};
 
-/// What values a flag takes.
+/// The values that a flag takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in super::super) enum Kind {
     /// `true` if no value is given.
@@ -19,16 +19,16 @@ pub(in super::super) enum Kind {
     Pairs,
 }
 
-/// What becomes of a flag (ET-60).
+/// The effect of a flag (ET-60).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in super::super) enum Answer {
     /// It does here what it does there.
     Honored,
     /// Nothing that a client sees depends on it.
     Accepted,
-    /// It has no effect, which a client may notice: what is missing.
+    /// It has no effect, which a client may notice, with what is missing.
     Idle(&'static str),
-    /// The program does not start: why.
+    /// The program does not start, with the reason.
     Refused(&'static str),
 }
 
@@ -52,13 +52,14 @@ const fn flag(name: &'static str, kind: Kind, answer: Answer) -> Flag {
 }
 
 const NO_ETCD: Answer = Idle("objects are kept in memory");
-const NO_AUDIT: Answer = Idle("there is no audit log");
+const NO_AUDIT: Answer = Idle("audit logs are not written");
 const NO_TRACING: Answer = Idle("nothing is traced");
 const NO_JWT: Answer = Refused("tokens of other issuers are not checked");
 const NO_WEBHOOK: Answer = Refused("no other server is asked who users are, or what they may do");
 const NO_PROXY: Answer = Idle("no requests are passed on to other API servers");
+const NO_TOKENS: Answer = Idle("tokens of service accounts are not made or accepted");
 const NO_LIMIT: Answer = Idle("requests are not limited in this way");
-const NO_RECONCILER: Answer = Idle("nobody keeps the endpoints of the service `kubernetes`");
+const NO_RECONCILER: Answer = Idle("the service `kubernetes` has no endpoints");
 
 /// All flags, by subject.
 pub(super) static SECTIONS: &[Section] = &[
@@ -199,7 +200,7 @@ pub(super) static SECTIONS: &[Section] = &[
         name: "Authentication",
         flags: &[
             flag("anonymous-auth", Bool, Honored),
-            flag("api-audiences", List, Honored),
+            flag("api-audiences", List, NO_TOKENS),
             flag("authentication-config", Text, NO_JWT),
             flag("authentication-token-webhook-cache-ttl", Duration, Accepted),
             flag("authentication-token-webhook-config-file", Text, NO_WEBHOOK),
@@ -222,11 +223,11 @@ pub(super) static SECTIONS: &[Section] = &[
             flag("requestheader-uid-headers", List, Accepted),
             flag("requestheader-username-headers", List, Accepted),
             flag("service-account-extend-token-expiration", Bool, Accepted),
-            flag("service-account-issuer", List, Honored),
+            flag("service-account-issuer", List, NO_TOKENS),
             flag("service-account-jwks-uri", Text, Accepted),
-            flag("service-account-key-file", List, Honored),
+            flag("service-account-key-file", List, NO_TOKENS),
             flag("service-account-lookup", Bool, Accepted),
-            flag("service-account-max-token-expiration", Duration, Honored),
+            flag("service-account-max-token-expiration", Duration, NO_TOKENS),
             flag("token-auth-file", Text, Honored),
         ],
     },
@@ -283,7 +284,7 @@ pub(super) static SECTIONS: &[Section] = &[
             flag("proxy-client-cert-file", Text, NO_PROXY),
             flag("proxy-client-key-file", Text, NO_PROXY),
             flag("service-account-signing-endpoint", Text, NO_WEBHOOK),
-            flag("service-account-signing-key-file", Text, Honored),
+            flag("service-account-signing-key-file", Text, NO_TOKENS),
             flag("service-cluster-ip-range", Text, Honored),
             flag("service-node-port-range", Text, Honored),
             flag("show-hidden-metrics-for-version", Text, Accepted),

@@ -70,7 +70,7 @@ pub(super) fn disabled(
     }
     for name in enabled.iter().filter(|name| OFF.contains(&name.as_str())) {
         warnings.push(format!(
-            "--{enable}={name} is accepted and has no effect: there is no such plugin"
+            "--{enable}={name} is accepted and has no effect: the plugin is not implemented"
         ));
     }
     disabled.to_vec()

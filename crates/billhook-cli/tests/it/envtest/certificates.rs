@@ -58,7 +58,7 @@ impl Authority {
     }
 }
 
-/// A user's certificate that nobody but the user has signed, and that cannot sign others.
+/// A certificate that its user alone has signed, and that cannot sign others.
 pub(crate) fn self_signed_user(name: &str, group: &str) -> Pair {
     let key = KeyPair::generate().unwrap();
     let certificate = client_params(name, group).self_signed(&key).unwrap();

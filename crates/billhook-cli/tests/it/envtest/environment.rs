@@ -1,11 +1,15 @@
 //! A suite from its start to its end.
 
+use std::io::{BufRead as _, BufReader};
+use std::net::SocketAddr;
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use http_body_util::BodyExt as _;
 use serde_json::{Value, json};
 
-use super::client::{HTTP1, HTTP2};
+use super::certificates::{Authority, Certificates, Pair};
+use super::client::{Client, HTTP1, HTTP2};
 use super::harness::{Environment, Process, assets, default_flags, free_port, get_plain, run};
 use crate::support::Scratch;
 
@@ -93,7 +97,7 @@ async fn the_server_is_alone() {
         "name": "owner", "uid": owner["metadata"]["uid"]}]);
     assert_eq!(admin.post(maps, &owned).await.code, 201);
     assert_eq!(admin.send("DELETE", &format!("{maps}/owner"), "").await.code, 200);
-    assert_eq!(admin.get(&format!("{maps}/owned")).await.code, 200, "nobody collects it");
+    assert_eq!(admin.get(&format!("{maps}/owned")).await.code, 200, "a collector does not run");
 
     let path = format!("{NAMESPACES}/shop");
     assert_eq!(admin.send("DELETE", &path, "").await.code, 200);
@@ -106,7 +110,7 @@ async fn the_server_is_alone() {
     environment.stop();
 }
 
-/// What a controller manager does is there for who asks.
+/// Parts of a controller manager are switched on.
 #[tokio::test]
 async fn controllers_are_switched_on() {
     let flags = ["--billhook-controllers=gc,namespaces"];
@@ -141,7 +145,7 @@ async fn a_server_stops_though_watches_are_open() {
     }
 }
 
-/// ET-23: a port that is taken is told at once; others are not disturbed.
+/// ET-23: a port that is taken ends the program at once; others are not disturbed.
 #[tokio::test]
 async fn servers_live_side_by_side() {
     let first = Environment::start("first").await;
@@ -158,6 +162,100 @@ async fn servers_live_side_by_side() {
     assert!(why.contains(&expected), "{why}");
     first.stop();
     second.stop();
+}
+
+/// ET-20: a program that writes may have no reader any more.
+#[tokio::test]
+async fn output_needs_no_reader() {
+    let directory = Scratch::new("envtest-output", &[]);
+    let certificates = Certificates::write(directory.path());
+    let port = free_port();
+    let mut server = Command::new(assets().join("kube-apiserver"))
+        .args(default_flags(directory.path(), port))
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop((server.stdout.take(), server.stderr.take()));
+    let address = SocketAddr::from(([127, 0, 0, 1], port));
+    let client = Client::anonymous(address, &certificates.serving.pem());
+    assert_eq!(client.poll("/healthz").await.text, "ok");
+    server.kill().unwrap();
+    server.wait().unwrap();
+}
+
+/// ET-80: a typed object gets its defaults, a status is written, a Lease is taken, and informers get
+/// what there is as a stream.
+#[tokio::test]
+async fn suites_find_what_managers_use() {
+    let environment = Environment::start("managers").await;
+    let admin = &environment.admin;
+    let deployments = "/apis/apps/v1/namespaces/default/deployments";
+    let labels = json!({"app": "web"});
+    let mut deployment = object("Deployment", "apps/v1", "web");
+    deployment["spec"] = json!({"selector": {"matchLabels": labels}, "template": {
+        "metadata": {"labels": labels}, "spec": {"containers": [{"name": "a", "image": "a"}]}}});
+    let mut created = admin.post(deployments, &deployment).await.json();
+    assert_eq!(created["spec"]["replicas"], 1);
+    assert_eq!(created["spec"]["strategy"]["type"], "RollingUpdate");
+    created["status"] = json!({"replicas": 1, "readyReplicas": 1, "observedGeneration": 1});
+    let status = format!("{deployments}/web/status");
+    let written = admin.send("PUT", &status, &created.to_string()).await;
+    assert_eq!(written.json()["status"]["readyReplicas"], 1, "{}", written.text);
+    let invalid = admin.post(deployments, &object("Deployment", "apps/v1", "empty")).await;
+    assert_eq!(invalid.code, 422);
+    let leases = "/apis/coordination.k8s.io/v1/namespaces/default/leases";
+    let lease = object("Lease", "coordination.k8s.io/v1", "leader");
+    assert_eq!(admin.post(leases, &lease).await.code, 201);
+
+    let watch = format!(
+        "{deployments}?watch=1&sendInitialEvents=true&allowWatchBookmarks=true\
+         &resourceVersionMatch=NotOlderThan&timeoutSeconds=1"
+    );
+    let events = admin.get(&watch).await.text;
+    let events: Vec<Value> =
+        events.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(events[0]["type"], "ADDED");
+    assert_eq!(events[1]["type"], "BOOKMARK");
+    let end = &events[1]["object"]["metadata"]["annotations"]["k8s.io/initial-events-end"];
+    assert_eq!(end, "true");
+    environment.stop();
+}
+
+/// ET-45: a server that is there already has users by certificate.
+#[tokio::test]
+async fn kubeconfigs_have_a_client_certificate() {
+    let directory = Scratch::new("envtest-existing", &[]);
+    let file = directory.path().join("kubeconfig");
+    let mut server = Command::new(env!("CARGO_BIN_EXE_billhook"))
+        .args(["serve", "--write-kubeconfig"])
+        .arg(&file)
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut ready = String::new();
+    BufReader::new(server.stdout.take().unwrap()).read_line(&mut ready).unwrap();
+    let config = std::fs::read_to_string(&file).unwrap();
+    let field = |name: &str| {
+        let found = config.lines().find_map(|line| line.trim().strip_prefix(name));
+        found.unwrap_or_else(|| panic!("{config}")).trim().to_owned()
+    };
+    let pem = |name: &str| {
+        let text = billhook_apimachinery::base64::decode(&field(name)).unwrap();
+        String::from_utf8(text).unwrap()
+    };
+    let address = ready.split(' ').nth(1).unwrap().strip_prefix("https://").unwrap();
+    let anonymous =
+        Client::anonymous(address.parse().unwrap(), &pem("certificate-authority-data:"));
+    let pair = Pair { certificate: pem("client-certificate-data:"), key: pem("client-key-data:") };
+    let namespace = "/api/v1/namespaces/default";
+    assert_eq!(anonymous.get(namespace).await.code, 401);
+    assert_eq!(anonymous.with_pair(&pair).get(namespace).await.code, 200);
+    let stranger = Authority::new().user("system:admin", "system:masters");
+    assert_eq!(anonymous.with_pair(&stranger).get(namespace).await.code, 401);
+    assert_eq!(anonymous.with_token(&field("token:")).get(namespace).await.code, 200);
+    server.kill().unwrap();
+    server.wait().unwrap();
 }
 
 /// ET-12, ET-75.
@@ -196,7 +294,7 @@ fn programs_say_what_they_are() {
     let copy = Scratch::new("envtest-copy", &[]);
     let file = copy.path().join("kube-apiserver");
     std::fs::copy(assets().join("kubectl"), &file).unwrap();
-    let output = std::process::Command::new(&file).arg("--version").output().unwrap();
+    let output = Command::new(&file).arg("--version").output().unwrap();
     assert!(output.stdout.starts_with(b"Kubernetes v1.36."), "{output:?}");
 
     let help = run("kube-apiserver", &["--help"]);

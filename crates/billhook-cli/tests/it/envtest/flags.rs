@@ -26,12 +26,12 @@ fn why(flags: &[&str]) -> String {
 
 /// ET-60 (measured).
 #[test]
-fn unknown_flags_are_told_as_typos() {
+fn unknown_flags_are_refused() {
     assert_eq!(refusal(&["--x"]), "Error: unknown flag: --x\n");
     assert_eq!(refusal(&["--x=1", "--secure-port=0"]), "Error: unknown flag: --x\n");
 }
 
-/// ET-61 (measured, but the last five).
+/// ET-61 (measured, but the last four).
 #[test]
 fn unusable_values_are_refused() {
     for (flags, expected) in [
@@ -79,10 +79,6 @@ fn unusable_values_are_refused() {
             "--oidc-issuer-url is not supported: tokens of other issuers are not checked",
         ),
         (
-            &["--billhook-strict", "--event-ttl=1m", "--allow_privileged"],
-            "--event-ttl has no effect: events stay",
-        ),
-        (
             &["--billhook-controllers=all"],
             "no controller is named \"all\": there are gc and namespaces",
         ),
@@ -93,6 +89,16 @@ fn unusable_values_are_refused() {
     ] {
         assert_eq!(why_last(flags), expected, "{flags:?}");
     }
+}
+
+/// Idle flags are reported, or refused.
+#[test]
+fn strict_servers_refuse_what_has_no_effect() {
+    let idle = "--event-ttl is accepted and has no effect: events stay";
+    let why = why_last(&["--billhook-strict", "--event-ttl=1m"]);
+    assert!(why.contains(idle), "{why}");
+    let shown = refusal(&["--event-ttl=1m", "--client-ca-file=/none"]);
+    assert!(shown.lines().any(|line| line == format!("billhook: {idle}")), "{shown}");
 }
 
 /// The text of a refusal after warnings of what has no effect.

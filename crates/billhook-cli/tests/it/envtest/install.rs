@@ -5,22 +5,13 @@ use std::io::Read as _;
 use std::process::Command;
 
 use super::harness::run as run_program;
-use crate::support::{Scratch, snapshot};
+use crate::support::{Scratch, go_platform, snapshot};
 
 /// ET-50, ET-51.
 #[test]
 fn programs_lie_where_setup_envtest_looks() {
     let scratch = Scratch::new("envtest-install", &[]);
-    let platform = |version: &str| {
-        let (os, architecture) = (std::env::consts::OS, std::env::consts::ARCH);
-        let os = if os == "macos" { "darwin" } else { os };
-        let architecture = match architecture {
-            "x86_64" => "amd64",
-            "aarch64" => "arm64",
-            other => other,
-        };
-        format!("k8s/{version}-{os}-{architecture}")
-    };
+    let platform = |version: &str| format!("k8s/{version}-{}", go_platform());
     let shown = |text: String| text.replace(&platform("1.36.999"), "k8s/1.36.999-OS-ARCH");
     let missing = shown(scratch.run("envtest path --bin-dir DIR"));
     snapshot!("envtest_missing", missing);
@@ -57,7 +48,7 @@ fn archives_are_as_setup_envtest_reads_them() {
     let scratch = Scratch::new("envtest-archive", &[]);
     scratch.run("envtest install --archive DIR/a.tar.gz");
     let file = std::fs::File::open(scratch.path().join("a.tar.gz")).unwrap();
-    let mut archive = flate2::read::GzDecoder::new(file);
+    let mut archive = flate2::read::MultiGzDecoder::new(file);
     let mut names = Vec::new();
     loop {
         let mut header = [0; 512];

@@ -49,12 +49,12 @@ async fn certificates_name_users() {
 
 /// ET-31: the handshake succeeds, and requests are refused.
 #[tokio::test]
-async fn certificates_that_nobody_vouches_for_are_refused() {
+async fn certificates_of_strangers_are_refused() {
     let environment = Environment::start("strangers").await;
     let clients = &environment.certificates.clients;
     for (what, pair) in [
         ("another authority", Authority::new().user("admin", "system:masters")),
-        ("nobody", self_signed_user("admin", "system:masters")),
+        ("no authority", self_signed_user("admin", "system:masters")),
         ("expired", clients.expired_user("admin", "system:masters")),
         ("of a server", clients.serving(&["localhost"])),
         ("no name", clients.user("", "system:masters")),
@@ -103,7 +103,7 @@ async fn tokens_name_users() {
     let alice = client.with_token("secret");
     assert_eq!(name_and_groups(&alice).await, own("alice", "a b system:authenticated"));
     assert_eq!(who(&client.with_token("other")).await.code, 401);
-    assert_eq!(who(&client).await.code, 401, "nobody is anonymous");
+    assert_eq!(who(&client).await.code, 401, "the anonymous user is not allowed");
 }
 
 /// A server whose health only a user learns.
@@ -149,7 +149,7 @@ async fn servers_make_certificates() {
                 // The file has the certificate, then that of its authority.
                 let chain = std::fs::read_to_string(own.join("apiserver.crt")).unwrap();
                 let authority = chain.match_indices("-----BEGIN").nth(1).unwrap().0;
-                chain[authority..].to_owned()
+                chain.get(authority..).unwrap().to_owned()
             }
         };
         Client::anonymous(address, &authority).poll("/healthz").await;

@@ -42,6 +42,20 @@ pub(crate) fn run_with(args: &str, stdin: &[u8], environment: &[(&str, &str)]) -
     )
 }
 
+/// The platform in the name of a directory of setup-envtest, such as `linux-amd64`.
+pub(crate) fn go_platform() -> String {
+    let os = match std::env::consts::OS {
+        "macos" => "darwin",
+        other => other,
+    };
+    let architecture = match std::env::consts::ARCH {
+        "x86_64" => "amd64",
+        "aarch64" => "arm64",
+        other => other,
+    };
+    format!("{os}-{architecture}")
+}
+
 /// A directory that is removed at the end.
 pub(crate) struct Scratch(PathBuf);
 
