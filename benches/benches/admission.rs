@@ -1,7 +1,6 @@
 //! The cost of the admission chain itself, stage by stage: webhooks answer at once, in the same
 //! process.
 
-use std::collections::BTreeMap;
 use std::hint::black_box;
 use std::task::{Context, Poll, Waker};
 
@@ -10,7 +9,8 @@ use billhook::webhook::{AdmissionAttributes, NamespaceLabels, WebhookConfigurati
 use billhook::{GroupVersionKind, GroupVersionResource};
 use billhook_admission::{
     Admission, AdmissionResponse, AdmissionReview, BoxFuture, CallerError, Chain, JsonPatch,
-    ObjectRequest, RequestOptions, ReviewVersion, WebhookAnswer, WebhookCall, WebhookCaller,
+    MemoryCluster, ObjectRequest, RequestOptions, ReviewVersion, WebhookAnswer, WebhookCall,
+    WebhookCaller,
 };
 use billhook_policy::{PolicyDocument, PolicySet};
 use criterion::{Criterion, criterion_group, criterion_main};
@@ -72,8 +72,12 @@ fn configuration(kind: &str, count: usize) -> WebhookConfiguration {
 fn chain(mutating: usize, validating: usize) -> Chain {
     let configurations =
         [configuration("Mutating", mutating), configuration("Validating", validating)];
-    let namespaces = BTreeMap::from([("default".to_owned(), NamespaceLabels::new())]);
-    Chain::new(AtOnce).webhooks(&configurations).namespaces(namespaces)
+    Chain::new(AtOnce).webhooks(&configurations)
+}
+
+/// The cluster around requests: a namespace without labels.
+fn cluster() -> MemoryCluster {
+    MemoryCluster::new().with_namespace("default", NamespaceLabels::new())
 }
 
 /// Polls a future that never waits.
@@ -110,7 +114,7 @@ fn request() -> AdmissionAttributes {
 }
 
 fn stages(criterion: &mut Criterion) {
-    let (request, options) = (request(), RequestOptions::default());
+    let (request, cluster, options) = (request(), cluster(), RequestOptions::default());
     let mut group = criterion.benchmark_group("admission");
     for (name, mutating, validating) in [
         ("chain: no webhook", 0, 0),
@@ -120,7 +124,7 @@ fn stages(criterion: &mut Criterion) {
     ] {
         let chain = chain(mutating, validating);
         group.bench_function(name, |bencher| {
-            bencher.iter(|| at_once(chain.run(request.clone(), &options, |_, _| Ok(()))));
+            bencher.iter(|| at_once(chain.run(request.clone(), &cluster, &options, |_, _| Ok(()))));
         });
     }
     group.finish();
@@ -143,7 +147,7 @@ fn policies(count: usize) -> PolicySet {
 
 /// Policies beside as many webhooks: what both add to a chain without any is to be compared.
 fn beside_webhooks(criterion: &mut Criterion) {
-    let (request, options) = (request(), RequestOptions::default());
+    let (request, cluster, options) = (request(), cluster(), RequestOptions::default());
     let mut group = criterion.benchmark_group("a request through");
     for (name, chain) in [
         ("nothing", chain(0, 0)),
@@ -152,7 +156,8 @@ fn beside_webhooks(criterion: &mut Criterion) {
     ] {
         group.bench_function(name, |bencher| {
             bencher.iter(|| {
-                let outcome = at_once(chain.run(request.clone(), &options, |_, _| Ok(())));
+                let outcome =
+                    at_once(chain.run(request.clone(), &cluster, &options, |_, _| Ok(())));
                 assert!(outcome.result.is_ok(), "{:?}", outcome.result);
                 outcome
             });
@@ -173,12 +178,12 @@ fn whole(criterion: &mut Criterion) {
     }))
     .expect("the definition is readable");
     let body = object().to_string();
-    let request = ObjectRequest::create("v1", body.as_bytes());
+    let (request, cluster) = (ObjectRequest::create("v1", body.as_bytes()), cluster());
     let mut group = criterion.benchmark_group("admission");
     for (name, webhooks) in [("whole create: no webhook", 0), ("whole create: 1 + 1 webhooks", 1)] {
         let admission = Admission::new(definition.clone(), chain(webhooks, webhooks));
         group.bench_function(name, |bencher| {
-            bencher.iter(|| at_once(admission.admit(black_box(&request))));
+            bencher.iter(|| at_once(admission.admit(black_box(&request), &cluster)));
         });
     }
     group.finish();

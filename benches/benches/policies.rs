@@ -2,13 +2,12 @@
 //! match among many that do not:
 //! `cargo bench -p billhook-benches --bench policies`.
 
-use std::collections::BTreeMap;
 use std::hint::black_box;
 
 use billhook::webhook::{AdmissionAttributes, EquivalentResources, NamespaceLabels};
 use billhook::{CustomResourceDefinition, DecodeOptions, GroupVersionKind, GroupVersionResource};
 use billhook_apimachinery::value::DeepValue;
-use billhook_policy::{ClusterObjects, PolicyContext, PolicyDocument, PolicyObjects, PolicySet};
+use billhook_policy::{MemoryCluster, PolicyContext, PolicyDocument, PolicyObjects, PolicySet};
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use serde_json::{Value, json};
 
@@ -71,9 +70,9 @@ fn policies(count: usize, group: impl Fn(usize) -> String) -> PolicySet {
 }
 
 fn deciding(criterion: &mut Criterion) {
-    let namespaces = BTreeMap::from([("shop".to_owned(), NamespaceLabels::new())]);
-    let (equivalents, cluster) = (EquivalentResources::new(), ClusterObjects::new());
-    let context = PolicyContext::new(&namespaces, &equivalents, &OneVersion, &cluster);
+    let cluster = MemoryCluster::new().with_namespace("shop", NamespaceLabels::new());
+    let equivalents = EquivalentResources::new();
+    let context = PolicyContext::new(&cluster, &equivalents, &OneVersion);
     let request = AdmissionAttributes::create(
         GroupVersionKind::new("example.com", "v1", "Widget"),
         GroupVersionResource::new("example.com", "v1", "widgets"),

@@ -10,6 +10,7 @@
 //! - [`ObjectRequest`]: creations, updates as a whole and by patches, deletions, and updates of the
 //!   subresources `status` and `scale`.
 //! - [`Store`]: the place that an [`Admission`] writes to, if there is one.
+//! - [`Cluster`]: the world around a request, which is given with it; [`MemoryCluster`] is one.
 //! - [`Converter`]: converts objects between the versions of a definition in the place of its
 //!   conversion webhook, which the [`WebhookCaller`] calls.
 //! - [`AdmissionReview`], [`ConversionReview`], [`JsonPatch`], [`Status`](billhook::Status): the documents that server and
@@ -58,17 +59,18 @@
 //! # shop.metadata.name = Some("shop".to_owned());
 //! # let namespaces = vec![shop];
 //! use billhook::CustomResourceDefinition;
-//! use billhook_admission::{Admission, Chain, ObjectRequest, Unreachable};
+//! use billhook_admission::{Admission, Chain, MemoryCluster, ObjectRequest, Unreachable};
 //! use billhook::webhook::{WebhookConfiguration, namespace_labels};
 //!
 //! let definition = CustomResourceDefinition::from_kube(&Backup::crd())?;
 //! let chain = Chain::new(Unreachable)
-//!     .webhooks(&[WebhookConfiguration::try_from(&webhooks)?])
-//!     .namespaces(namespace_labels(namespaces));
+//!     .webhooks(&[WebhookConfiguration::try_from(&webhooks)?]);
 //! let admission = Admission::new(definition, chain);
 //!
 //! let request = ObjectRequest::create("v1", &serde_json::to_vec(&backup)?);
-//! let accepted = admission.admit_blocking(&request).result.map_err(kube_core::Status::from)?;
+//! let cluster = MemoryCluster::from(namespace_labels(namespaces));
+//! let outcome = admission.admit_blocking(&request, &cluster);
+//! let accepted = outcome.result.map_err(kube_core::Status::from)?;
 //! let returned: Backup = serde_json::from_value(accepted.returned.unwrap().into_inner())?;
 //! assert_eq!(returned.spec.keep, Some(7));
 //! # Ok(())
@@ -105,6 +107,7 @@ pub use billhook;
 pub use billhook_policy as policy;
 
 pub use audit::{AuditAnnotation, AuditAnnotations, AuditLevel, Warnings};
+pub use billhook_policy::{Cluster, MemoryCluster};
 pub use cancellation::Cancellation;
 pub use chain::{Chain, ChainOutcome, Plugin, PluginRequest};
 pub use futures::BoxFuture;

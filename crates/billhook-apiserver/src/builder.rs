@@ -369,12 +369,12 @@ impl ServerBuilder {
             bootstraps,
         } = self;
         let chain = Chain::new(webhooks).kubernetes(kubernetes);
-        let chain = chain.authorizer(Arc::new(authorizer.clone()));
         let configured = RwLock::new(Configured::new(chain.clone()));
         let settings = Settings {
             kubernetes,
             edition: EDITIONS.of(kubernetes),
             user,
+            asked_by_expressions: Arc::new(authorizer.clone()),
             authorizer,
             new_objects,
             clock,

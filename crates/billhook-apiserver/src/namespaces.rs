@@ -1,10 +1,10 @@
 //! Questions about namespaces: which there are, their labels, whether one is being deleted (RE-141).
 //! Nothing else looks for a namespace.
 
-use billhook::webhook::NamespaceLabels;
+use billhook::webhook::{NamespaceLabels, labels_of_name, labels_of_namespace};
 use billhook_apimachinery::value::DeepValue;
 use billhook_decode::read_json;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::shared::Shared;
 use crate::storage::Object;
@@ -14,9 +14,6 @@ pub(crate) const NAMESPACES: &str = "namespaces.";
 
 /// The namespaces that every server has.
 pub(crate) const INITIAL: [&str; 4] = ["default", "kube-node-lease", "kube-public", "kube-system"];
-
-/// The label that a namespace has of itself.
-pub(crate) const NAME_LABEL: &str = "kubernetes.io/metadata.name";
 
 /// Finds a namespace that is stored.
 pub(crate) fn find(server: &Shared, name: &str) -> Option<Object> {
@@ -38,7 +35,7 @@ pub(crate) fn object(server: &Shared, name: &str) -> Option<DeepValue> {
         namespaces.admission.read_blocking(version.name(), &namespaces.stored(&found)).ok()
     };
     let assumed = || {
-        let labels = json!({ NAME_LABEL: name });
+        let labels = json!(labels_of_name(name));
         DeepValue::from(json!({"metadata": {"name": name, "labels": labels}}))
     };
     read().or_else(|| (!server.settings.has_namespaces).then(assumed))
@@ -48,14 +45,9 @@ pub(crate) fn object(server: &Shared, name: &str) -> Option<DeepValue> {
 pub(crate) fn labels(server: &Shared, name: &str) -> Option<NamespaceLabels> {
     let read = || {
         let found = find(server, name)?;
-        let namespace = read_json(&found.text).ok()?.into_value();
-        let labels = namespace.pointer("/metadata/labels").and_then(Value::as_object);
-        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-        let labels = labels.into_iter().flatten().map(|(name, value)| (name.clone(), text(value)));
-        Some(labels.collect())
+        Some(labels_of_namespace(&read_json(&found.text).ok()?.into_value()))
     };
-    let assumed = || NamespaceLabels::from([(NAME_LABEL.to_owned(), name.to_owned())]);
-    read().or_else(|| (!server.settings.has_namespaces).then(assumed))
+    read().or_else(|| (!server.settings.has_namespaces).then(|| labels_of_name(name)))
 }
 
 /// Whether a namespace is being deleted.

@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, Weak};
 
+use billhook::webhook::UserAuthorizer;
 use billhook::{DeepValue, Time};
 use billhook_admission::{Accepted, Allocator, Chain, ServerFields, now};
 use billhook_apimachinery::{KubernetesVersion, Status, UserInfo};
@@ -118,6 +119,8 @@ pub(crate) struct Settings {
     /// The user who makes the requests that impersonate no other (RE-142).
     pub(crate) user: UserInfo,
     pub(crate) authorizer: Authorizer,
+    /// The same, for expressions.
+    pub(crate) asked_by_expressions: Arc<dyn UserAuthorizer>,
     /// The source of UIDs, times and name suffixes, if it is not that of every write path.
     pub(crate) new_objects: Option<Arc<dyn Fn() -> ServerFields + Send + Sync>>,
     /// The clock of managed fields and of ages.

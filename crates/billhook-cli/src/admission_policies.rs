@@ -2,91 +2,61 @@
 
 use std::path::PathBuf;
 
-use billhook::webhook::{ApiResource, Namespaces as _};
 use billhook::{CustomResourceDefinition, KubernetesVersion, Scope};
 use billhook_apimachinery::split_api_version;
-use billhook_policy::{ClusterObjects, ParamKind, PolicyCluster as _, PolicyDocument, PolicySet};
+use billhook_policy::{Cluster as _, MemoryCluster, ParamKind, PolicyDocument, PolicySet};
 use serde_json::{Value, json};
 
 use crate::crds::Crds;
 use crate::identity::Identity;
 use crate::input::{Document, readable_documents};
-use crate::namespaces::Namespaces;
+use crate::namespaces;
 use crate::problem::{Problem, nothing};
 use crate::setup::Setup;
-
-/// Policies, and the cluster as they see it.
-#[derive(Debug, Default)]
-pub(crate) struct Policies {
-    pub(crate) set: PolicySet,
-    pub(crate) cluster: ClusterObjects,
-}
 
 /// The documents of the files.
 #[derive(Default)]
 struct Found {
     policies: Vec<PolicyDocument>,
-    namespaces: Vec<Document>,
     others: Vec<Document>,
 }
 
-impl Policies {
-    /// Reads policies, bindings, parameters and namespaces; what a server would refuse is used all
-    /// the same, with a warning. Objects without a namespace are in the one given.
-    pub(crate) fn read(
-        paths: &[PathBuf],
-        crds: Option<&Crds>,
-        namespaces: &mut Namespaces,
-        namespace: &str,
-        kubernetes: KubernetesVersion,
-        setup: &mut Setup,
-    ) -> Self {
-        let before = setup.problems.len();
-        let mut found = Found::default();
-        for document in readable_documents(paths, &mut setup.problems) {
-            if let Err(problem) = found.add(document, namespaces, setup) {
-                setup.problems.push(*problem);
-            }
+/// Reads policies and bindings, and adds parameters and namespaces to the cluster; what a server
+/// would refuse is used all the same, with a warning. Objects without a namespace are in the one
+/// given.
+pub(crate) fn read(
+    paths: &[PathBuf],
+    crds: Option<&Crds>,
+    cluster: &mut MemoryCluster,
+    namespace: &str,
+    kubernetes: KubernetesVersion,
+    setup: &mut Setup,
+) -> PolicySet {
+    let before = setup.problems.len();
+    let mut found = Found::default();
+    for document in readable_documents(paths, &mut setup.problems) {
+        if let Err(problem) = found.add(document, cluster, setup) {
+            setup.problems.push(*problem);
         }
-        if found.policies.is_empty() && setup.problems.len() == before && !paths.is_empty() {
-            setup.problems.push(*nothing(paths, "no admission policy here"));
-        }
-        let mut cluster = ClusterObjects::new();
-        for definition in crds.into_iter().flat_map(Crds::definitions) {
-            for version in definition.versions().filter(billhook::CrdVersion::is_served) {
-                let ApiResource { kind, scope, .. } = ApiResource::of_version(&version);
-                cluster.register(&kind.api_version(), &kind.kind, scope);
-            }
-        }
-        for document in found.others {
-            if let Err(problem) = insert_parameter(&mut cluster, document, crds, namespace) {
-                setup.problems.push(*problem);
-            }
-        }
-        Policies { set: PolicySet::for_kubernetes(kubernetes, found.policies), cluster }
-            .with_namespaces(found.namespaces, namespaces)
     }
-
-    /// Adds the namespaces with the labels that selectors see.
-    fn with_namespaces(mut self, documents: Vec<Document>, namespaces: &Namespaces) -> Self {
-        for mut document in documents {
-            let identity = Identity::of(&document.value);
-            let labels = namespaces.labels(identity.name.as_deref().unwrap_or_default());
-            let metadata = document.value.get_mut("metadata").and_then(Value::as_object_mut);
-            if let (Ok(Some(labels)), Some(metadata)) = (labels, metadata) {
-                metadata.insert("labels".to_owned(), json!(*labels));
-            }
-            self.cluster.insert(document.value);
-        }
-        self
+    if found.policies.is_empty() && setup.problems.len() == before && !paths.is_empty() {
+        setup.problems.push(*nothing(paths, "no admission policy here"));
     }
+    let definitions = crds.into_iter().flat_map(Crds::definitions);
+    definitions.for_each(|definition| cluster.register_definition(definition));
+    for document in found.others {
+        if let Err(problem) = insert_parameter(cluster, document, crds, namespace) {
+            setup.problems.push(*problem);
+        }
+    }
+    PolicySet::for_kubernetes(kubernetes, found.policies)
 }
 
 impl Found {
     fn add(
         &mut self,
         document: Document,
-        namespaces: &mut Namespaces,
+        cluster: &mut MemoryCluster,
         setup: &mut Setup,
     ) -> Result<(), Box<Problem>> {
         if PolicyDocument::kind_of(&document.value).is_some() {
@@ -95,9 +65,9 @@ impl Found {
                 read.map_err(|error| Problem::unusable(document.place.clone(), error.to_string()))?;
             setup.add_policy(&document, &policy, &unknown);
             self.policies.push(policy);
-        } else if namespaces.add_object(&document)? {
-            self.namespaces.push(document);
-        } else if !CustomResourceDefinition::is_definition(&document.value) {
+        } else if !namespaces::add_object(cluster, &document)?
+            && !CustomResourceDefinition::is_definition(&document.value)
+        {
             self.others.push(document);
         }
         Ok(())
@@ -106,7 +76,7 @@ impl Found {
 
 /// Adds an object that may be a parameter, as a server would have stored it.
 fn insert_parameter(
-    cluster: &mut ClusterObjects,
+    cluster: &mut MemoryCluster,
     document: Document,
     crds: Option<&Crds>,
     namespace: &str,

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use billhook::UserInfo;
 use billhook::webhook::{CelConditions, UserAuthorizer};
 use billhook_cel::{AuthorizationDecision, AuthorizationRequest, AuthorizationTarget};
+use billhook_policy::MemoryCluster;
 
 /// A verb that is allowed, on a resource or on everything.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,6 +37,11 @@ pub(crate) fn authorizer(allowed: &[Allow]) -> Option<Arc<dyn UserAuthorizer>> {
         [] => None,
         allowed => Some(Arc::new(Allowed(allowed.to_vec()))),
     }
+}
+
+/// Returns a cluster with these permissions, in which any namespace exists.
+pub(crate) fn world(allowed: &[Allow]) -> MemoryCluster {
+    MemoryCluster::new().assume_namespaces().with_authorizer(authorizer(allowed))
 }
 
 /// Evaluates match conditions.

@@ -39,7 +39,7 @@ impl<'r> Shared<'r> {
         context: &'r PolicyContext<'r>,
     ) -> Result<Self, Status> {
         let mut conditions = set.conditions().of_request();
-        if let Some(authorizer) = context.authorizer {
+        if let Some(authorizer) = context.cluster.authorizer() {
             conditions = conditions.authorizer(Arc::clone(authorizer));
         }
         if is_in_namespace(request) && !context.cluster.has_namespace(&request.namespace) {
@@ -98,7 +98,7 @@ impl<'r> Shared<'r> {
         };
         values.push((NAMESPACE, Value::any(namespace)));
         values.push(("variables", head.variables.deferred()));
-        if let Some(authorizer) = self.context.authorizer.filter(|_| has_authorizer) {
+        if let Some(authorizer) = self.context.cluster.authorizer().filter(|_| has_authorizer) {
             values.extend(authorizer_variables(authorizer, self.request));
         }
         Ok(values)
@@ -139,7 +139,7 @@ fn labels_of<'c>(
     request: &AdmissionAttributes,
     context: &'c PolicyContext<'_>,
 ) -> Result<Cow<'c, NamespaceLabels>, Status> {
-    let labels = context.namespaces.labels(&request.namespace);
+    let labels = context.cluster.labels(&request.namespace);
     let labels = labels.map_err(|error| Status::internal_error(&error.to_string()))?;
     labels.ok_or_else(|| namespace_not_found(&request.namespace))
 }

@@ -1,15 +1,14 @@
 //! The context that policies are evaluated in.
 
-use std::sync::Arc;
 use std::time::Duration;
 
-use billhook::webhook::{EquivalentResources, Namespaces, UserAuthorizer};
+use billhook::webhook::EquivalentResources;
 use billhook_apimachinery::GroupVersionKind;
 use billhook_apimachinery::value::DeepValue;
 use billhook_apply::MergeSchema;
 use serde_json::Value;
 
-use crate::cluster::PolicyCluster;
+use crate::cluster::Cluster;
 use crate::observer::PolicyObserver;
 
 /// The objects of requests: their versions, defaults and types. New methods will have defaults.
@@ -50,16 +49,12 @@ pub trait PolicyObjects {
 #[derive(Clone, Copy)]
 #[non_exhaustive]
 pub struct PolicyContext<'c> {
-    /// The labels of namespaces.
-    pub namespaces: &'c dyn Namespaces,
     /// The equivalent resources.
     pub equivalents: &'c EquivalentResources,
     /// The objects of requests.
     pub objects: &'c dyn PolicyObjects,
-    /// Parameters and namespaces.
-    pub cluster: &'c dyn PolicyCluster,
-    /// Decides what users may do; without it, expressions that ask are errors.
-    pub authorizer: Option<&'c Arc<dyn UserAuthorizer>>,
+    /// Namespaces, parameters and permissions.
+    pub cluster: &'c dyn Cluster,
     /// Watches the evaluation.
     pub observer: Option<&'c dyn PolicyObserver>,
     /// Whether each mutating policy is run once more on its own output, which costs time.
@@ -67,35 +62,19 @@ pub struct PolicyContext<'c> {
 }
 
 impl<'c> PolicyContext<'c> {
-    /// Returns a context without an authorizer.
+    /// Returns the context of a cluster.
     pub fn new(
-        namespaces: &'c dyn Namespaces,
+        cluster: &'c dyn Cluster,
         equivalents: &'c EquivalentResources,
         objects: &'c dyn PolicyObjects,
-        cluster: &'c dyn PolicyCluster,
     ) -> Self {
-        PolicyContext {
-            namespaces,
-            equivalents,
-            objects,
-            cluster,
-            authorizer: None,
-            observer: None,
-            check_idempotence: false,
-        }
+        PolicyContext { equivalents, objects, cluster, observer: None, check_idempotence: false }
     }
 
     /// Returns the context with or without a check that mutating policies are idempotent.
     #[must_use]
     pub fn check_idempotence(mut self, check: bool) -> Self {
         self.check_idempotence = check;
-        self
-    }
-
-    /// Returns the context with an authorizer.
-    #[must_use]
-    pub fn authorizer(mut self, authorizer: &'c Arc<dyn UserAuthorizer>) -> Self {
-        self.authorizer = Some(authorizer);
         self
     }
 

@@ -198,7 +198,7 @@ impl<'e> Explainer<'e> {
         context: &'e PolicyContext<'e>,
     ) -> Self {
         let conditions = set.conditions().of_request().leave_authorization_open();
-        let conditions = match context.authorizer {
+        let conditions = match context.cluster.authorizer() {
             Some(authorizer) => conditions.authorizer(Arc::clone(authorizer)),
             None => conditions,
         };
@@ -261,7 +261,7 @@ impl<'e> Explainer<'e> {
     }
 
     fn matching(&self, matcher: &RequestMatcher) -> Trace {
-        matcher.explain(self.request, self.context.namespaces, self.context.equivalents)
+        matcher.explain(self.request, self.context.cluster, self.context.equivalents)
     }
 
     fn binding(

@@ -4,7 +4,7 @@
 //!   server's errors.
 //! - [`PolicySet`]: the policies of a cluster, compiled once; evaluates them for a request, and
 //!   [explains](PolicySet::explain) which of them apply to it.
-//! - [`PolicyCluster`], [`PolicyObjects`]: what evaluation asks about parameters, namespaces and the
+//! - [`Cluster`], [`PolicyObjects`]: what evaluation asks about parameters, namespaces and the
 //!   types of objects.
 //!
 //! Nothing here does I/O. The rules are cited by their numbers in the rule book (`docs/rules` in the
@@ -18,6 +18,7 @@ mod edition;
 mod explain;
 mod expression;
 mod lints;
+mod memory_cluster;
 mod mutating;
 mod observer;
 mod params;
@@ -29,7 +30,7 @@ mod typed;
 mod validating;
 mod validation;
 
-pub use cluster::{ClusterObjects, PolicyCluster};
+pub use cluster::Cluster;
 pub use context::{PolicyContext, PolicyObjects};
 pub use document::{
     AuditAnnotationExpression, ExpressionWarning, MutatingAdmissionPolicy,
@@ -41,6 +42,7 @@ pub use document::{
 pub use explain::{ConditionExplanation, PolicyApplication, PolicyExplanation, PolicyMismatch};
 pub use expression::{EvaluatedExpression, ExpressionOutcome};
 pub use lints::{PolicyLint, lint_policies_together};
+pub use memory_cluster::MemoryCluster;
 pub use mutating::{MutationOutcome, PolicyReinvocation, PolicyRepetition};
 pub use observer::{PolicyCheck, PolicyConditions, PolicyEffect, PolicyObserver};
 pub use record::{PolicyRecord, PolicyVerdict};

@@ -5,7 +5,7 @@ use billhook_apimachinery::label_selector::{Selector, SelectorError};
 use billhook_apimachinery::value::DeepValue;
 use serde_json::Value;
 
-use crate::cluster::PolicyCluster;
+use crate::cluster::Cluster;
 use crate::document::{ParamKind, ParamRef};
 
 /// The parameters of one evaluation.
@@ -70,7 +70,7 @@ pub(crate) fn params(
     kind: Option<(&ParamKind, Scope)>,
     source: Option<&ParamSource>,
     request_namespace: &str,
-    cluster: &dyn PolicyCluster,
+    cluster: &dyn Cluster,
 ) -> Result<Vec<Params>, String> {
     let Some((kind, scope)) = kind else { return Ok(vec![Params::Undeclared]) };
     let Some(source) = source else { return Ok(vec![Params::Null]) };

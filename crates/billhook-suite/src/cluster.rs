@@ -1,8 +1,9 @@
 //! Cases of our own format: definitions and webhooks as in a cluster, and requests to it.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use billhook::webhook::{ApiResource, NamespaceError, NamespaceLabels, WebhookConfiguration};
+use billhook::webhook::{ApiResource, WebhookConfiguration};
 use billhook::{
     Change, ChangeKind, CrdOptions, CrdVersion, CustomResourceDefinition, DecodeOptions, Decoded,
     DeepValue, FieldPath, FieldValidation, KubernetesVersion, Scope, Status, UserInfo,
@@ -15,9 +16,7 @@ use billhook_apimachinery::split_api_version;
 use billhook_apimachinery::value::deep_clone;
 use billhook_findings::closest;
 use billhook_generation::set_metadata;
-use billhook_policy::{
-    ClusterObjects, EvaluatedExpression, ParamKind, PolicyCluster as _, PolicySet,
-};
+use billhook_policy::{Cluster as _, EvaluatedExpression, MemoryCluster, ParamKind, PolicySet};
 use serde_json::{Map, Value};
 
 use crate::admission_files::Policies;
@@ -42,6 +41,7 @@ pub(crate) struct Cluster {
     resources: Vec<(CustomResourceDefinition, Admission)>,
     /// The chain for objects of built-in kinds.
     chain: Chain,
+    world: Arc<MemoryCluster>,
 }
 
 /// All that came of a request.
@@ -77,27 +77,18 @@ impl Cluster {
             Ok(CustomResourceDefinition::with_options(&document, &options)?)
         });
         let definitions = definitions.collect::<Result<Vec<_>, RunnerError>>()?;
-        let mut chain = Chain::new(answers).kubernetes(kubernetes);
-        let mut namespaces = suite.namespaces.clone();
-        namespaces.extend(policies.objects.iter().filter_map(namespace));
-        chain = match namespaces.is_empty() {
-            true => chain.namespaces(every_namespace),
-            false => chain.namespaces(namespaces),
-        };
-        chain = chain.webhooks(webhooks).results_in_hook_order(true);
-        let cluster = objects(policies.objects, &definitions)?;
-        chain = chain
-            .policies(PolicySet::for_kubernetes(kubernetes, policies.documents))
-            .policy_cluster(cluster);
-        if let Some(authorizer) = authorizer(&suite.allow) {
-            chain = chain.authorizer(authorizer);
-        }
+        let world = Arc::new(world(policies.objects, &definitions, suite)?);
+        let chain = Chain::new(answers)
+            .kubernetes(kubernetes)
+            .webhooks(webhooks)
+            .results_in_hook_order(true)
+            .policies(PolicySet::for_kubernetes(kubernetes, policies.documents));
         let install = |definition: CustomResourceDefinition| {
             let admission = Admission::new(definition.clone(), chain.clone());
             (definition, admission.server_fields(fields))
         };
         let resources = definitions.into_iter().map(install).collect();
-        Ok(Cluster { resources, chain: chain.clone().model(FreeForm) })
+        Ok(Cluster { resources, chain: chain.model(FreeForm), world })
     }
 
     /// Runs a case.
@@ -179,7 +170,7 @@ impl Cluster {
         };
         request.user = user(suite, case);
         request.options = options;
-        let outcome = admission.admit_blocking(&request);
+        let outcome = admission.admit_blocking(&request, &*self.world);
         let decoded = served.decode(&request.body, &DecodeOptions::default().report(true));
         let (decoded, _, changes) = decoded.map(Decoded::into_parts).unwrap_or_default();
         let observed = Observed::of(outcome, |accepted| accepted.returned);
@@ -202,7 +193,7 @@ impl Cluster {
         };
         request.subresource.clone_from(&case.subresource);
         request.user = user(suite, case);
-        let outcome = self.chain.run_blocking(request, options, |_, _| Ok(()));
+        let outcome = self.chain.run_blocking(request, &*self.world, options, |_, _| Ok(()));
         Observed::of(outcome, |request| request.object)
     }
 
@@ -275,38 +266,24 @@ pub(crate) fn stage(case: &ObjectCase) -> Stage {
     }
 }
 
-/// The labels of any namespace.
-fn every_namespace(name: &str) -> Result<Option<NamespaceLabels>, NamespaceError> {
-    let label = ("kubernetes.io/metadata.name".to_owned(), name.to_owned());
-    Ok(Some([label].into()))
-}
-
-/// The name and the labels of a namespace, if an object is one.
-fn namespace(object: &DeepValue) -> Option<(String, NamespaceLabels)> {
-    let text = |path: &str| object.pointer(path).and_then(Value::as_str);
-    if (text("/apiVersion"), text("/kind")) != (Some("v1"), Some("Namespace")) {
-        return None;
-    }
-    let name = text("/metadata/name")?;
-    let given = object.pointer("/metadata/labels").and_then(Value::as_object);
-    let given = given.into_iter().flatten();
-    let mut labels: NamespaceLabels =
-        given.filter_map(|(key, value)| Some((key.clone(), value.as_str()?.to_owned()))).collect();
-    labels.insert("kubernetes.io/metadata.name".to_owned(), name.to_owned());
-    Some((name.to_owned(), labels))
-}
-
-/// The objects that policies see, as a server has stored them.
-fn objects(
+/// The world around the requests of a suite: its permissions, its namespaces, or any if it has none,
+/// and the objects that policies see, as a server has stored them.
+fn world(
     objects: Vec<DeepValue>,
     definitions: &[CustomResourceDefinition],
-) -> Result<ClusterObjects, RunnerError> {
-    let mut cluster = ClusterObjects::new();
-    for definition in definitions {
-        for version in definition.versions().filter(CrdVersion::is_served) {
-            cluster.register(&version.api_version(), definition.kind(), definition.scope());
-        }
+    suite: &Suite,
+) -> Result<MemoryCluster, RunnerError> {
+    let is_namespace = |object: &DeepValue| {
+        let text = |name: &str| object.get(name).and_then(Value::as_str);
+        (text("apiVersion"), text("kind")) == (Some("v1"), Some("Namespace"))
+    };
+    let has_namespaces = !suite.namespaces.is_empty() || objects.iter().any(is_namespace);
+    let mut cluster =
+        MemoryCluster::from(suite.namespaces.clone()).with_authorizer(authorizer(&suite.allow));
+    if !has_namespaces {
+        cluster = cluster.assume_namespaces();
     }
+    definitions.iter().for_each(|definition| cluster.register_definition(definition));
     for mut object in objects {
         let text =
             |name: &str| object.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();

@@ -4,7 +4,9 @@ use billhook::{
     CrdOptions, CrdVersion, CustomResourceDefinition, DeepValue, KubernetesVersion, ManifestError,
     Status,
 };
-use billhook_admission::{Admission, Chain, JsonPatch, ObjectRequest, StoredObject, Unreachable};
+use billhook_admission::{
+    Admission, Chain, JsonPatch, MemoryCluster, ObjectRequest, StoredObject, Unreachable,
+};
 use billhook_apimachinery::value::deep_clone;
 use billhook_generation::set_metadata;
 use serde_json::Value;
@@ -209,7 +211,7 @@ fn install(definition: CustomResourceDefinition) -> Admission {
 
 /// Sends a request; returns what is stored, or the server's answer.
 fn send(admission: &Admission, request: &ObjectRequest) -> Result<Stored, Box<Status>> {
-    let accepted = admission.admit_blocking(request).result?;
+    let accepted = admission.admit_blocking(request, &MemoryCluster::new()).result?;
     let stored = StoredObject::new(accepted.stored.unwrap_or_default()).resource_version(REVISION);
     let mut object = accepted.returned.unwrap_or_default();
     set_metadata(&mut object, "resourceVersion", Some(REVISION));

@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 
 use billhook::CustomResourceDefinition;
 use billhook::webhook::WebhookConfiguration;
-use billhook_admission::{Admission, Chain, ObjectRequest, RequestOptions};
+use billhook_admission::{Admission, Chain, MemoryCluster, ObjectRequest, RequestOptions};
 use billhook_webhook_client::HttpsCaller;
 use serde_json::{Value, json};
 use server::Server;
@@ -55,7 +55,7 @@ async fn main() -> Result<(), Box<dyn Error + Send + Sync>> {
             .options(RequestOptions::default().deadline(Instant::now() + time));
         let troubled = troubled.get(number / TROUBLE_EVERY % TROUBLES.len());
         let admission = troubled.filter(|_| is_troubled).unwrap_or(&fine);
-        match admission.admit(&request).await.result {
+        match admission.admit(&request, &MemoryCluster::new().assume_namespaces()).await.result {
             Ok(_) => admitted += 1,
             Err(_) => refused += 1,
         }
@@ -95,8 +95,7 @@ fn admission(
         }
         configurations.push(configuration);
     }
-    let namespaces = |_: &str| Ok(Some(billhook::webhook::NamespaceLabels::new()));
-    let chain = Chain::new(HttpsCaller::default()).webhooks(&configurations).namespaces(namespaces);
+    let chain = Chain::new(HttpsCaller::default()).webhooks(&configurations);
     Ok(Admission::new(definition, chain))
 }
 

@@ -3,7 +3,8 @@
 
 use billhook::{CrdOptions, CustomResourceDefinition, Status};
 use billhook_admission::{
-    Admission, Chain, ObjectRequest, ServerFields, StoredObject, Subresource, Unreachable,
+    Admission, Chain, MemoryCluster, ObjectRequest, ServerFields, StoredObject, Subresource,
+    Unreachable,
 };
 use billhook_apimachinery::record::text;
 use billhook_apimachinery::value::{DeepValue, deep_clone, with_depth};
@@ -45,7 +46,7 @@ pub(super) fn run(input: Given<'_>) -> Run {
 
 impl Sequence<'_> {
     fn step(&mut self, step: &Value) -> Value {
-        let outcome = self.admission.admit_blocking(&self.request(step));
+        let outcome = self.admission.admit_blocking(&self.request(step), &MemoryCluster::new());
         let (answer, shown) = match outcome.result {
             Ok(accepted) => {
                 if !accepted.unchanged {

@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use billhook::apply::MergeSchema;
 use billhook::webhook::{AdmissionAttributes, ApiResource, Operation};
 use billhook::{Scope, Status};
-use billhook_admission::{Chain, ObjectModel, ObjectModelError, RequestOptions, now};
+use billhook_admission::{
+    Chain, MemoryCluster, ObjectModel, ObjectModelError, RequestOptions, now,
+};
 use billhook_apimachinery::record::{TypedRecord as _, check_types};
 use billhook_apimachinery::value::{DeepValue, deep_clone};
 use billhook_apimachinery::{GroupVersionKind, GroupVersionResource, KubernetesVersion, record};
@@ -88,6 +90,7 @@ pub(super) async fn write(
     request: &Request,
     route: &Route<'_>,
     chain: Chain,
+    world: &MemoryCluster,
     stored: &[DeepValue],
 ) -> Option<Response> {
     let body = request.body_value()?;
@@ -103,7 +106,7 @@ pub(super) async fn write(
     };
     let (api_version, kind) = (text(&object, "/apiVersion"), text(&object, "/kind"));
     if kind == "SelfSubjectAccessReview" {
-        return Some(review(request, route, chain, &object).await);
+        return Some(review(request, route, chain, world, &object).await);
     }
     let resource = ApiResource::built_in(api_version, kind)?;
     let is_namespace = kind == "Namespace";
@@ -133,7 +136,7 @@ pub(super) async fn write(
         }
         Ok(())
     };
-    let outcome = chain.run(attributes, &options, prepare).await;
+    let outcome = chain.run(attributes, world, &options, prepare).await;
     let annotations = outcome.annotations.iter();
     let annotations = annotations.map(|(key, it)| (key.to_owned(), it.value.clone())).collect();
     let answer = match outcome.result {
@@ -157,6 +160,7 @@ async fn review(
     request: &Request,
     route: &Route<'_>,
     chain: Chain,
+    world: &MemoryCluster,
     object: &DeepValue,
 ) -> Response {
     let kind = GroupVersionKind::new(route.group, route.version, text(object, "/kind"));
@@ -165,7 +169,8 @@ async fn review(
     let attributes = resource.create(object.clone());
     debug_assert_eq!(attributes.operation, Operation::Create, "{}", request.method);
     let options = RequestOptions::default();
-    let refused: Result<_, Status> = chain.run(attributes, &options, |_, _| Ok(())).await.result;
+    let refused: Result<_, Status> =
+        chain.run(attributes, world, &options, |_, _| Ok(())).await.result;
     match refused {
         Err(status) => Response::refused(&status),
         Ok(_) => {

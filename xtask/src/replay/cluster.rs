@@ -4,17 +4,12 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use billhook::label_selector::Selector;
-use billhook::webhook::{
-    EquivalentResources, NamespaceLabels, Operation, UserAuthorizer, WebhookConfiguration,
-};
-use billhook::{CustomResourceDefinition, GroupVersionResource, Scope, Status, UserInfo};
-use billhook_admission::policy::{
-    ClusterObjects, ParamKind, PolicyCluster, PolicyDocument, PolicySet,
-};
+use billhook::webhook::{EquivalentResources, Operation, UserAuthorizer, WebhookConfiguration};
+use billhook::{CrdVersion, CustomResourceDefinition, GroupVersionResource, Status, UserInfo};
+use billhook_admission::policy::{PolicyDocument, PolicySet};
 use billhook_admission::{
-    Admission, Chain, ObjectRequest, Plugin, PluginRequest, Stage, StoreError, StoreWrite,
-    StoredObject, UpdateForm,
+    Admission, Chain, MemoryCluster, ObjectRequest, Plugin, PluginRequest, Stage, StoreError,
+    StoreWrite, StoredObject, UpdateForm,
 };
 use billhook_apimachinery::split_api_version;
 use billhook_apimachinery::value::DeepValue;
@@ -64,6 +59,11 @@ impl Objects {
         objects.get(&(namespace.to_owned(), name.to_owned())).cloned()
     }
 
+    fn all(&self) -> Vec<StoredObject> {
+        let objects = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        objects.values().cloned().collect()
+    }
+
     fn of_namespace(&self, namespace: &str) -> Vec<StoredObject> {
         let objects = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let of_namespace = objects.iter().filter(|((of, _), _)| of == namespace);
@@ -101,8 +101,8 @@ const FIRST_REVISION: u64 = 100;
 
 /// The cluster of a scenario.
 pub(super) struct Cluster {
-    resources: Arc<Vec<Resource>>,
-    namespaces: BTreeMap<String, NamespaceLabels>,
+    resources: Vec<Resource>,
+    namespaces: Vec<DeepValue>,
     /// Namespaces and objects of other built-in kinds.
     built_ins: Mutex<Vec<DeepValue>>,
 }
@@ -116,9 +116,9 @@ impl Cluster {
             Ok(Resource { definition, objects: Arc::default() })
         };
         Ok(Cluster {
-            resources: Arc::new(crds.iter().map(resource).collect::<Result<_, String>>()?),
+            resources: crds.iter().map(resource).collect::<Result<_, String>>()?,
             built_ins: Mutex::new(namespaces.iter().map(|it| stored_namespace(it)).collect()),
-            namespaces: namespaces.iter().map(|namespace| labels(namespace)).collect(),
+            namespaces: namespaces.to_vec(),
         })
     }
 
@@ -140,13 +140,14 @@ impl Cluster {
         let admission = resource.admission(Chain::new(caller()));
         let body = billhook::to_json(object).into_bytes();
         let create = ObjectRequest::create(version, &body).namespace(namespace);
-        admission.admit(&create).await.result.map_err(|status| status.to_string())?;
+        let world = self.world().await;
+        admission.admit(&create, &world).await.result.map_err(|status| status.to_string())?;
         if object.get("status").is_none() {
             return Ok(());
         }
         let stored = resource.objects.get(namespace, name).unwrap_or_default();
         let update = ObjectRequest::update(version, &body, b"").stored(stored).status_update();
-        let update = admission.admit(&update.namespace(namespace)).await;
+        let update = admission.admit(&update.namespace(namespace), &world).await;
         update.result.map(drop).map_err(|status| status.to_string())
     }
 
@@ -157,11 +158,12 @@ impl Cluster {
         configurations: &Configurations,
     ) -> Option<Response> {
         let route = request.route()?;
+        let world = self.world().await;
         if !route.group.contains('.') || route.group.ends_with(".k8s.io") {
             let chain = self.chain(configurations);
             let chain = chain.equivalents(EquivalentResources::built_in()).model(BuiltIns);
             let stored = self.built_ins().clone();
-            return built_in::write(request, &route, chain, &stored).await;
+            return built_in::write(request, &route, chain, &world, &stored).await;
         }
         let resource = self.resource(&route)?;
         let stored = resource.objects.get(route.namespace, route.name);
@@ -169,7 +171,7 @@ impl Cluster {
         let object_request = request.object_request(&route, stored.clone())?;
         if object_request.is_in_collection {
             let chain = || self.chain(configurations);
-            return Some(resource.delete_all(&route, &object_request, chain).await);
+            return Some(resource.delete_all(&route, &object_request, &world, chain).await);
         }
         let is_new = stored.bytes.is_empty();
         let is_apply = object_request.form == UpdateForm::ServerSideApply;
@@ -179,7 +181,8 @@ impl Cluster {
             let known = GroupVersionResource::new(route.group, route.version, route.resource);
             return Some(Response::refused(&Status::not_found(&known, route.name)));
         }
-        let outcome = resource.admission(self.chain(configurations)).admit(&object_request).await;
+        let admission = resource.admission(self.chain(configurations));
+        let outcome = admission.admit(&object_request, &world).await;
         let annotations = outcome.annotations.iter();
         let annotations = annotations.map(|(key, found)| (key.to_owned(), found.value.clone()));
         let answer = match outcome.result {
@@ -211,16 +214,28 @@ impl Cluster {
     fn chain(&self, configurations: &Configurations) -> Chain {
         let policies = configurations.policies.iter();
         let policies = policies.filter_map(|value| PolicyDocument::from_value(value).ok());
-        let resources = Arc::clone(&self.resources);
-        let mut built_ins = ClusterObjects::new();
-        self.built_ins().iter().for_each(|object| built_ins.insert(object.clone()));
         Chain::new(caller())
             .webhooks(&configurations.webhooks)
             .policies(PolicySet::new(policies))
-            .policy_cluster(Parameters { resources, built_ins })
-            .namespaces(self.namespaces.clone())
-            .authorizer(Arc::new(AllowAll))
             .plugin(NamespaceLifecycle(self.namespaces.clone()))
+    }
+
+    /// The world around a request: namespaces, and all objects in all versions.
+    async fn world(&self) -> MemoryCluster {
+        let mut world = MemoryCluster::new().with_authorizer(Some(Arc::new(AllowAll)));
+        let known = self.namespaces.iter().chain(&*self.built_ins()).cloned().collect::<Vec<_>>();
+        known.into_iter().for_each(|object| world.insert(object));
+        for resource in &self.resources {
+            world.register_definition(&resource.definition);
+            let admission = resource.admission(Chain::new(caller()));
+            for stored in resource.objects.all() {
+                for version in resource.definition.versions().filter(CrdVersion::is_served) {
+                    let read = admission.read(version.name(), &stored).await;
+                    read.into_iter().for_each(|object| world.insert(object));
+                }
+            }
+        }
+        world
     }
 }
 
@@ -230,13 +245,14 @@ impl Resource {
         &self,
         route: &Route<'_>,
         request: &ObjectRequest,
+        world: &MemoryCluster,
         chain: impl Fn() -> Chain,
     ) -> Response {
         let (mut items, mut warnings) = (Vec::new(), Vec::new());
         let mut annotations = BTreeMap::new();
         for stored in self.objects.of_namespace(route.namespace) {
             let request = request.clone().stored(stored);
-            let outcome = self.admission(chain()).admit(&request).await;
+            let outcome = self.admission(chain()).admit(&request, world).await;
             warnings.extend(outcome.warnings.texts());
             for (key, found) in outcome.annotations.iter() {
                 annotations.entry(key.to_owned()).or_insert_with(|| found.value.clone());
@@ -261,53 +277,6 @@ impl Resource {
         let objects = Arc::clone(&self.objects);
         let store = move |write: StoreWrite<'_>| objects.write(write);
         Admission::new(self.definition.clone(), chain).store(Arc::new(store))
-    }
-}
-
-/// The objects that policies may have as parameters.
-struct Parameters {
-    resources: Arc<Vec<Resource>>,
-    built_ins: ClusterObjects,
-}
-
-impl Parameters {
-    fn resource(&self, kind: &ParamKind) -> Option<(&Resource, String)> {
-        let (group, version) = kind.api_version.split_once('/')?;
-        let is_wanted = |resource: &&Resource| {
-            resource.definition.group() == group && resource.definition.kind() == kind.kind
-        };
-        Some((self.resources.iter().find(is_wanted)?, version.to_owned()))
-    }
-}
-
-impl PolicyCluster for Parameters {
-    fn scope(&self, kind: &ParamKind) -> Option<Scope> {
-        match self.resource(kind) {
-            Some((resource, version)) => {
-                resource.definition.version(&version).map(|_| resource.definition.scope())
-            }
-            None => self.built_ins.scope(kind),
-        }
-    }
-
-    fn object(&self, kind: &ParamKind, namespace: &str, name: &str) -> Option<DeepValue> {
-        let Some((resource, version)) = self.resource(kind) else {
-            return self.built_ins.object(kind, namespace, name);
-        };
-        let stored = resource.objects.get(namespace, name)?;
-        resource.admission(Chain::new(caller())).read_blocking(&version, &stored).ok()
-    }
-
-    fn objects(&self, kind: &ParamKind, namespace: &str, selector: &Selector) -> Vec<DeepValue> {
-        let Some((resource, version)) = self.resource(kind) else {
-            return self.built_ins.objects(kind, namespace, selector);
-        };
-        let mut found = ClusterObjects::new();
-        for stored in resource.objects.of_namespace(namespace) {
-            let read = resource.admission(Chain::new(caller())).read_blocking(&version, &stored);
-            read.into_iter().for_each(|object| found.insert(object));
-        }
-        found.objects(kind, namespace, selector)
     }
 }
 
@@ -348,18 +317,6 @@ impl Response {
     }
 }
 
-/// The name and labels of a namespace, with the label that the server adds.
-fn labels(namespace: &Value) -> (String, NamespaceLabels) {
-    let name = text(namespace, "/metadata/name").to_owned();
-    let given = namespace.pointer("/metadata/labels").and_then(Value::as_object);
-    let label = |(key, value): (&String, &Value)| {
-        (key.clone(), value.as_str().unwrap_or_default().to_owned())
-    };
-    let mut labels: NamespaceLabels = given.into_iter().flatten().map(label).collect();
-    labels.insert("kubernetes.io/metadata.name".to_owned(), name.clone());
-    (name, labels)
-}
-
 /// Allows everything: the user of the scenarios is an administrator.
 #[derive(Debug)]
 struct AllowAll;
@@ -385,7 +342,7 @@ impl ServiceResolver for NoServices {
 }
 
 /// Refuses objects in namespaces that do not exist (RE-141).
-struct NamespaceLifecycle(BTreeMap<String, NamespaceLabels>);
+struct NamespaceLifecycle(Vec<DeepValue>);
 
 impl Plugin for NamespaceLifecycle {
     fn name(&self) -> &str {
@@ -403,7 +360,8 @@ impl Plugin for NamespaceLifecycle {
     fn mutate(&self, request: &mut PluginRequest<'_>) -> Result<(), Status> {
         let namespace = &request.attributes().namespace;
         let is_own = request.attributes().resource.is_namespaces();
-        if is_own || namespace.is_empty() || self.0.contains_key(namespace) {
+        let exists = self.0.iter().any(|it| text(it, "/metadata/name") == namespace);
+        if is_own || namespace.is_empty() || exists {
             return Ok(());
         }
         Err(Status::not_found(&GroupVersionResource::new("", "v1", "namespaces"), namespace))

@@ -1,17 +1,16 @@
 //! A chain: the webhooks and plugins that requests go through, and what it needs to call them
 //! (DI-01 to DI-08).
 
-use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Instant;
 
 use billhook::KubernetesVersion;
 use billhook::webhook::{
-    CelConditions, ConfigurationKind, EquivalentResources, MatchConditions, NamespaceLabels,
-    Namespaces, UserAuthorizer, WebhookConfiguration, WebhookSet,
+    CelConditions, ConfigurationKind, EquivalentResources, MatchConditions, UserAuthorizer,
+    WebhookConfiguration, WebhookSet,
 };
-use billhook_policy::{ClusterObjects, PolicyCluster, PolicySet};
+use billhook_policy::PolicySet;
 
 use super::plugin::Plugin;
 use crate::object_model::{ObjectModel, UnknownObjects};
@@ -29,7 +28,7 @@ use crate::stage::Stage;
 /// the caller with its connections, plugins and everything else (DI-08):
 ///
 /// ```
-/// use billhook_admission::{Chain, RequestOptions, Unreachable};
+/// use billhook_admission::{Chain, MemoryCluster, RequestOptions, Unreachable};
 /// use billhook::{GroupVersionKind, GroupVersionResource};
 /// use billhook::webhook::{AdmissionAttributes, WebhookConfiguration};
 /// use serde_json::json;
@@ -52,13 +51,13 @@ use crate::stage::Stage;
 ///         json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "a"}}),
 ///     )
 /// };
-/// let options = RequestOptions::default();
+/// let (cluster, options) = (MemoryCluster::new(), RequestOptions::default());
 /// let chain = Chain::new(Unreachable);
-/// let outcome = chain.run_blocking(node(), &options, |_, _| Ok(()));
+/// let outcome = chain.run_blocking(node(), &cluster, &options, |_, _| Ok(()));
 /// assert!(outcome.result.is_ok());
 ///
 /// let chain = chain.clone().webhooks(&[configuration]);
-/// let outcome = chain.run_blocking(node(), &options, |_, _| Ok(()));
+/// let outcome = chain.run_blocking(node(), &cluster, &options, |_, _| Ok(()));
 /// assert_eq!(
 ///     outcome.result.unwrap_err().to_string(),
 ///     "Internal error occurred: failed calling webhook \"nodes.example.com\": could not get REST \
@@ -80,15 +79,12 @@ pub struct Chain {
     pub(super) late_plugins: Vec<Arc<dyn Plugin>>,
     mutating: Option<Arc<WebhookSet>>,
     validating: Option<Arc<WebhookSet>>,
-    pub(super) namespaces: Arc<dyn Namespaces + Send + Sync>,
     pub(super) equivalents: Arc<EquivalentResources>,
     /// The evaluator for the version of the server; another one may be set.
     own_conditions: Arc<CelConditions>,
     pub(super) kubernetes: KubernetesVersion,
     conditions: Option<Arc<dyn MatchConditions + Send + Sync>>,
     policies: PolicySet,
-    pub(super) policy_cluster: Arc<dyn PolicyCluster>,
-    pub(super) authorizer: Option<Arc<dyn UserAuthorizer>>,
 }
 
 impl fmt::Debug for Chain {
@@ -116,14 +112,11 @@ impl Chain {
             late_plugins: Vec::new(),
             mutating: None,
             validating: None,
-            namespaces: Arc::new(BTreeMap::<String, NamespaceLabels>::new()),
             equivalents: Arc::default(),
             own_conditions: Arc::default(),
             kubernetes: KubernetesVersion::default(),
             conditions: None,
             policies: PolicySet::default(),
-            policy_cluster: Arc::new(ClusterObjects::new()),
-            authorizer: None,
         }
     }
 
@@ -175,13 +168,6 @@ impl Chain {
         self
     }
 
-    /// The chain with the namespaces that there are; none by default.
-    #[must_use]
-    pub fn namespaces(mut self, namespaces: impl Namespaces + Send + Sync + 'static) -> Self {
-        self.namespaces = Arc::new(namespaces);
-        self
-    }
-
     /// The chain with the resources that are equivalent.
     #[must_use]
     pub fn equivalents(mut self, equivalents: EquivalentResources) -> Self {
@@ -189,7 +175,8 @@ impl Chain {
         self
     }
 
-    /// The chain with another evaluator of match conditions; the default one has no authorizer.
+    /// The chain with another evaluator of match conditions, which does not ask the authorizer of
+    /// the cluster.
     #[must_use]
     pub fn conditions(mut self, conditions: impl MatchConditions + Send + Sync + 'static) -> Self {
         self.conditions = Some(Arc::new(conditions));
@@ -204,30 +191,12 @@ impl Chain {
         self
     }
 
-    /// The chain with the objects that policies have as parameters, and the namespaces that they
-    /// see. By default there are no parameters, and of namespaces the labels are known
-    /// ([`Chain::namespaces`]).
-    #[must_use]
-    pub fn policy_cluster(mut self, cluster: impl PolicyCluster + 'static) -> Self {
-        self.policy_cluster = Arc::new(cluster);
-        self
-    }
-
-    /// The chain with an authorizer for the expressions of policies and of match conditions, unless
-    /// these have another evaluator.
-    #[must_use]
-    pub fn authorizer(mut self, authorizer: Arc<dyn UserAuthorizer>) -> Self {
-        self.authorizer = Some(authorizer);
-        self.remake_conditions();
-        self
-    }
-
     /// The chain of a server of another version (KV-30, KV-92). Configurations, definitions and an
     /// evaluator of match conditions of the caller's own have a version of their own.
     #[must_use]
     pub fn kubernetes(mut self, kubernetes: KubernetesVersion) -> Self {
         self.kubernetes = kubernetes;
-        self.remake_conditions();
+        self.own_conditions = Arc::new(CelConditions::new().kubernetes(kubernetes));
         self
     }
 
@@ -283,14 +252,6 @@ impl Chain {
         Arc::clone(&self.caller)
     }
 
-    fn remake_conditions(&mut self) {
-        let conditions = CelConditions::new().kubernetes(self.kubernetes);
-        self.own_conditions = Arc::new(match &self.authorizer {
-            Some(authorizer) => conditions.authorizer(Arc::clone(authorizer)),
-            None => conditions,
-        });
-    }
-
     /// The policies, unless there are none that could have an effect.
     pub(super) fn policy_set(&self) -> Option<&PolicySet> {
         Some(&self.policies).filter(|policies| !policies.is_empty())
@@ -300,6 +261,20 @@ impl Chain {
         match &self.conditions {
             Some(conditions) => &**conditions,
             None => &*self.own_conditions,
+        }
+    }
+
+    /// Returns the evaluator of match conditions for one request, unless it is that of the chain.
+    pub(super) fn request_conditions(
+        &self,
+        authorizer: Option<&Arc<dyn UserAuthorizer>>,
+    ) -> Option<Box<dyn MatchConditions + Send + Sync + '_>> {
+        match (&self.conditions, authorizer) {
+            (None, Some(authorizer)) => {
+                let conditions = self.own_conditions.of_request();
+                Some(Box::new(conditions.authorizer(Arc::clone(authorizer))))
+            }
+            _ => self.match_conditions().for_request(),
         }
     }
 

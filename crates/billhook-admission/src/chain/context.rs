@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use billhook::webhook::{AdmissionAttributes, CompiledWebhook, MatchConditions};
 use billhook_apimachinery::value::DeepValue;
+use billhook_policy::Cluster;
 
 use super::builder::Chain;
 use crate::audit::AuditLevel;
@@ -11,9 +12,10 @@ use crate::options::{Deadline, RequestOptions};
 use crate::review::Verified;
 use crate::trace::RequestLog;
 
-/// A request's time and log, and the chain it goes through.
+/// A request's time and log, the chain it goes through and the cluster around it.
 pub(crate) struct Context<'c> {
     pub(super) chain: &'c Chain,
+    pub(super) cluster: &'c dyn Cluster,
     pub(super) options: &'c RequestOptions,
     pub(crate) deadline: Deadline<'c>,
     pub(crate) log: RequestLog,
@@ -26,12 +28,16 @@ pub(crate) struct Context<'c> {
 }
 
 impl<'c> Context<'c> {
-    pub(super) fn new(chain: &'c Chain, options: &'c RequestOptions) -> Self {
+    pub(super) fn new(
+        chain: &'c Chain,
+        cluster: &'c dyn Cluster,
+        options: &'c RequestOptions,
+    ) -> Self {
         let log = RequestLog { is_tracing: options.trace, ..RequestLog::default() };
-        let conditions = chain.match_conditions().for_request();
+        let conditions = chain.request_conditions(cluster.authorizer());
         let deadline = chain.deadline(options);
         let is_timed = options.trace || chain.watcher().is_some();
-        Context { chain, options, deadline, log, replaced: None, is_timed, conditions }
+        Context { chain, cluster, options, deadline, log, replaced: None, is_timed, conditions }
     }
 
     /// Returns when something begins, if somebody is told how long it takes.

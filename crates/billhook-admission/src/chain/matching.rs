@@ -46,7 +46,7 @@ pub(super) async fn decide(
 ) -> Result<Result<Match, DecisionReason>, Status> {
     let chain = context.chain;
     let start = CallStart::new(hook, stage, request.operation);
-    let found = hook.decide(request, &MatchContext::new(&*chain.namespaces, &chain.equivalents));
+    let found = hook.decide(request, &MatchContext::new(context.cluster, &chain.equivalents));
     let decision = match found {
         Decision::NotEvaluated(matched) => {
             let objects = convert(&matched).await?;

@@ -144,13 +144,8 @@ impl PolicyObserver for Watch<'_> {
     }
 }
 
-fn policy_context<'c>(chain: &'c Chain, objects: &'c Objects<'c>) -> PolicyContext<'c> {
-    let context =
-        PolicyContext::new(&*chain.namespaces, &chain.equivalents, objects, &*chain.policy_cluster);
-    match &chain.authorizer {
-        Some(authorizer) => context.authorizer(authorizer),
-        None => context,
-    }
+fn policy_context<'c>(context: &Context<'c>, objects: &'c Objects<'c>) -> PolicyContext<'c> {
+    PolicyContext::new(context.cluster, &context.chain.equivalents, objects)
 }
 
 /// Runs the mutating policies over a request.
@@ -164,11 +159,11 @@ pub(super) async fn mutate(
     let Some(policies) = chain.policy_set() else { return Ok(()) };
     let began = context.begin();
     let objects = Objects::new(&*chain.model);
-    let kinds = policies.mutating_kinds(request, &policy_context(chain, &objects));
+    let kinds = policies.mutating_kinds(request, &policy_context(context, &objects));
     let objects = objects.converted(request, kinds).await;
     let (outcome, expressions) = {
         let watch = Watch::new(context, Stage::Mutating, request.operation);
-        let policy_context = policy_context(chain, &objects)
+        let policy_context = policy_context(context, &objects)
             .observer(&watch)
             .check_idempotence(context.options.check_idempotence);
         let outcome = policies.mutate(request, &policy_context, reinvocation);
@@ -214,10 +209,10 @@ pub(super) async fn validate(
     let chain = context.chain;
     let Some(policies) = chain.policy_set() else { return Ok(()) };
     let objects = Objects::new(&*chain.model);
-    let kinds = policies.validating_kinds(request, &policy_context(chain, &objects));
+    let kinds = policies.validating_kinds(request, &policy_context(context, &objects));
     let objects = objects.converted(request, kinds).await;
     let watch = Watch::new(context, Stage::Validating, request.operation);
-    let outcome = policies.validate(request, &policy_context(chain, &objects).observer(&watch));
+    let outcome = policies.validate(request, &policy_context(context, &objects).observer(&watch));
     let expressions = watch.into_expressions();
     context.log.expressions.extend(expressions);
     note(context, Stage::Validating, 0, outcome.records);

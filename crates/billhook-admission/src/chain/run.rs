@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use billhook::webhook::{AdmissionAttributes, Operation};
 use billhook_apimachinery::Status;
-use billhook_policy::PolicyReinvocation;
+use billhook_policy::{Cluster, PolicyReinvocation};
 
 use super::builder::Chain;
 use super::context::Context;
@@ -29,10 +29,11 @@ impl Chain {
     pub async fn run(
         &self,
         mut request: AdmissionAttributes,
+        cluster: &dyn Cluster,
         options: &RequestOptions,
         prepare: impl FnOnce(&mut AdmissionAttributes, &mut Warnings) -> Result<(), Status> + Send,
     ) -> ChainOutcome {
-        let mut run = Run::new(self, options);
+        let mut run = Run::new(self, cluster, options);
         let result = run.through(&mut request, prepare).await;
         run.conclude(result.map(|()| request))
     }
@@ -42,10 +43,11 @@ impl Chain {
     pub fn run_blocking(
         &self,
         request: AdmissionAttributes,
+        cluster: &dyn Cluster,
         options: &RequestOptions,
         prepare: impl FnOnce(&mut AdmissionAttributes, &mut Warnings) -> Result<(), Status> + Send,
     ) -> ChainOutcome {
-        block_on(self.run(request, options, prepare))
+        block_on(self.run(request, cluster, options, prepare))
     }
 }
 
@@ -63,8 +65,12 @@ struct Begun {
 }
 
 impl<'c> Run<'c> {
-    pub(crate) fn new(chain: &'c Chain, options: &'c RequestOptions) -> Self {
-        Run { context: Context::new(chain, options) }
+    pub(crate) fn new(
+        chain: &'c Chain,
+        cluster: &'c dyn Cluster,
+        options: &'c RequestOptions,
+    ) -> Self {
+        Run { context: Context::new(chain, cluster, options) }
     }
 
     async fn through(

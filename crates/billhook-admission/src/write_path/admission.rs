@@ -7,6 +7,7 @@ use billhook::webhook::{ApiResource, EquivalentResources};
 use billhook::{CrdVersion, CustomResourceDefinition, Time, scale};
 use billhook_apimachinery::Status;
 use billhook_apimachinery::value::DeepValue;
+use billhook_policy::Cluster;
 
 use super::attempt::{Attempt, Attempted};
 use super::body::{Incoming, read_stored};
@@ -36,7 +37,7 @@ pub type AdmissionOutcome = RequestOutcome<Accepted>;
 ///
 /// ```
 /// use billhook::CustomResourceDefinition;
-/// use billhook_admission::{Admission, Chain, ObjectRequest, Unreachable};
+/// use billhook_admission::{Admission, Chain, MemoryCluster, ObjectRequest, Unreachable};
 ///
 /// # let definition = CustomResourceDefinition::from_value(&serde_json::json!({
 /// #   "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
@@ -48,12 +49,12 @@ pub type AdmissionOutcome = RequestOutcome<Accepted>;
 /// let admission = Admission::new(definition, Chain::new(Unreachable));
 /// let body = br#"{"apiVersion": "example.com/v1", "kind": "Foo",
 ///     "metadata": {"name": "x"}, "spec": {}}"#;
-/// let outcome = admission.admit_blocking(&ObjectRequest::create("v1", body));
+/// let outcome = admission.admit_blocking(&ObjectRequest::create("v1", body), &MemoryCluster::new());
 /// assert_eq!(outcome.result?.returned.unwrap()["spec"]["size"], 1);
 ///
 /// let body = br#"{"apiVersion": "example.com/v1", "kind": "Foo",
 ///     "metadata": {"name": "x"}, "spec": {"size": 4}}"#;
-/// let outcome = admission.admit_blocking(&ObjectRequest::create("v1", body));
+/// let outcome = admission.admit_blocking(&ObjectRequest::create("v1", body), &MemoryCluster::new());
 /// assert_eq!(outcome.field_errors.first().unwrap().field().to_string(), "spec.size");
 /// assert_eq!(
 ///     outcome.result.unwrap_err().to_string(),
@@ -177,9 +178,9 @@ impl Admission {
         self
     }
 
-    /// Takes a request through decoding, the chain, validation and storage.
-    pub async fn admit(&self, request: &ObjectRequest) -> AdmissionOutcome {
-        let mut run = Run::new(&self.chain, &request.options);
+    /// Takes a request through decoding, the chain, validation and storage, in a cluster.
+    pub async fn admit(&self, request: &ObjectRequest, cluster: &dyn Cluster) -> AdmissionOutcome {
+        let mut run = Run::new(&self.chain, cluster, &request.options);
         // In a box, it is not copied from one enclosing future to the next.
         let mut result = Box::pin(self.take_through(request, &mut run)).await;
         // The server does not wait for what becomes of a request whose time is over (RE-22).
@@ -191,8 +192,12 @@ impl Admission {
 
     /// [`Admission::admit`] for callers of webhooks that never wait for anything, such as webhooks
     /// in the same process. It blocks the thread.
-    pub fn admit_blocking(&self, request: &ObjectRequest) -> AdmissionOutcome {
-        block_on(self.admit(request))
+    pub fn admit_blocking(
+        &self,
+        request: &ObjectRequest,
+        cluster: &dyn Cluster,
+    ) -> AdmissionOutcome {
+        block_on(self.admit(request, cluster))
     }
 
     async fn take_through(

@@ -77,7 +77,7 @@ pub enum StoreError {
 /// use std::sync::{Arc, Mutex};
 ///
 /// use billhook::CustomResourceDefinition;
-/// use billhook_admission::{Admission, Chain, ObjectRequest, StoreError, StoreWrite, StoredObject, Unreachable};
+/// use billhook_admission::{Admission, Chain, MemoryCluster, ObjectRequest, StoreError, StoreWrite, StoredObject, Unreachable};
 ///
 /// #[derive(Default)]
 /// struct Memory {
@@ -121,9 +121,9 @@ pub enum StoreError {
 ///
 /// let body = br#"{"apiVersion": "example.com/v1", "kind": "Foo", "metadata": {"name": "x"}}"#;
 /// let create = ObjectRequest::create("v1", body);
-/// let created = admission.admit_blocking(&create).result?.returned.unwrap();
+/// let created = admission.admit_blocking(&create, &MemoryCluster::new()).result?.returned.unwrap();
 /// assert_eq!(created["metadata"]["resourceVersion"], "1");
-/// let refused = admission.admit_blocking(&create).result.unwrap_err();
+/// let refused = admission.admit_blocking(&create, &MemoryCluster::new()).result.unwrap_err();
 /// assert_eq!(refused.to_string(), "foos.example.com \"x\" already exists");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

@@ -11,8 +11,8 @@ use billhook::webhook::{
 use billhook::{GroupVersionKind, GroupVersionResource};
 use billhook_admission::metrics::AdmissionMetrics;
 use billhook_admission::{
-    BoxFuture, CallerError, Cancellation, Chain, RequestOptions, WebhookAnswer, WebhookCall,
-    WebhookCaller,
+    BoxFuture, CallerError, Cancellation, Chain, MemoryCluster, RequestOptions, WebhookAnswer,
+    WebhookCall, WebhookCaller,
 };
 use prometheus_client::encoding::text::encode;
 use prometheus_client::registry::Registry;
@@ -47,11 +47,9 @@ impl MatchConditions for Broken {
 fn records(kind: &str, more: &Value) -> (String, String) {
     let mut registry = Registry::default();
     let cancellation = Cancellation::new();
-    let namespaces =
-        std::collections::BTreeMap::from([("default".to_owned(), NamespaceLabels::new())]);
+    let cluster = MemoryCluster::new().with_namespace("default", NamespaceLabels::new());
     let chain = Chain::new(GoesAway(cancellation.clone()))
         .webhooks(&[crate::hook::configuration(kind, "c", "a.example.com", more)])
-        .namespaces(namespaces)
         .conditions(Broken)
         .observer(Arc::new(AdmissionMetrics::new(&mut registry)));
     let request = AdmissionAttributes::create(
@@ -62,7 +60,7 @@ fn records(kind: &str, more: &Value) -> (String, String) {
     let options = RequestOptions::default().cancellation(&cancellation);
     let log = Log::default();
     tracing::subscriber::with_default(log.clone(), || {
-        let mut run = Box::pin(chain.run(request, &options, |_, _| Ok(())));
+        let mut run = Box::pin(chain.run(request, &cluster, &options, |_, _| Ok(())));
         let mut polls = 0;
         while run.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending() {
             polls += 1;

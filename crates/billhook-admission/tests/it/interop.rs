@@ -12,7 +12,7 @@ use billhook::{GroupVersionKind, GroupVersionResource, UserInfo};
 use billhook::{Status, StatusCause, StatusDetails};
 use billhook_admission::{
     AdmissionRequest, AdmissionResponse, AdmissionReview, BoxFuture, CallerError, Chain,
-    RequestOptions, ReviewVersion, WebhookAnswer, WebhookCall, WebhookCaller,
+    MemoryCluster, RequestOptions, ReviewVersion, WebhookAnswer, WebhookCall, WebhookCaller,
 };
 use k8s_openapi::api::admissionregistration::v1 as registration;
 use k8s_openapi::api::core::v1::{ConfigMap, Namespace};
@@ -342,7 +342,8 @@ fn a_webhook_of_kube_takes_part_in_a_chain() {
     for over_the_wire in [false, true] {
         let chain = Chain::new(Labels { over_the_wire }).webhooks(&webhooks);
         let options = RequestOptions::default();
-        let run = chain.run(attributes.clone(), &options, |_, _| Ok(()));
+        let cluster = MemoryCluster::new();
+        let run = chain.run(attributes.clone(), &cluster, &options, |_, _| Ok(()));
         let outcome = tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(run);
         let object = outcome.result.unwrap().object.unwrap();
         assert_eq!(object["spec"]["owner"], "kube");

@@ -1,6 +1,5 @@
 //! The metrics of admission: names, labels, buckets, and what counts as what (OB-02 to OB-19).
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use billhook::Status;
@@ -13,8 +12,8 @@ use billhook_admission::metrics::AdmissionMetrics;
 use billhook_admission::policy::{PolicyDocument, PolicySet};
 use billhook_admission::{
     AdmissionResponse, AdmissionReview, BoxFuture, CallFailure, CallerError, Chain,
-    CustomResources, ObjectModel as _, Plugin, RequestOptions, ReviewVersion, Stage, WebhookAnswer,
-    WebhookCall, WebhookCaller,
+    CustomResources, MemoryCluster, ObjectModel as _, Plugin, RequestOptions, ReviewVersion, Stage,
+    WebhookAnswer, WebhookCall, WebhookCaller,
 };
 use prometheus_client::encoding::text::encode;
 use prometheus_client::registry::Registry;
@@ -121,10 +120,9 @@ fn metrics() -> String {
     for (kind, name, more) in hooks {
         let configuration =
             crate::hook::configuration(kind, name, &format!("{name}.example.com"), &more);
-        let namespaces = BTreeMap::from([("default".to_owned(), NamespaceLabels::new())]);
+        let cluster = MemoryCluster::new().with_namespace("default", NamespaceLabels::new());
         let chain = Chain::new(ByName)
             .webhooks(&[configuration])
-            .namespaces(namespaces)
             .conditions(Letters)
             .late_plugin(Nothing)
             .observer(metrics.clone());
@@ -133,7 +131,7 @@ fn metrics() -> String {
             GroupVersionResource::new("example.com", "v1", "foos"),
             json!({"apiVersion": "example.com/v1", "kind": "Foo", "metadata": {"name": "x"}}),
         );
-        chain.run_blocking(request, &RequestOptions::default(), |_, _| Ok(()));
+        chain.run_blocking(request, &cluster, &RequestOptions::default(), |_, _| Ok(()));
     }
     let mut text = String::new();
     encode(&mut text, &registry).unwrap();
@@ -348,7 +346,12 @@ fn repetitions_are_counted() {
     let create = AdmissionAttributes::create(kind.clone(), resource.clone(), object.clone());
     let delete = AdmissionAttributes::delete(kind, resource, object);
     for request in [create, delete] {
-        let outcome = chain.run_blocking(request, &RequestOptions::default(), |_, _| Ok(()));
+        let outcome = chain.run_blocking(
+            request,
+            &MemoryCluster::new(),
+            &RequestOptions::default(),
+            |_, _| Ok(()),
+        );
         assert!(outcome.result.is_ok());
     }
     let mut text = String::new();
@@ -396,7 +399,7 @@ fn policy_samples(documents: Vec<PolicyDocument>) -> Vec<String> {
         GroupVersionResource::new("example.com", "v1", "foos"),
         json!({"apiVersion": "example.com/v1", "kind": "Foo", "metadata": {"name": "x"}}),
     );
-    chain.run_blocking(request, &RequestOptions::default(), |_, _| Ok(()));
+    chain.run_blocking(request, &MemoryCluster::new(), &RequestOptions::default(), |_, _| Ok(()));
     let mut text = String::new();
     encode(&mut text, &registry).unwrap();
     let is_of_policies = |line: &&str| {

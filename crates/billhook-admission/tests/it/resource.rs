@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use billhook::{CustomResourceDefinition, FieldValidation};
 use billhook_admission::{
-    Admission, AdmissionResponse, AdmissionReview, BoxFuture, CallerError, Chain, ObjectRequest,
-    RequestOptions, ReviewVersion, StoredObject, WebhookAnswer, WebhookCall, WebhookCaller,
+    Admission, AdmissionResponse, AdmissionReview, BoxFuture, CallerError, Chain, MemoryCluster,
+    ObjectRequest, RequestOptions, ReviewVersion, StoredObject, WebhookAnswer, WebhookCall,
+    WebhookCaller,
 };
 use serde_json::{Value, json};
 
@@ -31,7 +32,7 @@ fn a_create_goes_all_the_way() {
     let mut object = body("v1", json!({"typo": 1}));
     object["status"] = json!({"ready": true});
     object["metadata"]["uid"] = "made-up".into();
-    let outcome = admission(&caller).admit_blocking(&create("v1", &object));
+    let outcome = admission(&caller).admit_blocking(&create("v1", &object), &MemoryCluster::new());
     assert_eq!(outcome.warnings.texts(), [r#"unknown field "spec.typo""#]);
 
     let asked = caller.asked("m");
@@ -121,13 +122,13 @@ fn repeated_keys_of_yaml() {
     let text = b"apiVersion: example.com/v1\nkind: Foo\nmetadata:\n  name: x\n  name: x\nspec:\n  \
                  size: 1\n  size: 2\n";
     let request = ObjectRequest::create("v1", text);
-    let outcome = admission(&InProcess::new(allow)).admit_blocking(&request);
+    let outcome = admission(&InProcess::new(allow)).admit_blocking(&request, &MemoryCluster::new());
     assert_eq!(
         outcome.warnings.texts(),
         ["line 5: key \"name\" already set in map", "line 8: key \"size\" already set in map"]
     );
     let request = request.field_validation(FieldValidation::Strict);
-    let outcome = admission(&InProcess::new(allow)).admit_blocking(&request);
+    let outcome = admission(&InProcess::new(allow)).admit_blocking(&request, &MemoryCluster::new());
     assert_eq!(
         message(&outcome),
         "Foo in version \"v1\" cannot be handled as a Foo: strict decoding error: yaml: unmarshal \
@@ -140,7 +141,8 @@ fn repeated_keys_of_yaml() {
 #[test]
 fn what_webhooks_made_is_validated() {
     let caller = patch_of_m(json!([{"op": "replace", "path": "/spec/size", "value": 10}]));
-    let outcome = admission(&caller).admit_blocking(&create("v1", &body("v1", json!({}))));
+    let outcome = admission(&caller)
+        .admit_blocking(&create("v1", &body("v1", json!({}))), &MemoryCluster::new());
     let status = outcome.result.unwrap_err();
     assert_eq!(
         status.message,
@@ -162,14 +164,14 @@ fn nulls_of_webhooks_are_not_removed() {
     let caller = patch_of_m(json!([{"op": "add", "path": "/status", "value": {"ready": null}}]));
     let object = body("v1", json!({}));
     let request = update("v1", &object, &object).status_update();
-    let outcome = admission(&caller).admit_blocking(&request);
+    let outcome = admission(&caller).admit_blocking(&request, &MemoryCluster::new());
     assert!(
         message(&outcome).contains("status.ready: Invalid value: \"null\""),
         "{}",
         message(&outcome)
     );
     let caller = patch_of_m(json!([{"op": "add", "path": "/spec/size", "value": null}]));
-    let outcome = admission(&caller).admit_blocking(&create("v1", &object));
+    let outcome = admission(&caller).admit_blocking(&create("v1", &object), &MemoryCluster::new());
     assert_eq!(stored(outcome)["spec"], json!({"size": 1}));
 }
 
@@ -179,7 +181,7 @@ fn names_are_generated_between_the_stages() {
     let caller = InProcess::new(allow);
     let mut object = body("v1", json!({}));
     object["metadata"] = json!({"generateName": "x-"});
-    let outcome = admission(&caller).admit_blocking(&create("v1", &object));
+    let outcome = admission(&caller).admit_blocking(&create("v1", &object), &MemoryCluster::new());
     assert_eq!(stored(outcome)["metadata"]["name"], "x-xxxxx");
     assert_eq!(caller.asked("m").get("name"), None);
     assert_eq!(caller.asked("v")["name"], "x-xxxxx");
@@ -189,12 +191,16 @@ fn names_are_generated_between_the_stages() {
 #[test]
 fn an_update_keeps_what_only_the_server_writes() {
     let caller = InProcess::new(allow);
-    let first = stored(admission(&caller).admit_blocking(&create("v1", &body("v1", json!({})))));
+    let first = stored(
+        admission(&caller)
+            .admit_blocking(&create("v1", &body("v1", json!({}))), &MemoryCluster::new()),
+    );
     let mut old = first.clone();
     old["status"] = json!({"ready": true});
     let mut object = body("v1", json!({"size": 2}));
     object["status"] = json!({"ready": false});
-    let outcome = admission(&caller).admit_blocking(&update("v1", &object, &old));
+    let outcome =
+        admission(&caller).admit_blocking(&update("v1", &object, &old), &MemoryCluster::new());
     let mut expected = old.clone();
     expected["spec"]["size"] = 2.into();
     expected["metadata"]["generation"] = 2.into();
@@ -213,11 +219,12 @@ fn an_update_keeps_what_only_the_server_writes() {
     assert_eq!(asked["oldObject"]["status"], json!({"ready": true}));
     assert_eq!(caller.asked("v")["object"]["status"], json!({"ready": true}));
 
-    let outcome = admission(&caller).admit_blocking(&update("v1", &old, &old));
+    let outcome =
+        admission(&caller).admit_blocking(&update("v1", &old, &old), &MemoryCluster::new());
     assert!(outcome.result.as_ref().unwrap().unchanged);
 
     let status = update("v1", &object, &old).status_update();
-    let outcome = admission(&caller).admit_blocking(&status);
+    let outcome = admission(&caller).admit_blocking(&status, &MemoryCluster::new());
     let mut expected = old;
     expected["status"]["ready"] = false.into();
     assert_eq!(plain(&stored(outcome)), plain(&expected));
@@ -234,7 +241,7 @@ fn a_deletion_shows_the_old_object() {
     });
     let old = body("v1", json!({"size": 3}));
     let mut request = ObjectRequest::delete("v1", old.to_string().as_bytes());
-    let outcome = admission(&caller).admit_blocking(&request);
+    let outcome = admission(&caller).admit_blocking(&request, &MemoryCluster::new());
     let accepted = outcome.result.unwrap();
     assert_eq!(accepted.stored, None);
     assert_eq!(accepted.returned.unwrap()["spec"]["size"], 3);
@@ -245,11 +252,14 @@ fn a_deletion_shows_the_old_object() {
         assert_eq!(asked["options"]["kind"], "DeleteOptions");
         assert_eq!(asked["name"], "x");
     }
-    admission(&caller).admit_blocking(&request.clone().in_collection()).result.unwrap();
+    admission(&caller)
+        .admit_blocking(&request.clone().in_collection(), &MemoryCluster::new())
+        .result
+        .unwrap();
     assert_eq!(caller.asked("v").get("name"), None, "one of a collection (AR-35)");
     assert_eq!(caller.asked("v")["oldObject"]["metadata"]["name"], "x");
     request.dry_run = true;
-    let outcome = admission(&caller).admit_blocking(&request);
+    let outcome = admission(&caller).admit_blocking(&request, &MemoryCluster::new());
     assert_eq!(message(&outcome), "admission webhook \"v\" denied the request: keep it");
     assert_eq!(caller.asked("v")["options"]["dryRun"], json!(["All"]));
 }
@@ -260,7 +270,8 @@ fn a_deletion_shows_the_old_object() {
 fn versions_are_converted() {
     let caller = patch_of_m(json!([{"op": "add", "path": "/spec/junk", "value": 1}]));
     let object = body("v1beta1", json!({"old": "x"}));
-    let outcome = admission(&caller).admit_blocking(&create("v1beta1", &object));
+    let outcome =
+        admission(&caller).admit_blocking(&create("v1beta1", &object), &MemoryCluster::new());
     assert_eq!(
         outcome.warnings.texts(),
         ["example.com/v1beta1 Foo is deprecated; use example.com/v1 Foo"]
@@ -291,7 +302,7 @@ fn a_converter_stands_in_for_a_conversion_webhook() {
         Admission::new(definition_with("Webhook"), chain)
     };
     let request = create("v1beta1", &body("v1beta1", json!({"old": "7"})));
-    let outcome = admission().admit_blocking(&request);
+    let outcome = admission().admit_blocking(&request, &MemoryCluster::new());
     assert_eq!(
         message(&outcome),
         "Internal error occurred: the conversion webhook of foos.example.com cannot be called, and \
@@ -311,7 +322,8 @@ fn a_converter_stands_in_for_a_conversion_webhook() {
         }
         Ok(object)
     };
-    let outcome = admission().converter(Arc::new(converter)).admit_blocking(&request);
+    let outcome =
+        admission().converter(Arc::new(converter)).admit_blocking(&request, &MemoryCluster::new());
     assert_eq!(caller.asked("v")["object"]["spec"], json!({"size": 7}));
     let returned = outcome.result.as_ref().unwrap().returned.clone().unwrap();
     assert_eq!(returned["spec"], json!({"old": "7"}));
@@ -351,7 +363,8 @@ fn bodies_may_be_refused() {
             "the namespace of the provided object does not match the namespace sent on the request",
         ),
     ] {
-        let status = admission(&caller).admit_blocking(&request).result.unwrap_err();
+        let status =
+            admission(&caller).admit_blocking(&request, &MemoryCluster::new()).result.unwrap_err();
         assert_eq!((status.code, status.message.as_str()), (code, expected));
     }
     assert!(caller.seen.lock().unwrap().is_empty());
@@ -369,9 +382,9 @@ fn idempotence_is_checked_on_request() {
         response.patch(&json!([{"op": "add", "path": "/spec/size", "value": size + 1}]))
     });
     let mut request = create("v1", &body("v1", json!({})));
-    assert!(admission(&caller).admit_blocking(&request).findings.is_empty());
+    assert!(admission(&caller).admit_blocking(&request, &MemoryCluster::new()).findings.is_empty());
     request.options = RequestOptions::default().check_idempotence(true);
-    let outcome = admission(&caller).admit_blocking(&request);
+    let outcome = admission(&caller).admit_blocking(&request, &MemoryCluster::new());
     let finding = &outcome.findings[0];
     assert_eq!(finding.mutator.to_string(), "webhook `m` of `m`");
     assert_eq!(finding.changes[0].to_string(), "changed spec.size: 2 -> 3");
@@ -410,7 +423,8 @@ fn deep_objects_fit_a_small_stack() {
             let chain = Chain::new(caller).webhooks(&configurations);
             let request = ObjectRequest::create("v1", object.as_bytes())
                 .options(RequestOptions::default().trace(true).check_idempotence(true));
-            let outcome = Admission::new(definition.clone(), chain).admit_blocking(&request);
+            let outcome = Admission::new(definition.clone(), chain)
+                .admit_blocking(&request, &MemoryCluster::new());
             let found = outcome.result.as_ref().err().map(|status| status.message.as_str());
             assert_eq!(found, expected);
             assert!(!format!("{outcome:?}").is_empty());
@@ -443,7 +457,7 @@ fn steps_are_traced() {
     let caller = patch_of_m(json!([{"op": "add", "path": "/spec/junk", "value": 1}]));
     let mut request = create("v1", &body("v1", json!({"typo": 1})));
     request.options = RequestOptions::default().trace(true);
-    let outcome = admission(&caller).admit_blocking(&request);
+    let outcome = admission(&caller).admit_blocking(&request, &MemoryCluster::new());
     let steps: Vec<String> = outcome
         .steps
         .iter()

@@ -2,7 +2,7 @@
 
 use billhook::webhook::WebhookConfiguration;
 use billhook::{CrdOptions, CustomResourceDefinition, KubernetesVersion};
-use billhook_admission::{Admission, AdmissionOutcome, Chain};
+use billhook_admission::{Admission, AdmissionOutcome, Chain, MemoryCluster};
 use serde_json::{Value, json};
 
 use crate::in_process::{
@@ -16,7 +16,8 @@ fn admit(
 ) -> AdmissionOutcome {
     let chain = Chain::new(caller).webhooks(&[configuration]).kubernetes(version);
     let object = body("v1", json!({"size": 1}));
-    Admission::new(definition(), chain).admit_blocking(&create("v1", &object))
+    Admission::new(definition(), chain)
+        .admit_blocking(&create("v1", &object), &MemoryCluster::new())
 }
 
 fn with(member: &str, value: Value) -> WebhookConfiguration {
@@ -75,7 +76,8 @@ fn creations_are_refused_by_another_code_since_1_34() {
         let definition = CustomResourceDefinition::with_options(&manifest, &options).unwrap();
         let chain = Chain::new(InProcess::new(allow));
         let request = create("v1", &body("v1", json!({})));
-        let outcome = Admission::new(definition, chain).admit_blocking(&request);
+        let outcome =
+            Admission::new(definition, chain).admit_blocking(&request, &MemoryCluster::new());
         let status = outcome.result.unwrap_err();
         let expected = match version >= KubernetesVersion::V1_34 {
             true => (403, "Forbidden", format!("foos.example.com \"x\" is forbidden: {text}")),

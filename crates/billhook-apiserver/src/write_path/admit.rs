@@ -6,7 +6,6 @@ use billhook_admission::{Admission, AdmissionOutcome, ObjectRequest};
 
 use super::binding::Binding;
 use super::cluster::StoredObjects;
-use crate::namespaces;
 use crate::resources::Resource;
 use crate::shared::Shared;
 
@@ -16,11 +15,7 @@ pub(crate) async fn admit(
     resource: &Resource,
     request: ObjectRequest,
 ) -> AdmissionOutcome {
-    let of_namespaces = Arc::clone(server);
-    let labels = move |name: &str| Ok(namespaces::labels(&of_namespaces, name));
-    let cluster = StoredObjects(Arc::clone(server));
-    let chain = server.chain_of(resource).namespaces(labels).policy_cluster(cluster);
-    let chain = server.guard(resource, chain);
+    let chain = server.guard(resource, server.chain_of(resource));
     admitted(server, resource, admission(server, resource).chain(chain), &request).await
 }
 
@@ -39,11 +34,12 @@ async fn admitted(
     admission: Admission,
     request: &ObjectRequest,
 ) -> AdmissionOutcome {
+    let cluster = StoredObjects(server);
     match server.allocator(resource) {
-        None => admission.admit(request).await,
+        None => admission.admit(request, &cluster).await,
         Some(allocator) => {
             let _turn = server.allocating.lock().await;
-            admission.allocator(allocator).admit(request).await
+            admission.allocator(allocator).admit(request, &cluster).await
         }
     }
 }

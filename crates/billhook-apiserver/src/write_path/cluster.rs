@@ -1,14 +1,16 @@
-//! The server's objects, as admission policies see them: parameters and namespaces (PO-30, PO-31,
+//! The server as the cluster around requests: parameters, namespaces and permissions (PO-30, PO-31,
 //! PO-46).
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 use billhook::Scope;
+use billhook::webhook::{NamespaceError, NamespaceLabels, Namespaces, UserAuthorizer};
 use billhook_apimachinery::label_selector::Selector;
 use billhook_apimachinery::split_api_version;
 use billhook_apimachinery::value::DeepValue;
-use billhook_policy::{ParamKind, PolicyCluster};
+use billhook_policy::{Cluster, ParamKind};
 use serde_json::Value;
 
 use super::binding::object_key;
@@ -18,9 +20,9 @@ use crate::shared::Shared;
 use crate::storage::{Object, Range};
 
 /// The objects that a server stores.
-pub(super) struct StoredObjects(pub(super) Arc<Shared>);
+pub(super) struct StoredObjects<'s>(pub(super) &'s Shared);
 
-impl StoredObjects {
+impl StoredObjects<'_> {
     /// Does something with the resource and the version of a kind, if it is served.
     fn of_kind<T>(&self, kind: &ParamKind, then: impl FnOnce(&Resource, &str) -> T) -> Option<T> {
         let api_version = kind.api_version.as_str();
@@ -32,7 +34,16 @@ impl StoredObjects {
     }
 }
 
-impl PolicyCluster for StoredObjects {
+impl Namespaces for StoredObjects<'_> {
+    fn labels<'n>(
+        &'n self,
+        name: &str,
+    ) -> Result<Option<Cow<'n, NamespaceLabels>>, NamespaceError> {
+        Ok(namespaces::labels(self.0, name).map(Cow::Owned))
+    }
+}
+
+impl Cluster for StoredObjects<'_> {
     fn scope(&self, kind: &ParamKind) -> Option<Scope> {
         self.of_kind(kind, |resource, _| resource.definition.scope())
     }
@@ -57,11 +68,15 @@ impl PolicyCluster for StoredObjects {
     }
 
     fn namespace(&self, name: &str) -> Option<DeepValue> {
-        namespaces::object(&self.0, name)
+        namespaces::object(self.0, name)
     }
 
     fn has_namespace(&self, name: &str) -> bool {
-        namespaces::exists(&self.0, name)
+        namespaces::exists(self.0, name)
+    }
+
+    fn authorizer(&self) -> Option<&Arc<dyn UserAuthorizer>> {
+        Some(&self.0.settings.asked_by_expressions)
     }
 }
 

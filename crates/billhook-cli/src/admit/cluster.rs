@@ -1,20 +1,20 @@
 //! The cluster, as the files describe it: webhook configurations, policies, namespaces and stored
 //! objects.
 
-use std::borrow::Cow;
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use billhook::KubernetesVersion;
-use billhook::webhook::{Namespaces as _, WebhookConfiguration};
+use billhook::webhook::WebhookConfiguration;
 use billhook_admission::ObjectRequest;
+use billhook_policy::{MemoryCluster, PolicySet};
 
-use crate::admission_policies::Policies;
+use crate::admission_policies;
 use crate::admit::args::Admit;
+use crate::allow;
 use crate::crds::Crds;
 use crate::input::{documents, readable_documents};
 use crate::matching::configurations;
-use crate::namespaces::Namespaces;
+use crate::namespaces;
 use crate::problem::{Place, Problem};
 use crate::setup::Setup;
 use crate::stored::Stored;
@@ -58,8 +58,9 @@ impl Patch {
 /// The known parts of the cluster.
 pub(crate) struct Cluster {
     pub(crate) configurations: Vec<WebhookConfiguration>,
-    pub(crate) policies: Policies,
-    pub(crate) namespaces: Arc<Namespaces>,
+    pub(crate) policies: PolicySet,
+    /// Namespaces, parameters and permissions.
+    pub(crate) world: MemoryCluster,
     /// The patch that is applied to the objects, if there is one.
     pub(crate) patch: Option<Patch>,
     /// The objects that are stored.
@@ -74,15 +75,15 @@ impl Cluster {
         kubernetes: KubernetesVersion,
         setup: &mut Setup,
     ) -> Self {
-        let mut namespaces = Namespaces::default();
+        let mut world = allow::world(&command.allow);
         let configurations = match command.webhooks.as_slice() {
             [] => Vec::new(),
-            paths => configurations(paths, kubernetes, &mut namespaces, setup),
+            paths => configurations(paths, kubernetes, &mut world, setup),
         };
-        namespaces.read(&command.namespace_labels, &mut setup.problems);
+        namespaces::read(&mut world, &command.namespace_labels, &mut setup.problems);
         let (paths, namespace) = (&command.policies, &command.namespace);
         let policies =
-            Policies::read(paths, Some(crds), &mut namespaces, namespace, kubernetes, setup);
+            admission_policies::read(paths, Some(crds), &mut world, namespace, kubernetes, setup);
         let old = readable_documents(&command.old, &mut setup.problems);
         let old = Stored::new(old, &command.namespace, Some(crds)).with_namespaces();
         let patch = match command.patch.as_ref().map(Patch::read).transpose() {
@@ -92,12 +93,6 @@ impl Cluster {
                 None
             }
         };
-        Cluster { configurations, policies, namespaces: Arc::new(namespaces), patch, old }
-    }
-
-    /// The namespaces: those that were given, and any other one with nothing but its name.
-    pub(crate) fn namespaces(&self) -> impl billhook::webhook::Namespaces + Send + Sync + 'static {
-        let namespaces = Arc::clone(&self.namespaces);
-        move |name: &str| Ok(namespaces.labels(name)?.map(Cow::into_owned))
+        Cluster { configurations, policies, world, patch, old }
     }
 }

@@ -25,12 +25,12 @@ use crate::admit::cluster::Cluster;
 use crate::admit::found::Telling;
 use crate::admit::printer::Printer;
 use crate::admit::progress::Waiting;
-use crate::allow;
 use crate::crds::{Crd, Crds, Used, version_named};
 use crate::decode::from_request;
 use crate::findings::{self, About};
 use crate::identity::{Identity, type_meta};
 use crate::input::{Document, objects};
+use crate::namespaces;
 use crate::options::field_validation;
 use crate::policy::Policy;
 use crate::problem::{Place, Problem, RunError, Status};
@@ -69,7 +69,8 @@ pub(crate) fn run(command: &Admit) -> Result<Status, RunError> {
         });
     }
     let mut printer = run.printer;
-    status = status.max(printer.remarks(cluster.namespaces.assumed().into_iter().collect())?);
+    status =
+        status.max(printer.remarks(namespaces::assumed(&cluster.world).into_iter().collect())?);
     Ok(status.max(printer.finish()?))
 }
 
@@ -114,7 +115,8 @@ impl<'r> Run<'r> {
         let notes = self.used.notes(&crd, &version, true);
         let noted =
             self.printer.remarks(notes.iter().map(|note| findings::note(note)).collect())?;
-        let mut outcome = runtime.block_on(waiting.watch(admission.admit(&request)));
+        let mut outcome =
+            runtime.block_on(waiting.watch(admission.admit(&request, &self.cluster.world)));
         if let Ok(Accepted { returned: Some(object), .. }) = &mut outcome.result
             && !self.command.show_managed_fields
         {
@@ -180,18 +182,11 @@ impl<'r> Run<'r> {
         if let Some(chain) = &self.chain {
             return Ok(chain.clone());
         }
-        let policies = &self.cluster.policies;
         let chain = Chain::new(self.caller()?)
             .kubernetes(self.kubernetes)
             .webhooks(&self.cluster.configurations)
-            .policies(policies.set.clone())
-            .policy_cluster(policies.cluster.clone())
-            .namespaces(self.cluster.namespaces())
+            .policies(self.cluster.policies.clone())
             .results_in_hook_order(true);
-        let chain = match allow::authorizer(&self.command.allow) {
-            Some(authorizer) => chain.authorizer(authorizer),
-            None => chain,
-        };
         Ok(self.chain.insert(chain).clone())
     }
 

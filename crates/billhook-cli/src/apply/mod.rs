@@ -8,7 +8,8 @@ use std::io;
 use billhook::apply::{ApplyError as MergeError, Conflict, Operation};
 use billhook::{ApplyError, CrdVersion, DecodeOptions, FieldManagement, Status as ApiStatus, Time};
 use billhook_admission::{
-    Accepted, Admission, Chain, ObjectRequest, StoredObject, Subresource as For, Unreachable,
+    Accepted, Admission, Chain, MemoryCluster, ObjectRequest, StoredObject, Subresource as For,
+    Unreachable,
 };
 use billhook_apimachinery::print::quote;
 
@@ -73,7 +74,8 @@ impl Run<'_> {
         notes.iter().for_each(|note| report::warning(note));
         let live = self.live.find(&identity);
         let admission = Admission::new(crd.definition.clone(), Chain::new(Unreachable));
-        let outcome = admission.admit_blocking(&self.request(&version, document, live, &identity));
+        let request = self.request(&version, document, live, &identity);
+        let outcome = admission.admit_blocking(&request, &MemoryCluster::new());
         let conflicts = match &outcome.result {
             Err(status) if status.reason == "Conflict" => self.conflicts(&version, document, live),
             _ => Vec::new(),

@@ -14,12 +14,13 @@ use billhook::webhook::{
     AdmissionAttributes, CompiledWebhook, ConfigurationKind, EquivalentResources, MatchContext,
     WebhookConfiguration, WebhookSet,
 };
+use billhook_policy::{MemoryCluster, PolicySet};
 
-use crate::admission_policies::Policies;
+use crate::admission_policies;
 use crate::allow;
 use crate::crds::{Crds, list};
 use crate::input::{Document, documents};
-use crate::namespaces::Namespaces;
+use crate::namespaces;
 use crate::policy::{Config, Policy};
 use crate::problem::{Place, Problem, RunError, Status, nothing};
 use crate::setup::Setup;
@@ -41,18 +42,18 @@ pub(crate) fn run(command: &Match) -> Result<Status, RunError> {
         printer.form.finish()?;
         return Ok(status);
     }
-    let Cluster { crds, namespaces, sets, policies, kubernetes } = &cluster;
+    let Cluster { crds, world, sets, policies, kubernetes } = &cluster;
     let mut registry = EquivalentResources::built_in();
     for definition in crds.iter().flat_map(Crds::definitions) {
         registry.register_definition(definition);
     }
     let crds = crds.as_ref();
-    let matcher = Matcher { command, policies, namespaces, registry: &registry, crds };
+    let matcher = Matcher { policies, world, registry: &registry, crds };
     let conditions =
         allow::conditions(&command.allow).kubernetes(*kubernetes).leave_authorization_open();
     let requests = Requests { command, crds, registry: &registry };
     for subject in requests.read() {
-        let context = MatchContext::new(namespaces, &registry).conditions(&conditions);
+        let context = MatchContext::new(world, &registry).conditions(&conditions);
         let (decided, explained) = match &subject.request {
             Ok(request) => {
                 let decided = context.for_request(|context| decide(sets, request, context));
@@ -71,7 +72,7 @@ pub(crate) fn run(command: &Match) -> Result<Status, RunError> {
         }
         printer.add(&subject, &decided, &explained, found)?;
     }
-    let mut remarks = policy.apply(namespaces.assumed().into_iter().collect());
+    let mut remarks = policy.apply(namespaces::assumed(world).into_iter().collect());
     policy.read_below(command.paths());
     let (gone, written) = policy.finish();
     remarks.extend(gone);
@@ -86,17 +87,18 @@ struct Cluster {
     kubernetes: KubernetesVersion,
     /// `None` if there are no definitions and none were asked for.
     crds: Option<Crds>,
-    namespaces: Namespaces,
+    /// Namespaces, parameters and permissions.
+    world: MemoryCluster,
     sets: [WebhookSet; 2],
-    policies: Policies,
+    policies: PolicySet,
 }
 
 impl Cluster {
     fn read(command: &Match, config: &Config, setup: &mut Setup) -> Self {
-        let mut namespaces = Namespaces::default();
+        let mut world = allow::world(&command.allow);
         let kubernetes = command.server.kubernetes(config);
-        let configurations = configurations(&command.webhooks, kubernetes, &mut namespaces, setup);
-        namespaces.read(&command.namespace_labels, &mut setup.problems);
+        let configurations = configurations(&command.webhooks, kubernetes, &mut world, setup);
+        namespaces::read(&mut world, &command.namespace_labels, &mut setup.problems);
         let options = command.server.crd_options(config);
         let (crds, found) = Crds::read(&command.crd.paths, config, &command.objects, options);
         let are_given = !command.crd.paths.is_empty() || !config.crds().is_empty();
@@ -104,7 +106,7 @@ impl Cluster {
         if crds.is_some() {
             setup.problems.extend(found);
         }
-        let policies = policies_of(command, crds.as_ref(), &mut namespaces, kubernetes, setup);
+        let policies = policies_of(command, crds.as_ref(), &mut world, kubernetes, setup);
         let kinds = [ConfigurationKind::Mutating, ConfigurationKind::Validating];
         let sets = kinds.map(|kind| WebhookSet::new(kind, configurations.iter().cloned()));
         if let Some(name) = &command.explain
@@ -113,7 +115,7 @@ impl Cluster {
         {
             setup.problems.push(unknown_name(command, &sets, &policies, name));
         }
-        Cluster { kubernetes, crds, namespaces, sets, policies }
+        Cluster { kubernetes, crds, world, sets, policies }
     }
 }
 
@@ -121,15 +123,15 @@ impl Cluster {
 fn policies_of(
     command: &Match,
     crds: Option<&Crds>,
-    namespaces: &mut Namespaces,
+    cluster: &mut MemoryCluster,
     kubernetes: KubernetesVersion,
     setup: &mut Setup,
-) -> Policies {
+) -> PolicySet {
     if command.policies.is_empty() {
-        return Policies::default();
+        return PolicySet::default();
     }
     let (paths, namespace) = (&command.policies, &command.namespace);
-    Policies::read(paths, crds, namespaces, namespace, kubernetes, setup)
+    admission_policies::read(paths, crds, cluster, namespace, kubernetes, setup)
 }
 
 fn decide<'h>(
@@ -151,13 +153,13 @@ fn decide<'h>(
 pub(crate) fn configurations(
     paths: &[PathBuf],
     kubernetes: KubernetesVersion,
-    namespaces: &mut Namespaces,
+    cluster: &mut MemoryCluster,
     setup: &mut Setup,
 ) -> Vec<WebhookConfiguration> {
     let mut found = Vec::new();
     let mut add = |document: &Document, setup: &mut Setup| {
         if WebhookConfiguration::kind_of(&document.value).is_none() {
-            return namespaces.add_object(document).map(|_| ());
+            return namespaces::add_object(cluster, document).map(|_| ());
         }
         let read = WebhookConfiguration::from_value_reporting(&document.value);
         let (configuration, unknown) =
@@ -178,12 +180,11 @@ pub(crate) fn configurations(
     found
 }
 
-fn unknown_name(command: &Match, sets: &[WebhookSet], policies: &Policies, name: &str) -> Problem {
+fn unknown_name(command: &Match, sets: &[WebhookSet], policies: &PolicySet, name: &str) -> Problem {
     let paths = command.webhooks.iter().chain(&command.policies);
     let names: Vec<_> = paths.map(|path| path.to_string_lossy()).collect();
     let hooks = sets.iter().flat_map(WebhookSet::hooks).map(CompiledWebhook::name);
-    let mut known: Vec<&str> =
-        hooks.chain(policies.set.names().map(|(policy, _)| policy)).collect();
+    let mut known: Vec<&str> = hooks.chain(policies.names().map(|(policy, _)| policy)).collect();
     known.dedup();
     let what = match (command.webhooks.is_empty(), command.policies.is_empty()) {
         (false, true) => "webhook",

@@ -8,27 +8,22 @@ use billhook::{CustomResourceDefinition, GroupVersionKind};
 use billhook_apimachinery::value::{DeepValue, deep_clone};
 use billhook_findings::{Finding, Severity};
 use billhook_policy::{
-    ConditionExplanation, PolicyApplication, PolicyContext, PolicyExplanation, PolicyKind,
-    PolicyObjects,
+    ConditionExplanation, MemoryCluster, PolicyApplication, PolicyContext, PolicyExplanation,
+    PolicyKind, PolicyObjects, PolicySet,
 };
 use serde_json::Value;
 
-use super::args::Match;
 use super::subject::{Subject, steps};
-use crate::admission_policies::Policies;
-use crate::allow;
 use crate::crds::Crds;
 use crate::findings::About;
 use crate::json::Fields;
-use crate::namespaces::Namespaces;
 use crate::report::visible;
 use crate::traces;
 
 /// Policies and what they are matched with.
 pub(super) struct Matcher<'m> {
-    pub(super) command: &'m Match,
-    pub(super) policies: &'m Policies,
-    pub(super) namespaces: &'m Namespaces,
+    pub(super) policies: &'m PolicySet,
+    pub(super) world: &'m MemoryCluster,
     pub(super) registry: &'m EquivalentResources,
     pub(super) crds: Option<&'m Crds>,
 }
@@ -36,20 +31,13 @@ pub(super) struct Matcher<'m> {
 impl Matcher<'_> {
     pub(super) fn explain(&self, request: &AdmissionAttributes) -> Vec<PolicyExplanation> {
         let objects = Objects(self.crds);
-        let cluster = &self.policies.cluster;
-        let context = PolicyContext::new(self.namespaces, self.registry, &objects, cluster);
-        match allow::authorizer(&self.command.allow) {
-            Some(authorizer) => {
-                self.policies.set.explain(request, &context.authorizer(&authorizer))
-            }
-            None => self.policies.set.explain(request, &context),
-        }
+        self.policies.explain(request, &PolicyContext::new(self.world, self.registry, &objects))
     }
 }
 
 /// Whether there is a policy of a name, or a binding by the names of both.
-pub(super) fn has(policies: &Policies, name: &str) -> bool {
-    policies.set.names().any(|(policy, binding)| {
+pub(super) fn has(policies: &PolicySet, name: &str) -> bool {
+    policies.names().any(|(policy, binding)| {
         name == policy || name.split_once('/').is_some_and(|it| it == (policy, binding))
     })
 }

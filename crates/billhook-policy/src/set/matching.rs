@@ -75,7 +75,7 @@ fn selected(
     request: &AdmissionAttributes,
     context: &PolicyContext<'_>,
 ) -> Result<Option<Match>, String> {
-    match matcher.select(request, context.namespaces, context.equivalents) {
+    match matcher.select(request, context.cluster, context.equivalents) {
         Selection::Selected(matched) => Ok(Some(matched)),
         Selection::NotSelected(_) => Ok(None),
         Selection::Failed(_, status) => Err(status.message),

@@ -1,14 +1,12 @@
 //! Evaluating mutating policies on objects with a schema (PO-63 to PO-86).
 
-use std::collections::BTreeMap;
-
 use billhook::CustomResourceDefinition;
 use billhook::GroupVersionKind;
 use billhook::apply::MergeSchema;
 use billhook::webhook::{AdmissionAttributes, EquivalentResources, NamespaceLabels, Operation};
 use billhook_apimachinery::value::DeepValue;
 use billhook_policy::{
-    ClusterObjects, MutationOutcome, PolicyContext, PolicyObjects, PolicyReinvocation, PolicySet,
+    MemoryCluster, MutationOutcome, PolicyContext, PolicyObjects, PolicyReinvocation, PolicySet,
 };
 use serde_json::{Value, json};
 
@@ -52,9 +50,9 @@ impl Widgets {
         more: Value,
         pass: &mut PolicyReinvocation,
     ) -> MutationOutcome {
-        let namespaces = BTreeMap::from([("shop".to_owned(), NamespaceLabels::new())]);
-        let (equivalents, cluster) = (EquivalentResources::new(), ClusterObjects::new());
-        let context = PolicyContext::new(&namespaces, &equivalents, self, &cluster);
+        let cluster = MemoryCluster::new().with_namespace("shop", NamespaceLabels::new());
+        let equivalents = EquivalentResources::new();
+        let context = PolicyContext::new(&cluster, &equivalents, self);
         let set = PolicySet::new([mutating("p", more), mutating_binding("b", "p", json!({}))]);
         set.mutate(request, &context, pass)
     }

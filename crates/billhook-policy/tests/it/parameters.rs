@@ -1,7 +1,7 @@
 //! Parameters in versions other than those they were written in (PO-30, PO-31).
 
 use billhook::{CustomResourceDefinition, Scope};
-use billhook_policy::{ClusterObjects, ParamKind, PolicyCluster};
+use billhook_policy::{Cluster, MemoryCluster, ParamKind};
 use serde_json::{Value, json};
 
 /// Limits, whose second version has a default that the first one does not know.
@@ -24,7 +24,7 @@ fn limits(conversion: Value) -> CustomResourceDefinition {
 /// The spec of a limit, which was sent in a version, in each version of the definition.
 fn specs(conversion: Value, version: &str) -> [Option<Value>; 3] {
     let definition = limits(conversion);
-    let mut cluster = ClusterObjects::new();
+    let mut cluster = MemoryCluster::new();
     for version in ["v0", "v1", "v2"] {
         cluster.register(&format!("example.com/{version}"), "Limit", Scope::Namespaced);
     }

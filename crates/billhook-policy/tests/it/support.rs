@@ -1,12 +1,10 @@
 //! A cluster and a request for policies.
 
-use std::collections::BTreeMap;
-
 use billhook::webhook::{AdmissionAttributes, EquivalentResources, NamespaceLabels};
 use billhook::{GroupVersionKind, GroupVersionResource, Scope};
 use billhook_apimachinery::value::DeepValue;
 use billhook_policy::{
-    ClusterObjects, MutationOutcome, PolicyContext, PolicyDocument, PolicyObjects,
+    MemoryCluster, MutationOutcome, PolicyContext, PolicyDocument, PolicyObjects,
     PolicyReinvocation, PolicySet, ValidationOutcome,
 };
 use serde_json::{Value, json};
@@ -30,21 +28,16 @@ impl PolicyObjects for OneVersion {
 
 /// The cluster besides the policies: a namespace and the kind `Limit`.
 pub(crate) struct World {
-    pub(crate) cluster: ClusterObjects,
-    namespaces: BTreeMap<String, NamespaceLabels>,
+    pub(crate) cluster: MemoryCluster,
     equivalents: EquivalentResources,
 }
 
 impl World {
     pub(crate) fn new() -> Self {
-        let mut cluster = ClusterObjects::new();
-        cluster.register("example.com/v1", "Limit", Scope::Namespaced);
         let labels = NamespaceLabels::from([("env".to_owned(), "prod".to_owned())]);
-        World {
-            cluster,
-            namespaces: BTreeMap::from([("shop".to_owned(), labels)]),
-            equivalents: EquivalentResources::new(),
-        }
+        let mut cluster = MemoryCluster::new().with_namespace("shop", labels);
+        cluster.register("example.com/v1", "Limit", Scope::Namespaced);
+        World { cluster, equivalents: EquivalentResources::new() }
     }
 
     pub(crate) fn limit(mut self, name: &str, labels: &Value, max: i64) -> Self {
@@ -54,7 +47,7 @@ impl World {
     }
 
     pub(crate) fn context(&self) -> PolicyContext<'_> {
-        PolicyContext::new(&self.namespaces, &self.equivalents, &OneVersion, &self.cluster)
+        PolicyContext::new(&self.cluster, &self.equivalents, &OneVersion)
     }
 
     pub(crate) fn validate(&self, policies: &PolicySet, object: Value) -> ValidationOutcome {

@@ -1,7 +1,11 @@
 //! Evaluating policies where recorded answers do not reach (PO-11, PO-28, PO-41, PO-45 to PO-62, PO-86).
 
-use billhook::webhook::{EquivalentResources, NamespaceError};
-use billhook_policy::{ClusterObjects, PolicyContext, PolicySet, PolicyVerdict};
+use std::borrow::Cow;
+
+use billhook::webhook::{EquivalentResources, NamespaceError, NamespaceLabels, Namespaces};
+use billhook::{DeepValue, Scope};
+use billhook_apimachinery::label_selector::Selector;
+use billhook_policy::{Cluster, ParamKind, PolicyContext, PolicySet, PolicyVerdict};
 use serde_json::{Value, json};
 
 use crate::support::{OneVersion, World, binding, create, mutating, mutating_binding, policy};
@@ -109,13 +113,35 @@ fn variables_are_remembered() {
     assert_eq!(denial(json!({}), &one(more)), None);
 }
 
+/// A cluster that cannot be asked.
+struct Away;
+
+impl Namespaces for Away {
+    fn labels<'n>(&'n self, _: &str) -> Result<Option<Cow<'n, NamespaceLabels>>, NamespaceError> {
+        Err(NamespaceError::new("the namespaces are away"))
+    }
+}
+
+impl Cluster for Away {
+    fn scope(&self, _: &ParamKind) -> Option<Scope> {
+        None
+    }
+
+    fn object(&self, _: &ParamKind, _: &str, _: &str) -> Option<DeepValue> {
+        None
+    }
+
+    fn objects(&self, _: &ParamKind, _: &str, _: &Selector) -> Vec<DeepValue> {
+        Vec::new()
+    }
+}
+
 /// PO-26, PO-28, PO-40: an error of matching follows `failurePolicy`, but only for requests that the
 /// rules select.
 #[test]
 fn errors_of_matching() {
-    let unreadable = |_: &str| Err(NamespaceError::new("the namespaces are away"));
-    let (equivalents, cluster) = (EquivalentResources::new(), ClusterObjects::new());
-    let context = PolicyContext::new(&unreadable, &equivalents, &OneVersion, &cluster);
+    let equivalents = EquivalentResources::new();
+    let context = PolicyContext::new(&Away, &equivalents, &OneVersion);
     let denial = |failure_policy: &str, resource: &str| {
         let constraints = json!({"namespaceSelector": {"matchLabels": {"env": "prod"}},
             "resourceRules": [{"operations": ["CREATE"], "apiGroups": ["example.com"],

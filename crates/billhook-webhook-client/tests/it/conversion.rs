@@ -4,7 +4,9 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use billhook::{CustomResourceDefinition, GroupVersionKind};
-use billhook_admission::{Admission, Chain, CustomResources, ObjectModel as _, ObjectRequest};
+use billhook_admission::{
+    Admission, Chain, CustomResources, MemoryCluster, ObjectModel as _, ObjectRequest,
+};
 use billhook_apimachinery::base64;
 use billhook_webhook_client::{HttpsCaller, StaticResolver};
 use serde_json::{Value, json};
@@ -233,7 +235,7 @@ fn unusable_webhooks_fail_every_request() {
         let admission = Admission::new(definition, Chain::new(HttpsCaller::default()));
         let body = object("v1", "x").to_string();
         let request = ObjectRequest::create("v1", body.as_bytes()).namespace("n");
-        let refused = admission.admit_blocking(&request).result.err();
+        let refused = admission.admit_blocking(&request, &MemoryCluster::new()).result.err();
         assert_eq!(refused.map(|status| status.message).as_deref(), expected, "{config}");
     }
 }

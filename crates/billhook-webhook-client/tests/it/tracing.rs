@@ -8,8 +8,8 @@ use billhook::webhook::{ApiResource, WebhookConfiguration};
 use billhook::{CustomResourceDefinition, GroupVersionKind};
 use billhook_admission::{
     Admission, AdmissionResponse, AdmissionReview, BoxFuture, CallFailure, CallerError, Chain,
-    ConversionCall, CustomResources, ObjectModel as _, ObjectRequest, RequestOptions,
-    ReviewVersion, WebhookAnswer, WebhookCall, WebhookCaller,
+    ConversionCall, CustomResources, MemoryCluster, ObjectModel as _, ObjectRequest,
+    RequestOptions, ReviewVersion, WebhookAnswer, WebhookCall, WebhookCaller,
 };
 use billhook_webhook_client::{HttpsCaller, TraceContext};
 use serde_json::json;
@@ -61,7 +61,8 @@ fn calls_have_spans() {
     let body = br#"{"apiVersion": "example.com/v1", "kind": "Foo", "metadata": {"name": "x"}}"#;
     let log = Log::default();
     tracing::subscriber::with_default(log.clone(), || {
-        Admission::new(definition, chain).admit_blocking(&ObjectRequest::create("v1", body))
+        Admission::new(definition, chain)
+            .admit_blocking(&ObjectRequest::create("v1", body), &MemoryCluster::new())
     });
     let lines = log.lines();
     insta::with_settings!({omit_expression => true}, { insta::assert_snapshot!(lines) });
@@ -141,7 +142,9 @@ fn warnings_in_headers_are_logged() {
             let chain = Chain::new(caller).webhooks(&[configuration]);
             let object = json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "x"}});
             let request = ApiResource::built_in("v1", "Node").unwrap().create(object);
-            chain.run(request, &RequestOptions::default(), |_, _| Ok(())).await
+            chain
+                .run(request, &MemoryCluster::new(), &RequestOptions::default(), |_, _| Ok(()))
+                .await
         })
     });
     assert!(outcome.result.is_ok());

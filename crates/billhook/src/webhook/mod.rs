@@ -54,7 +54,10 @@ pub use match_conditions_cel::CelConditions;
 pub use matcher::{RequestMatcher, Selection};
 #[cfg(feature = "k8s-openapi")]
 pub use namespaces::namespace_labels;
-pub use namespaces::{NamespaceError, NamespaceLabels, Namespaces};
+pub use namespaces::{
+    NAMESPACE_NAME_LABEL, NamespaceError, NamespaceLabels, Namespaces, labels_of_name,
+    labels_of_namespace,
+};
 pub use request_variables::{RequestVariables, UserAuthorizer, authorizer_variables};
 #[cfg(feature = "kube")]
 pub use review::KubeConversionError;

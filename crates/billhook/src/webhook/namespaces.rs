@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use billhook_apimachinery::message_error;
+use serde_json::Value;
 
 message_error! {
     /// The failure of looking up a namespace.
@@ -12,6 +13,26 @@ message_error! {
 
 /// The labels of a namespace.
 pub type NamespaceLabels = BTreeMap<String, String>;
+
+/// The label that every namespace has of its name.
+pub const NAMESPACE_NAME_LABEL: &str = "kubernetes.io/metadata.name";
+
+/// Returns the labels of a Namespace object as selectors see them: with that of its name, which a
+/// server adds to each.
+pub fn labels_of_namespace(namespace: &Value) -> NamespaceLabels {
+    let name = namespace.pointer("/metadata/name").and_then(Value::as_str);
+    let given = namespace.pointer("/metadata/labels").and_then(Value::as_object);
+    let given = given.into_iter().flatten();
+    let given = given.map(|(key, value)| (key.clone(), value.as_str().unwrap_or_default().into()));
+    let mut labels: NamespaceLabels = given.collect();
+    labels.insert(NAMESPACE_NAME_LABEL.to_owned(), name.unwrap_or_default().to_owned());
+    labels
+}
+
+/// Returns the labels of a namespace of which only the name is known.
+pub fn labels_of_name(name: &str) -> NamespaceLabels {
+    NamespaceLabels::from([(NAMESPACE_NAME_LABEL.to_owned(), name.to_owned())])
+}
 
 /// The namespaces that are stored. A map from names to labels is one, and so is a function. New
 /// methods will have defaults.

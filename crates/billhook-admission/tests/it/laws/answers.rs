@@ -3,7 +3,8 @@
 use billhook::webhook::AdmissionAttributes;
 use billhook::{GroupVersionKind, GroupVersionResource};
 use billhook_admission::{
-    BoxFuture, CallerError, Chain, RequestOptions, WebhookAnswer, WebhookCall, WebhookCaller,
+    BoxFuture, CallerError, Chain, MemoryCluster, RequestOptions, WebhookAnswer, WebhookCall,
+    WebhookCaller,
 };
 use billhook_testing::small_values as values;
 use proptest::prelude::*;
@@ -105,7 +106,7 @@ proptest! {
                     GroupVersionResource::new("example.com", "v1", "foos"),
                     object(&json!({"a": 1})),
                 );
-                chain.run_blocking(request, &RequestOptions::default(), |_, _| Ok(())).result
+                chain.run_blocking(request, &MemoryCluster::new(), &RequestOptions::default(), |_, _| Ok(())).result
             });
             match (ignoring, failing) {
                 (Ok(ignoring), Ok(failing)) => prop_assert_eq!(ignoring, failing),

@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use billhook::webhook::AdmissionAttributes;
 use billhook::{GroupVersionKind, GroupVersionResource};
 use billhook_admission::{
-    Action, Chain, Difference, HookResult, IdempotenceFinding, JsonPatch, Mutator, RequestOptions,
-    Stage, Step,
+    Action, Chain, Difference, HookResult, IdempotenceFinding, JsonPatch, MemoryCluster, Mutator,
+    RequestOptions, Stage, Step,
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -244,7 +244,7 @@ fn requests_may_change_threads() {
     let resource = GroupVersionResource::new("example.com", "v1", "foos");
     let request = AdmissionAttributes::create(kind, resource, object(&json!({})));
     let options = RequestOptions::default();
-    can_be_sent(&chain.run(request, &options, |_, _| Ok(())));
+    can_be_sent(&chain.run(request, &MemoryCluster::new(), &options, |_, _| Ok(())));
 }
 
 /// A trace lists a bounded number of differences, and fewer where their paths are long.

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 use billhook::Status;
-use billhook::webhook::{AdmissionAttributes, NamespaceLabels, WebhookConfiguration};
+use billhook::webhook::{AdmissionAttributes, WebhookConfiguration};
 use billhook::{GroupVersionKind, GroupVersionResource};
 use billhook_admission::{
     AdmissionRequest, AdmissionResponse, AdmissionReview, BoxFuture, CallFailure, CallerError,
-    Chain, ChainOutcome, Plugin, PluginRequest, RequestOptions, ReviewVersion, Stage,
-    WebhookAnswer, WebhookCall, WebhookCaller,
+    Chain, ChainOutcome, MemoryCluster, Plugin, PluginRequest, RequestOptions, ReviewVersion,
+    Stage, WebhookAnswer, WebhookCall, WebhookCaller,
 };
 use billhook_testing::small_values as values;
 use proptest::prelude::*;
@@ -166,16 +166,13 @@ pub(crate) fn run(
     let configurations: Vec<_> = order.iter().enumerate().map(place).collect();
     let deeds = hooks.iter().enumerate().map(|(number, hook)| (name(number), hook.deed.clone()));
     let caller = Scripted { hooks: Arc::new(deeds.collect()), calls: Arc::new(Mutex::default()) };
-    let chain = Chain::new(caller.clone())
-        .webhooks(&configurations)
-        .plugin(Noting(plugin))
-        .namespaces(BTreeMap::<String, NamespaceLabels>::new());
+    let chain = Chain::new(caller.clone()).webhooks(&configurations).plugin(Noting(plugin));
     let request = AdmissionAttributes::create(
         GroupVersionKind::new("example.com", "v1", "Foo"),
         GroupVersionResource::new("example.com", "v1", "foos"),
         object(spec),
     );
-    let outcome = chain.run_blocking(request, options, |request, _| {
+    let outcome = chain.run_blocking(request, &MemoryCluster::new(), options, |request, _| {
         request.object.as_mut().unwrap()["spec"]["prepared"] = true.into();
         Ok(())
     });

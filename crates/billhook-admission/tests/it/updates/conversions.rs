@@ -5,7 +5,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use billhook_admission::{
-    Admission, AdmissionOutcome, Chain, Converter, ObjectRequest, StoredObject, Unreachable,
+    Admission, AdmissionOutcome, Chain, Converter, MemoryCluster, ObjectRequest, StoredObject,
+    Unreachable,
 };
 use serde_json::{Value, json};
 
@@ -20,7 +21,9 @@ fn converted(converter: impl Converter + 'static) -> AdmissionOutcome {
     object["metadata"]["labels"] = json!({"a": "b", "c": "d"});
     object["metadata"]["annotations"] = json!({"e": "f"});
     let admission = Admission::new(definition_with("Webhook"), Chain::new(Unreachable));
-    admission.converter(Arc::new(converter)).admit_blocking(&create("v1beta1", &object))
+    admission
+        .converter(Arc::new(converter))
+        .admit_blocking(&create("v1beta1", &object), &MemoryCluster::new())
 }
 
 /// Changes only the version, and what `change` changes on the way to storage.
@@ -145,7 +148,12 @@ fn what_is_in_the_version_is_not_converted() {
     };
     let admission = Admission::new(definition_with("Webhook"), Chain::new(Unreachable));
     let admission = admission.converter(Arc::new(converter));
-    assert!(admission.admit_blocking(&create("v1", &body("v1", json!({})))).result.is_ok());
+    assert!(
+        admission
+            .admit_blocking(&create("v1", &body("v1", json!({}))), &MemoryCluster::new())
+            .result
+            .is_ok()
+    );
     assert_eq!(calls.load(Ordering::Relaxed), 0);
 }
 
@@ -166,7 +174,7 @@ fn order_of(hooks: &InProcess, request: &ObjectRequest) -> Vec<String> {
         calls.lock().unwrap().push(hook.to_owned());
         hooks.answer(hook, request)
     });
-    past_v1beta1(&caller, converter).admit_blocking(request).result.unwrap();
+    past_v1beta1(&caller, converter).admit_blocking(request, &MemoryCluster::new()).result.unwrap();
     log.lock().unwrap().clone()
 }
 
@@ -220,7 +228,8 @@ fn a_scale_is_not_converted() {
     let scale = json!({"apiVersion": "autoscaling/v1", "kind": "Scale",
         "metadata": {"name": "x", "namespace": "default"}, "spec": {"replicas": 5}});
     let request = update("v1", &scale, &stored).scale_update();
-    let outcome = past_v1beta1(&InProcess::new(allow), converter).admit_blocking(&request);
+    let outcome = past_v1beta1(&InProcess::new(allow), converter)
+        .admit_blocking(&request, &MemoryCluster::new());
     assert_eq!(outcome.result.unwrap().returned.unwrap()["kind"], "Scale");
     assert_eq!(*kinds.lock().unwrap(), ["Foo to example.com/v1"]);
 }
@@ -236,7 +245,10 @@ fn webhooks_see_a_conversion_as_it_is() {
         Ok(object)
     };
     let admission = past_v1beta1(&hooks, converter);
-    let stored = stored(admission.admit_blocking(&update("v1", &changed(&json!({})), &old())));
+    let stored = stored(
+        admission
+            .admit_blocking(&update("v1", &changed(&json!({})), &old()), &MemoryCluster::new()),
+    );
     for hook in ["m", "v"] {
         let asked = hooks.asked(hook);
         for object in ["object", "oldObject"] {
@@ -266,7 +278,8 @@ fn every_conversion_is_asked_once() {
     let chain = Chain::new(InProcess::new(allow)).webhooks(&[configuration]);
     let admission = Admission::new(definition_with("Webhook"), chain);
     let admission = admission.converter(Arc::new(converter));
-    let failed = admission.admit_blocking(&create("v1beta1", &body("v1beta1", json!({}))));
+    let failed = admission
+        .admit_blocking(&create("v1beta1", &body("v1beta1", json!({}))), &MemoryCluster::new());
     assert_eq!(
         message(&failed),
         "conversion webhook for example.com/v1beta1, Kind=Foo failed: out of order"
@@ -322,7 +335,7 @@ fn fields_that_a_version_loses_do_not_change_there() {
         let admission = admission.converter(Arc::new(converter));
         let metadata = json!({"managedFields": [entry]});
         let request = update("v1", &changed(&metadata), &before).field_manager("m");
-        let written = stored(admission.admit_blocking(&request));
+        let written = stored(admission.admit_blocking(&request, &MemoryCluster::new()));
         let entries = written["metadata"]["managedFields"].as_array().unwrap();
         assert_eq!(entries.contains(&entry), is_lost);
         assert!(entries.iter().any(|entry| entry["manager"] == "m"));

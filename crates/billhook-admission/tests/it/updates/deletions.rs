@@ -1,7 +1,7 @@
 //! Deletions: their options, finalizers and what becomes of the object (RE-20, RE-21, RE-76, RE-111,
 //! RE-114).
 
-use billhook_admission::{DeleteOptions, ObjectRequest, ServerFields};
+use billhook_admission::{DeleteOptions, MemoryCluster, ObjectRequest, ServerFields};
 use serde_json::{Value, json};
 
 use super::{bytes, changed, refused};
@@ -21,7 +21,7 @@ fn deleted(object: &Value, options: DeleteOptions) -> Option<Value> {
     let admission =
         admission(&InProcess::new(allow)).server_fields(|| ServerFields::new("u", NOW, "x"));
     let request = ObjectRequest::delete("v1", &bytes(object)).delete_options(options);
-    let accepted = admission.admit_blocking(&request).result.unwrap();
+    let accepted = admission.admit_blocking(&request, &MemoryCluster::new()).result.unwrap();
     accepted.stored.map(|_| accepted.returned.unwrap().into_inner())
 }
 
@@ -74,7 +74,10 @@ fn the_last_finalizer_ends_the_object() {
     let marked = deleted(&object, DeleteOptions::default()).unwrap();
     let update = |patch: Value| {
         let request = ObjectRequest::merge_patch("v1", &bytes(&patch), &bytes(&marked));
-        admission(&InProcess::new(allow)).admit_blocking(&request).result.unwrap()
+        admission(&InProcess::new(allow))
+            .admit_blocking(&request, &MemoryCluster::new())
+            .result
+            .unwrap()
     };
     let kept = update(json!({"spec": {"size": 4}}));
     assert!(kept.stored.is_some());

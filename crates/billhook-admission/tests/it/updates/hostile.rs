@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use billhook::FieldValidation;
 use billhook_admission::{
-    Admission, AdmissionResponse, Chain, ObjectRequest, RequestOptions, StoreError, StoreWrite,
-    Unreachable,
+    Admission, AdmissionResponse, Chain, MemoryCluster, ObjectRequest, RequestOptions, StoreError,
+    StoreWrite, Unreachable,
 };
 use serde_json::{Value, json};
 
@@ -62,7 +62,7 @@ fn deep_objects_fit_a_small_stack() {
             let request = request
                 .field_validation(FieldValidation::Strict)
                 .options(RequestOptions::default().trace(true));
-            let status = admission.admit_blocking(&request).result.err();
+            let status = admission.admit_blocking(&request, &MemoryCluster::new()).result.err();
             assert_eq!(status.map(|status| status.code), expected);
         }
     });
@@ -75,7 +75,8 @@ fn many_owners() {
     let owners: Vec<Value> = (0..8_000).map(owner).collect();
     let mut object = old();
     object["metadata"]["ownerReferences"] = owners.into();
-    let outcome = admission(&InProcess::new(allow)).admit_blocking(&update("v1", &object, &old()));
+    let outcome = admission(&InProcess::new(allow))
+        .admit_blocking(&update("v1", &object, &old()), &MemoryCluster::new());
     let returned = outcome.result.unwrap().returned.unwrap();
     assert_eq!(returned["metadata"]["ownerReferences"].as_array().unwrap().len(), 4_000);
     assert_eq!(outcome.warnings.texts()[0].chars().count(), 256);
@@ -88,7 +89,7 @@ fn many_unknown_fields_of_a_patch() {
     let operation = format!(r#"{{"op":"test","path":"/kind","value":"Foo"{fields}}}"#);
     let patch = format!("[{operation},{operation}]");
     let request = ObjectRequest::json_patch("v1", patch.as_bytes(), &bytes(&old()));
-    let outcome = admission(&InProcess::new(allow)).admit_blocking(&request);
+    let outcome = admission(&InProcess::new(allow)).admit_blocking(&request, &MemoryCluster::new());
     assert!(outcome.result.is_ok());
     assert_eq!(outcome.warnings.raw().len(), 100);
 }
@@ -105,8 +106,8 @@ fn refused_annotations_show_no_patches() {
         response
     });
     let chain = Chain::new(caller).webhooks(&[configuration("Mutating", NAME)]);
-    let outcome =
-        Admission::new(definition(), chain).admit_blocking(&create("v1", &body("v1", json!({}))));
+    let outcome = Admission::new(definition(), chain)
+        .admit_blocking(&create("v1", &body("v1", json!({}))), &MemoryCluster::new());
     assert!(outcome.result.is_ok());
     let refused = outcome.annotations.refused();
     let key = "patch.webhook.admission.k8s.io/round_0_index_0";

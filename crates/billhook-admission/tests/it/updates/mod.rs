@@ -16,7 +16,7 @@ mod tracking;
 use crate::in_process::{InProcess, admission, allow};
 use billhook::CustomResourceDefinition;
 use billhook::Status;
-use billhook_admission::ObjectRequest;
+use billhook_admission::{MemoryCluster, ObjectRequest};
 use serde_json::{Value, json};
 
 /// The object as it is stored, at revision 7.
@@ -56,7 +56,10 @@ fn changed(metadata: &Value) -> Value {
 }
 
 fn refused(request: &ObjectRequest) -> Status {
-    admission(&InProcess::new(allow)).admit_blocking(request).result.unwrap_err()
+    admission(&InProcess::new(allow))
+        .admit_blocking(request, &MemoryCluster::new())
+        .result
+        .unwrap_err()
 }
 
 const MODIFIED: &str = "Operation cannot be fulfilled on foos.example.com \"x\": the object has \

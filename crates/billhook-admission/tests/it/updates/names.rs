@@ -1,6 +1,6 @@
 //! The identity of objects in creations and updates (RE-62 to RE-64, RE-71, RE-73, RE-84).
 
-use billhook_admission::ObjectRequest;
+use billhook_admission::{MemoryCluster, ObjectRequest};
 use serde_json::{Value, json};
 
 use crate::in_process::{InProcess, admission, allow, body, create};
@@ -17,7 +17,8 @@ fn metadata_of_the_server_is_wiped() {
         "annotations": {"a": "b"}, "finalizers": ["example.com/f"],
         "ownerReferences": [{"apiVersion": "v1", "kind": "Pod", "name": "p", "uid": "o"}],
     });
-    let outcome = admission(&InProcess::new(allow)).admit_blocking(&create("v1", &object));
+    let outcome = admission(&InProcess::new(allow))
+        .admit_blocking(&create("v1", &object), &MemoryCluster::new());
     let made = outcome.result.unwrap().returned.unwrap();
     let metadata = made["metadata"].as_object().unwrap();
     for name in ["deletionTimestamp", "deletionGracePeriodSeconds", "selfLink", "resourceVersion"] {
@@ -45,11 +46,13 @@ fn a_new_object_has_no_revision() {
         assert_eq!((status.code, &*status.reason, &*status.message), (500, "", message));
     }
     for revision in ["0", "abc", "-1", "+5", "1.0", " 5", "18446744073709551616"] {
-        let outcome = admission(&InProcess::new(allow)).admit_blocking(&with(revision));
+        let outcome = admission(&InProcess::new(allow))
+            .admit_blocking(&with(revision), &MemoryCluster::new());
         let made = outcome.result.unwrap().returned.unwrap();
         assert_eq!(made["metadata"].get("resourceVersion"), None, "{revision}");
     }
-    let outcome = admission(&InProcess::new(allow)).admit_blocking(&with("5").dry_run(true));
+    let outcome = admission(&InProcess::new(allow))
+        .admit_blocking(&with("5").dry_run(true), &MemoryCluster::new());
     let made = outcome.result.unwrap().returned.unwrap();
     assert_eq!(made["metadata"]["resourceVersion"], "5");
 }
@@ -61,7 +64,8 @@ fn names_are_generated_from_58_bytes() {
         let mut object = body("v1", json!({}));
         object["metadata"] = json!({"generateName": prefix});
         let caller = InProcess::new(allow);
-        let outcome = admission(&caller).admit_blocking(&create("v1", &object));
+        let outcome =
+            admission(&caller).admit_blocking(&create("v1", &object), &MemoryCluster::new());
         let made = outcome.result.unwrap().returned.unwrap();
         assert_eq!(made["metadata"]["generateName"], prefix);
         assert_eq!(caller.asked("m").get("name"), None);

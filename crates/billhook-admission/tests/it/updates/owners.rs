@@ -4,7 +4,7 @@
 use std::sync::{Arc, Mutex};
 
 use billhook::Status;
-use billhook_admission::{ObjectRequest, StoreError, StoreWrite};
+use billhook_admission::{MemoryCluster, ObjectRequest, StoreError, StoreWrite};
 use serde_json::{Value, json};
 
 use crate::in_process::{InProcess, admission, allow, body, create, patch_of_m, stored, update};
@@ -27,7 +27,8 @@ fn scaled(object: &Value, replicas: i64) -> Vec<String> {
     let scale = json!({"apiVersion": "autoscaling/v1", "kind": "Scale",
         "metadata": {"name": "x", "namespace": "default"}, "spec": {"replicas": replicas}});
     let request = update("v1", &scale, object).scale_update().field_manager("m");
-    let stored = stored(admission(&InProcess::new(allow)).admit_blocking(&request));
+    let stored =
+        stored(admission(&InProcess::new(allow)).admit_blocking(&request, &MemoryCluster::new()));
     let entries = stored["metadata"]["managedFields"].as_array().cloned().unwrap_or_default();
     let text = |entry: &Value| {
         let subresource = entry["subresource"].as_str().unwrap_or_default();
@@ -84,7 +85,7 @@ fn replicas_are_tracked_before_the_mutating_webhooks() {
     let scale = json!({"apiVersion": "autoscaling/v1", "kind": "Scale",
         "metadata": {"name": "x", "namespace": "default"}, "spec": {"replicas": 2}});
     let request = update("v1", &scale, &object).scale_update().field_manager("m");
-    let stored = stored(admission(&caller).admit_blocking(&request));
+    let stored = stored(admission(&caller).admit_blocking(&request, &MemoryCluster::new()));
     assert_eq!(stored["spec"]["size"], 6);
     let entries = &stored["metadata"]["managedFields"];
     assert_eq!((entries.as_array().unwrap().len(), &entries[0]["manager"]), (1, &json!("a")));
@@ -99,7 +100,7 @@ fn applied_to_scale(configuration: &Value, object: &Value, force: bool) -> Resul
     let request = ObjectRequest::apply("v1", &bytes(configuration), &bytes(object), "m")
         .scale_update()
         .force(force);
-    let outcome = admission(&InProcess::new(allow)).admit_blocking(&request);
+    let outcome = admission(&InProcess::new(allow)).admit_blocking(&request, &MemoryCluster::new());
     outcome.result.map(|accepted| serde_json::from_slice(&accepted.stored.unwrap()).unwrap())
 }
 
@@ -172,14 +173,22 @@ fn large_objects_lose_their_owners() {
         update("v1", &changed(&json!({})), &object),
         ObjectRequest::merge_patch("v1", &patch, &bytes(&object)),
     ] {
-        let returned = admission.admit_blocking(&request).result.unwrap().returned.unwrap();
+        let returned = admission
+            .admit_blocking(&request, &MemoryCluster::new())
+            .result
+            .unwrap()
+            .returned
+            .unwrap();
         assert_eq!(returned["metadata"].get("managedFields"), None);
         assert_eq!(std::mem::take(&mut *sizes.lock().unwrap()), [true, false]);
     }
     let configuration = body("v1", json!({"size": 5}));
     let request =
         ObjectRequest::apply("v1", &bytes(&configuration), &bytes(&old()), "m").force(true);
-    assert_eq!(admission.admit_blocking(&request).result.unwrap_err().code, 413);
+    assert_eq!(
+        admission.admit_blocking(&request, &MemoryCluster::new()).result.unwrap_err().code,
+        413
+    );
     assert_eq!(*sizes.lock().unwrap(), [true]);
 }
 
@@ -198,7 +207,7 @@ fn server_metadata_in_the_configuration_of_a_new_object() {
         metadata.insert(name.to_owned(), value);
     }
     let request = ObjectRequest::apply("v1", &bytes(&configuration), b"", "m");
-    let outcome = admission(&InProcess::new(allow)).admit_blocking(&request);
+    let outcome = admission(&InProcess::new(allow)).admit_blocking(&request, &MemoryCluster::new());
     let metadata = &stored(outcome)["metadata"];
     assert_eq!(metadata["deletionTimestamp"], "2020-01-01T00:00:00Z");
     assert_eq!(metadata["deletionGracePeriodSeconds"], 3);

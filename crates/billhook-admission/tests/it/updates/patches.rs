@@ -1,7 +1,7 @@
 //! Patches of clients, and the repairs after those of webhooks (RP-30 to RP-34, RP-63).
 
 use billhook::FieldValidation;
-use billhook_admission::{Admission, Chain, ObjectRequest, Unreachable};
+use billhook_admission::{Admission, Chain, MemoryCluster, ObjectRequest, Unreachable};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
@@ -22,7 +22,7 @@ fn patches_are_applied_to_what_is_stored() {
             vec!["unknown field \"spec.typo\"".to_owned()],
         ),
     ] {
-        let outcome = admission(&caller).admit_blocking(&request);
+        let outcome = admission(&caller).admit_blocking(&request, &MemoryCluster::new());
         assert_eq!(outcome.warnings.texts(), warnings);
         let asked = caller.asked("m");
         assert_eq!(asked["object"]["spec"], json!({"size": 5}));
@@ -33,7 +33,14 @@ fn patches_are_applied_to_what_is_stored() {
     }
     for patch in [json!([]), json!([{"op": "add", "path": "/spec/size", "value": 2}])] {
         let request = ObjectRequest::json_patch("v1", &bytes(&patch), &stored_bytes);
-        assert!(admission(&caller).admit_blocking(&request).result.unwrap().unchanged, "RP-34");
+        assert!(
+            admission(&caller)
+                .admit_blocking(&request, &MemoryCluster::new())
+                .result
+                .unwrap()
+                .unchanged,
+            "RP-34"
+        );
     }
 }
 
@@ -51,10 +58,16 @@ fn patches_are_validated_with_what_they_make() {
         r#"unknown field "spec.typo""#,
     ];
     let caller = InProcess::new(allow);
-    let outcome = admission(&caller).admit_blocking(&json_patch(strange));
+    let outcome = admission(&caller).admit_blocking(&json_patch(strange), &MemoryCluster::new());
     assert_eq!(outcome.warnings.texts(), entries);
     let silent = json_patch(strange).field_validation(FieldValidation::Ignore);
-    assert!(admission(&caller).admit_blocking(&silent).warnings.texts().is_empty());
+    assert!(
+        admission(&caller)
+            .admit_blocking(&silent, &MemoryCluster::new())
+            .warnings
+            .texts()
+            .is_empty()
+    );
 
     let strict = json_patch(strange).field_validation(FieldValidation::Strict);
     let status = refused(&strict);
@@ -67,7 +80,7 @@ fn patches_are_validated_with_what_they_make() {
     assert_eq!((&*details.name, &*details.kind, &*details.causes[0].field), ("", "", "patch"));
 
     let duplicate = r#"{"spec": {"size": 3, "size": 4}}"#;
-    let outcome = admission(&caller).admit_blocking(&merge_patch(duplicate));
+    let outcome = admission(&caller).admit_blocking(&merge_patch(duplicate), &MemoryCluster::new());
     assert_eq!(outcome.warnings.texts(), [r#"duplicate field "spec.size""#]);
 
     let status = refused(&merge_patch(r#"{"metadata": {"labels": {"a": 1}}}"#));
@@ -144,7 +157,8 @@ fn ownership_is_put_right_after_admission() {
             {"op": "add", "path": "/metadata/managedFields", "value": value},
             {"op": "add", "path": "/metadata/ownerReferences", "value": [owner, owner]},
         ]));
-        let outcome = admission(&caller).admit_blocking(&update("v1", &object, &object));
+        let outcome = admission(&caller)
+            .admit_blocking(&update("v1", &object, &object), &MemoryCluster::new());
         let warnings = outcome.warnings.texts();
         assert_eq!(warnings.len(), 2);
         let start = ".metadata.managedFields was in an invalid state after admission; this could \
@@ -174,7 +188,8 @@ fn ownership_is_put_right_after_admission() {
         {"op": "add", "path": "/metadata/managedFields", "value": valid},
         {"op": "add", "path": "/metadata/ownerReferences", "value": [owner, other]},
     ]));
-    let outcome = admission(&caller).admit_blocking(&update("v1", &object, &object));
+    let outcome =
+        admission(&caller).admit_blocking(&update("v1", &object, &object), &MemoryCluster::new());
     assert!(outcome.warnings.texts().is_empty());
     let stored = stored(outcome);
     assert_eq!(stored["metadata"]["managedFields"], valid);
@@ -186,7 +201,7 @@ fn ownership_is_put_right_after_admission() {
 fn patches_may_be_for_the_status() {
     let patch = json!({"spec": {"size": 8}, "status": {"ready": false}});
     let request = ObjectRequest::merge_patch("v1", &bytes(&patch), &bytes(&old())).status_update();
-    let outcome = admission(&InProcess::new(allow)).admit_blocking(&request);
+    let outcome = admission(&InProcess::new(allow)).admit_blocking(&request, &MemoryCluster::new());
     let mut expected = old();
     expected["metadata"].as_object_mut().unwrap().remove("resourceVersion");
     expected["status"]["ready"] = false.into();
@@ -202,7 +217,7 @@ fn patched(request: fn(&str, &[u8], &[u8]) -> ObjectRequest, patch: &Value, spec
     });
     let admission = Admission::new(preserving(), Chain::new(Unreachable));
     let request = request("v1", &bytes(patch), &bytes(&stored));
-    let accepted = admission.admit_blocking(&request).result.unwrap();
+    let accepted = admission.admit_blocking(&request, &MemoryCluster::new()).result.unwrap();
     accepted.returned.unwrap()["spec"].clone()
 }
 

@@ -3,7 +3,7 @@
 
 use billhook::{CustomResourceDefinition, FieldValidation};
 use billhook_admission::{
-    Admission, AdmissionResponse, Chain, ObjectRequest, StoredObject, Unreachable,
+    Admission, AdmissionResponse, Chain, MemoryCluster, ObjectRequest, StoredObject, Unreachable,
 };
 use serde_json::{Value, json};
 
@@ -48,7 +48,7 @@ fn updates_are_for_a_revision() {
         ),
     ] {
         caller.seen.lock().unwrap().clear();
-        let outcome = admission(&caller).admit_blocking(&request);
+        let outcome = admission(&caller).admit_blocking(&request, &MemoryCluster::new());
         let status = outcome.result.as_ref().err();
         let found = status.map(|status| (status.code, &*status.reason, &*status.message));
         assert_eq!(found, expected);
@@ -84,11 +84,12 @@ fn the_revision_of_a_stored_object_may_be_given_apart() {
         ObjectRequest::replace("v1", &bytes(&object), b"").stored(stored.clone())
     };
     assert_eq!(refused(&request("7")).message, MODIFIED);
-    let outcome = admission(&caller).admit_blocking(&request("9"));
+    let outcome = admission(&caller).admit_blocking(&request("9"), &MemoryCluster::new());
     assert!(outcome.result.is_ok());
     assert_eq!(caller.asked("v")["oldObject"]["metadata"]["resourceVersion"], "9");
     let unchanged = update("v1", &object, &object).stored(stored.clone());
-    let accepted = admission(&caller).admit_blocking(&unchanged).result.unwrap();
+    let accepted =
+        admission(&caller).admit_blocking(&unchanged, &MemoryCluster::new()).result.unwrap();
     assert!(accepted.unchanged);
     assert_eq!(accepted.returned.unwrap()["metadata"]["resourceVersion"], "9");
 }
@@ -116,7 +117,7 @@ fn uids_are_preconditions() {
     let delete = || ObjectRequest::delete("v1", &stored);
     let caller = InProcess::new(allow);
     let right = delete().only_uid("u-1").only_resource_version("7");
-    assert!(admission(&caller).admit_blocking(&right).result.is_ok());
+    assert!(admission(&caller).admit_blocking(&right, &MemoryCluster::new()).result.is_ok());
     assert_eq!(
         caller.asked("v")["options"]["preconditions"],
         json!({"uid": "u-1", "resourceVersion": "7"})
@@ -149,7 +150,8 @@ fn objects_must_be_there_or_not() {
         ObjectRequest::replace("v1", &bytes(&object), b""),
         ObjectRequest::replace("v1", b"metadata: {name: x}", b""),
     ] {
-        let status = admission(&caller).admit_blocking(&request).result.unwrap_err();
+        let status =
+            admission(&caller).admit_blocking(&request, &MemoryCluster::new()).result.unwrap_err();
         assert_eq!((status.code, &*status.reason), (404, "NotFound"));
         assert_eq!(status.message, "foos.example.com \"x\" not found");
         assert_eq!(status.details.unwrap().kind, "foos");
@@ -157,14 +159,15 @@ fn objects_must_be_there_or_not() {
     assert!(caller.seen.lock().unwrap().is_empty());
 
     let taken = create("v1", &object).stored(StoredObject::new(bytes(&old())));
-    let status = admission(&caller).admit_blocking(&taken).result.unwrap_err();
+    let status =
+        admission(&caller).admit_blocking(&taken, &MemoryCluster::new()).result.unwrap_err();
     assert_eq!((status.code, &*status.reason), (409, "AlreadyExists"));
     assert_eq!(status.message, "foos.example.com \"x\" already exists");
     assert_eq!(caller.asked("v")["name"], "x", "both stages come before");
     let mut other = object;
     other["metadata"]["name"] = "y".into();
     let free = create("v1", &other).stored(StoredObject::new(bytes(&old())));
-    assert!(admission(&caller).admit_blocking(&free).result.is_ok());
+    assert!(admission(&caller).admit_blocking(&free, &MemoryCluster::new()).result.is_ok());
 }
 
 /// RP-91 and RP-92.
@@ -201,10 +204,12 @@ fn definitions_may_not_be_served() {
     ] {
         let definition = CustomResourceDefinition::from_value(&manifest(conditions)).unwrap();
         let admission = Admission::new(definition, Chain::new(Unreachable));
-        let outcome = admission.admit_blocking(&create("v1", &body("v1", json!({}))));
+        let outcome =
+            admission.admit_blocking(&create("v1", &body("v1", json!({}))), &MemoryCluster::new());
         let found = outcome.result.as_ref().err().map(|s| (s.code, s.message.as_str()));
         assert_eq!(found, expected);
-        let update = admission.admit_blocking(&update("v1", &changed(&json!({})), &old()));
+        let update = admission
+            .admit_blocking(&update("v1", &changed(&json!({})), &old()), &MemoryCluster::new());
         assert_eq!(update.result.is_ok(), expected.is_none_or(|(code, _)| code == 403));
     }
 }
@@ -216,7 +221,7 @@ fn webhooks_see_the_options() {
     let request = create("v1", &body("v1", json!({})))
         .field_manager("me")
         .field_validation(FieldValidation::Strict);
-    admission(&caller).admit_blocking(&request).result.unwrap();
+    admission(&caller).admit_blocking(&request, &MemoryCluster::new()).result.unwrap();
     assert_eq!(
         caller.asked("m")["options"],
         json!({"apiVersion": "meta.k8s.io/v1", "kind": "CreateOptions", "fieldManager": "me",
@@ -224,7 +229,10 @@ fn webhooks_see_the_options() {
     );
     let chain = Chain::new(caller.clone()).webhooks(&[configuration("Validating", "v")]);
     let delete = ObjectRequest::delete("v1", &bytes(&old())).field_manager("me");
-    Admission::new(definition(), chain).admit_blocking(&delete).result.unwrap();
+    Admission::new(definition(), chain)
+        .admit_blocking(&delete, &MemoryCluster::new())
+        .result
+        .unwrap();
     assert_eq!(
         caller.asked("v")["options"],
         json!({"apiVersion": "meta.k8s.io/v1", "kind": "DeleteOptions"})
@@ -239,7 +247,8 @@ fn webhooks_cannot_move_objects() {
     let patch =
         |name: &str| json!([{"op": "add", "path": format!("/metadata/{name}"), "value": "moved"}]);
     for request in [create("v1", &object), update("v1", &changed(&json!({})), &old())] {
-        let outcome = admission(&patch_of_m(patch("namespace"))).admit_blocking(&request);
+        let outcome = admission(&patch_of_m(patch("namespace")))
+            .admit_blocking(&request, &MemoryCluster::new());
         let status = outcome.result.unwrap_err();
         assert_eq!(
             (status.code, &*status.message),
@@ -251,10 +260,12 @@ fn webhooks_cannot_move_objects() {
         );
     }
     let renaming = patch_of_m(patch("name"));
-    let outcome = admission(&renaming).admit_blocking(&create("v1", &object));
+    let outcome =
+        admission(&renaming).admit_blocking(&create("v1", &object), &MemoryCluster::new());
     assert_eq!(stored(outcome)["metadata"]["name"], "moved");
     assert_eq!(renaming.asked("v")["name"], "x");
-    let outcome = admission(&renaming).admit_blocking(&update("v1", &changed(&json!({})), &old()));
+    let outcome = admission(&renaming)
+        .admit_blocking(&update("v1", &changed(&json!({})), &old()), &MemoryCluster::new());
     assert!(
         message(&outcome).contains("metadata.name: Invalid value: \"moved\": field is immutable")
     );

@@ -5,7 +5,8 @@ use std::sync::{Arc, Mutex};
 
 use billhook::Status;
 use billhook_admission::{
-    Action, ObjectRequest, RequestOptions, ServerFields, StoreError, StoreWrite, StoredObject,
+    Action, MemoryCluster, ObjectRequest, RequestOptions, ServerFields, StoreError, StoreWrite,
+    StoredObject,
 };
 use serde_json::{Value, json};
 
@@ -38,7 +39,7 @@ fn a_taken_name_is_generated_again() {
     let admission_of =
         |suffixes| admission(&caller).server_fields(names(suffixes)).store(Arc::new(is_free));
     let request = create("v1", &object).options(RequestOptions::default().trace(true));
-    let outcome = admission_of(&["a", "b", "free"]).admit_blocking(&request);
+    let outcome = admission_of(&["a", "b", "free"]).admit_blocking(&request, &MemoryCluster::new());
     let returned = outcome.result.as_ref().unwrap().returned.clone().unwrap();
     assert_eq!(returned["metadata"]["name"], "x-free");
     assert_eq!(returned["metadata"]["uid"], "u-2");
@@ -55,7 +56,7 @@ fn a_taken_name_is_generated_again() {
     assert_eq!(repeats, ["x-a", "x-b"]);
 
     caller.seen.lock().unwrap().clear();
-    let outcome = admission_of(&["a"]).admit_blocking(&request);
+    let outcome = admission_of(&["a"]).admit_blocking(&request, &MemoryCluster::new());
     assert_eq!(
         message(&outcome),
         "foos.example.com \"x-a\" already exists, the server was not able to generate a unique name \
@@ -66,7 +67,8 @@ fn a_taken_name_is_generated_again() {
     assert_eq!((hooks_called(&caller, "m"), hooks_called(&caller, "v")), (1, 8));
 
     caller.seen.lock().unwrap().clear();
-    let outcome = admission_of(&["a"]).admit_blocking(&create("v1", &body("v1", json!({}))));
+    let outcome = admission_of(&["a"])
+        .admit_blocking(&create("v1", &body("v1", json!({}))), &MemoryCluster::new());
     assert_eq!(message(&outcome), "foos.example.com \"x\" already exists");
     assert_eq!(hooks_called(&caller, "v"), 1, "a name of the client is tried once");
 }
@@ -117,7 +119,7 @@ fn a_change_is_made_again_for_a_newer_object() {
         let kept = Arc::clone(&store);
         let outcome = admission(&caller)
             .store(Arc::new(move |write: StoreWrite<'_>| store.write(write)))
-            .admit_blocking(&request);
+            .admit_blocking(&request, &MemoryCluster::new());
         let (stored, revision) = kept.stored.lock().unwrap().clone();
         (outcome, stored, revision)
     };
@@ -163,11 +165,14 @@ fn a_change_is_made_again_for_a_newer_object() {
 fn a_store_may_fail_and_learns_what_is_asked() {
     let request = update("v1", &changed(&json!({})), &old());
     let gone = |_: StoreWrite<'_>| Err(StoreError::Mismatch(None));
-    let outcome = admission(&InProcess::new(allow)).store(Arc::new(gone)).admit_blocking(&request);
+    let outcome = admission(&InProcess::new(allow))
+        .store(Arc::new(gone))
+        .admit_blocking(&request, &MemoryCluster::new());
     assert_eq!(message(&outcome), "foos.example.com \"x\" not found");
     let broken = |_: StoreWrite<'_>| Err(StoreError::Failed(Status::internal_error("no disk")));
-    let outcome =
-        admission(&InProcess::new(allow)).store(Arc::new(broken)).admit_blocking(&request);
+    let outcome = admission(&InProcess::new(allow))
+        .store(Arc::new(broken))
+        .admit_blocking(&request, &MemoryCluster::new());
     assert_eq!(message(&outcome), "Internal error occurred: no disk");
 
     let writes = Arc::new(Mutex::new(Vec::new()));
@@ -186,7 +191,7 @@ fn a_store_may_fail_and_learns_what_is_asked() {
         update("v1", &object, &object),
         ObjectRequest::delete("v1", &bytes(&object)).in_collection(),
     ] {
-        admission.admit_blocking(&request).result.unwrap();
+        admission.admit_blocking(&request, &MemoryCluster::new()).result.unwrap();
     }
     let expected = [
         ("default/x true true", true),

@@ -1,7 +1,9 @@
 //! The subresources `status` and `scale` (RP-70 to RP-77, AR-37).
 
 use billhook::{CustomResourceDefinition, FieldValidation};
-use billhook_admission::{Admission, Chain, ObjectRequest, StoredObject, Unreachable};
+use billhook_admission::{
+    Admission, Chain, MemoryCluster, ObjectRequest, StoredObject, Unreachable,
+};
 use serde_json::{Value, json};
 
 use crate::in_process::{InProcess, admission, allow, body, create, patch_of_m, stored, update};
@@ -18,7 +20,7 @@ fn a_status_update_changes_the_status() {
     let mut object = changed(&json!({"generation": 8, "finalizers": ["a.b/c"]}));
     object["status"] = json!({"ready": false});
     let request = update("v1", &object, &old()).status_update();
-    let outcome = admission(&caller).admit_blocking(&request);
+    let outcome = admission(&caller).admit_blocking(&request, &MemoryCluster::new());
     let mut expected = old();
     expected["metadata"].as_object_mut().unwrap().remove("resourceVersion");
     expected["status"] = json!({"ready": false, "size": 4});
@@ -47,8 +49,10 @@ fn scale_update(object: &Value, stored: &Value) -> ObjectRequest {
 #[test]
 fn a_scale_update_changes_the_replicas() {
     let caller = patch_of_m(json!([{"op": "replace", "path": "/spec/replicas", "value": 6}]));
-    let outcome =
-        admission(&caller).admit_blocking(&scale_update(&scale(&json!({"replicas": 4})), &old()));
+    let outcome = admission(&caller).admit_blocking(
+        &scale_update(&scale(&json!({"replicas": 4})), &old()),
+        &MemoryCluster::new(),
+    );
     let seen = |replicas: i64| {
         json!({
             "apiVersion": "autoscaling/v1",
@@ -106,14 +110,18 @@ fn scale_updates_may_be_refused() {
         ObjectRequest::merge_patch("v1", &bytes(&patch), &bytes(stored)).scale_update()
     };
     for request in [scale_update(&scale(&json!({})), &old()), merge(json!({}), &old())] {
-        let accepted = without_replicas.admit_blocking(&request).result.unwrap();
+        let accepted =
+            without_replicas.admit_blocking(&request, &MemoryCluster::new()).result.unwrap();
         assert_eq!(accepted.returned.unwrap()["spec"], json!({}));
     }
     let set = scale_update(&scale(&json!({"replicas": 2})), &old());
-    let accepted = without_replicas.admit_blocking(&set).result.unwrap();
+    let accepted = without_replicas.admit_blocking(&set, &MemoryCluster::new()).result.unwrap();
     assert_eq!(accepted.returned.unwrap()["spec"]["replicas"], 2);
     let merged = merge(json!({"spec": {"replicas": 3}}), &old());
-    assert_eq!(stored(admission(&caller).admit_blocking(&merged))["spec"]["size"], 3);
+    assert_eq!(
+        stored(admission(&caller).admit_blocking(&merged, &MemoryCluster::new()))["spec"]["size"],
+        3
+    );
 
     let mut outdated = scale(&json!({"replicas": 3}));
     outdated["metadata"]["resourceVersion"] = "6".into();

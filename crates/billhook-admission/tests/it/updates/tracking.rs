@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use billhook::{CustomResourceDefinition, Status};
-use billhook_admission::{Admission, Chain, ObjectRequest, StoreWrite, Unreachable};
+use billhook_admission::{Admission, Chain, MemoryCluster, ObjectRequest, StoreWrite, Unreachable};
 use serde_json::{Value, json};
 
 use super::{bytes, changed, old};
@@ -35,7 +35,8 @@ fn apply(configuration: &Value, stored: &Value) -> ObjectRequest {
 }
 
 fn failed(admission: &Admission, request: &ObjectRequest) -> (i32, String) {
-    let Status { code, message, .. } = admission.admit_blocking(request).result.unwrap_err();
+    let Status { code, message, .. } =
+        admission.admit_blocking(request, &MemoryCluster::new()).result.unwrap_err();
     (code, message)
 }
 
@@ -57,16 +58,29 @@ fn sets_of_objects_cannot_be_tracked() {
     }));
     let admission = plain(definition.unwrap());
     let set = |elements: Value| body("v1", json!({"set": elements}));
-    let empty = stored(admission.admit_blocking(&create("v1", &set(json!([]))).field_manager("a")));
+    let empty =
+        stored(admission.admit_blocking(
+            &create("v1", &set(json!([]))).field_manager("a"),
+            &MemoryCluster::new(),
+        ));
     assert_eq!(managers(&empty), ["a"]);
-    let created = stored(admission.admit_blocking(&create("v1", &set(json!([{"a": 1}])))));
+    let created = stored(
+        admission.admit_blocking(&create("v1", &set(json!([{"a": 1}]))), &MemoryCluster::new()),
+    );
     assert_eq!(managers(&created), [""; 0]);
     let mut with_element = empty.clone();
     with_element["spec"]["set"] = json!([{"a": 1}]);
-    let updated = stored(admission.admit_blocking(&update("v1", &with_element, &empty)));
+    let updated = stored(
+        admission.admit_blocking(&update("v1", &with_element, &empty), &MemoryCluster::new()),
+    );
     assert_eq!(managers(&updated), [""; 0]);
 
-    assert!(admission.admit_blocking(&apply(&set(json!([])), &empty)).result.is_ok());
+    assert!(
+        admission
+            .admit_blocking(&apply(&set(json!([])), &empty), &MemoryCluster::new())
+            .result
+            .is_ok()
+    );
     let subject = "(default/x; example.com/v1, Kind=Foo)";
     let reason = ".spec.set: element 0: associative list without keys has an element that's a map \
                   type";
@@ -100,13 +114,19 @@ fn sets_of_objects_cannot_be_tracked() {
 #[test]
 fn tracking_begins_with_an_object() {
     let admission = plain(definition());
-    let written = stored(admission.admit_blocking(&update("v1", &changed(&json!({})), &old())));
+    let written = stored(
+        admission
+            .admit_blocking(&update("v1", &changed(&json!({})), &old()), &MemoryCluster::new()),
+    );
     assert_eq!(managers(&written), [""; 0]);
     for entries in [json!([]), json!([{}]), json!(null), json!([{"operation": "Delete"}])] {
         let mut object = body("v1", json!({"size": 2}));
         object["metadata"]["managedFields"] = entries;
         let request = create("v1", &object).field_manager("m");
-        assert_eq!(managers(&stored(admission.admit_blocking(&request))), ["m"]);
+        assert_eq!(
+            managers(&stored(admission.admit_blocking(&request, &MemoryCluster::new()))),
+            ["m"]
+        );
     }
 }
 
@@ -118,7 +138,7 @@ fn updates_have_no_conflicts() {
     let mut object = applied.clone();
     object["spec"]["size"] = 5.into();
     let request = update("v1", &object, &applied).field_manager("m");
-    let written = stored(plain(definition()).admit_blocking(&request));
+    let written = stored(plain(definition()).admit_blocking(&request, &MemoryCluster::new()));
     assert_eq!(managers(&written), ["m"]);
     assert_eq!(written["spec"]["size"], 5);
 }
@@ -145,7 +165,7 @@ fn a_failed_apply_changes_nothing() {
     }
     assert_eq!(writes.load(Ordering::Relaxed), 0);
     let request = apply(&body("v1", json!({"size": 5})), &live).force(true);
-    assert!(admission.admit_blocking(&request).result.is_ok());
+    assert!(admission.admit_blocking(&request, &MemoryCluster::new()).result.is_ok());
     assert_eq!(writes.load(Ordering::Relaxed), 1);
 }
 
@@ -166,10 +186,12 @@ fn entries_of_versions_that_are_gone() {
         let live = with_entry(old(), &entry("Update", api_version, &fields));
         let request = apply(&body("v1", json!({"size": 2})), &live);
         assert_eq!(failed(&admission, &request), (500, expected.to_owned()));
-        let written = stored(admission.admit_blocking(&update("v1", &live, &live)));
+        let written =
+            stored(admission.admit_blocking(&update("v1", &live, &live), &MemoryCluster::new()));
         assert_eq!(managers(&written), [""; 0]);
     }
     let live = with_entry(old(), &entry("Update", "example.com/v1alpha1", &fields));
-    let written = stored(admission.admit_blocking(&update("v1", &live, &live)));
+    let written =
+        stored(admission.admit_blocking(&update("v1", &live, &live), &MemoryCluster::new()));
     assert_eq!(managers(&written), ["a"]);
 }

@@ -1,6 +1,7 @@
 //! The meaning of an answer: the tables of response verification and of status mapping (AR-50 to
 //! AR-93, DI-20 to DI-28).
 
+use super::world::cluster;
 use std::sync::{Arc, Mutex};
 
 use billhook::webhook::AdmissionAttributes;
@@ -30,7 +31,7 @@ pub(crate) async fn ask(
     let world = World::new(vec![("a", script)]).await;
     let calls = Arc::new(Calls::default());
     let chain = world.chain(&[configuration(stage, "a", more)]).observer(calls.clone());
-    let outcome = chain.run(request, &RequestOptions::default(), |_, _| Ok(())).await;
+    let outcome = chain.run(request, &cluster(), &RequestOptions::default(), |_, _| Ok(())).await;
     let ended = calls.0.lock().unwrap().clone();
     (outcome, ended, world)
 }
@@ -296,7 +297,8 @@ async fn answers_may_be_yaml() {
         });
         let world = World::new(vec![("a", script)]).await;
         let chain = world.chain(&[configuration("Validating", "a", "")]).yaml_answers(accept);
-        let outcome = chain.run(create(), &RequestOptions::default(), |_, _| Ok(())).await;
+        let outcome =
+            chain.run(create(), &cluster(), &RequestOptions::default(), |_, _| Ok(())).await;
         match (message(&outcome), expected) {
             (None, None) => {}
             (Some(found), Some(expected)) => {

@@ -1,6 +1,7 @@
 //! The traces of a request in the audit log and its answer: annotations (OB-30 to OB-39,
 //! AR-90 to AR-93) and warnings (AR-80 to AR-86).
 
+use super::world::cluster;
 use billhook::webhook::AdmissionAttributes;
 use billhook_admission::{
     AdmissionRequest, AdmissionResponse, AuditLevel, ChainOutcome, RequestOptions,
@@ -13,7 +14,7 @@ use crate::chain::world::{
 use crate::server::Reply;
 
 async fn run(world: &World, texts: &[String], request: AdmissionAttributes) -> ChainOutcome {
-    world.chain(texts).run(request, &RequestOptions::default(), |_, _| Ok(())).await
+    world.chain(texts).run(request, &cluster(), &RequestOptions::default(), |_, _| Ok(())).await
 }
 
 /// Key, value and level of all annotations.

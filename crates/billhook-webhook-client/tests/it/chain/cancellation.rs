@@ -1,5 +1,6 @@
 //! Clients that go away while a webhook is asked (DI-13, DI-63, DI-70, OB-38).
 
+use super::world::cluster;
 use std::time::Duration;
 
 use billhook_admission::{Cancellation, ChainOutcome, RequestOptions};
@@ -30,7 +31,9 @@ async fn cancelled(kind: &str, policy: &str) -> (ChainOutcome, World) {
         }
         cancellation.cancel();
     };
-    let (outcome, ()) = tokio::join!(chain.run(create(), &options, |_, _| Ok(())), cancel);
+    let cluster = cluster();
+    let (outcome, ()) =
+        tokio::join!(chain.run(create(), &cluster, &options, |_, _| Ok(())), cancel);
     assert!(std::time::Instant::now() < deadline);
     (outcome, world)
 }
@@ -66,7 +69,7 @@ async fn no_webhook_is_asked_for_a_client_that_is_gone() {
         let cancellation = Cancellation::new();
         cancellation.cancel();
         let options = RequestOptions::default().cancellation(&cancellation);
-        let outcome = chain.run(create(), &options, |_, _| Ok(())).await;
+        let outcome = chain.run(create(), &cluster(), &options, |_, _| Ok(())).await;
         assert_eq!(outcome.result.unwrap_err().code, expected);
         assert_eq!(world.calls("a"), 0);
     }

@@ -1,11 +1,11 @@
 //! The exchange itself: HTTP statuses, repetitions, limits and time
 //! (CL-50 to CL-72, DI-50 to DI-54).
 
-use std::collections::BTreeMap;
+use super::world::cluster;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use billhook::webhook::{NamespaceLabels, WebhookConfiguration};
+use billhook::webhook::WebhookConfiguration;
 use billhook_admission::{
     AdmissionResponse, BoxFuture, CallerError, Chain, ChainOutcome, RequestOptions, WebhookAnswer,
     WebhookCall, WebhookCaller,
@@ -21,12 +21,11 @@ pub(crate) fn chain_of(
     caller: impl WebhookCaller + 'static,
     configurations: &[WebhookConfiguration],
 ) -> Chain {
-    let namespaces = BTreeMap::from([("default".to_owned(), NamespaceLabels::new())]);
-    Chain::new(caller).webhooks(configurations).namespaces(namespaces)
+    Chain::new(caller).webhooks(configurations)
 }
 
 pub(crate) async fn run(chain: &Chain) -> ChainOutcome {
-    chain.run(create(), &RequestOptions::default(), |_, _| Ok(())).await
+    chain.run(create(), &cluster(), &RequestOptions::default(), |_, _| Ok(())).await
 }
 
 /// Returns the message of a failed call after the name of the webhook; nothing if the request was
@@ -336,7 +335,7 @@ async fn calls_share_the_time_of_the_request() {
         format!("{}{number}", if *number <= 3 { 'm' } else { 'v' })
     });
     let options = RequestOptions::default().deadline(start + Duration::from_secs(10));
-    let outcome = chain.run(create(), &options, |_, _| Ok(())).await;
+    let outcome = chain.run(create(), &cluster(), &options, |_, _| Ok(())).await;
     assert!(outcome.result.is_ok());
     let mut sent: Vec<_> =
         world.seen().into_iter().map(|seen| format!("{} {}", seen.path, seen.query)).collect();
@@ -365,7 +364,7 @@ async fn the_deadline_of_the_request_ends_it() {
             [configuration(stage, "a", "failurePolicy: Ignore"), configuration(stage, "b", "")];
         let deadline = Instant::now() + Duration::from_millis(2_900);
         let options = RequestOptions::default().deadline(deadline);
-        let outcome = world.chain(&texts).run(create(), &options, |_, _| Ok(())).await;
+        let outcome = world.chain(&texts).run(create(), &cluster(), &options, |_, _| Ok(())).await;
         let status = outcome.result.err();
         assert_eq!(status.as_ref().map(|status| status.code), expected);
         if let Some(status) = status {
@@ -383,7 +382,7 @@ async fn validation_does_not_begin_too_late() {
     let world = World::new(vec![("a", Box::new(|request, _| allow(request)))]).await;
     let chain = world.chain(&[configuration("Validating", "a", "failurePolicy: Ignore")]);
     let options = RequestOptions::default().deadline(Instant::now());
-    let outcome = chain.run(create(), &options, |_, _| Ok(())).await;
+    let outcome = chain.run(create(), &cluster(), &options, |_, _| Ok(())).await;
     assert_eq!(outcome.result.unwrap_err().code, 504);
     assert_eq!(world.calls("a"), 0);
 }

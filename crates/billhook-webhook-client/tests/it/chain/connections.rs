@@ -1,6 +1,7 @@
 //! Connections and what it takes to make them: their number, certificates, credentials that take
 //! long, and repetitions that take longer (CL-40 to CL-45, CL-55, CL-62, CL-70).
 
+use super::world::cluster;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -91,7 +92,8 @@ async fn slow_credentials_end_with_the_call() {
         let chain = chain_of(caller, &configurations);
         let deadline = Instant::now() + Duration::from_millis(in_request);
         let options = RequestOptions::default().deadline(deadline);
-        let outcome = chain.run(create(), &options, |_, _| Ok(()));
+        let cluster = cluster();
+        let outcome = chain.run(create(), &cluster, &options, |_, _| Ok(()));
         let outcome = tokio::time::timeout(Duration::from_secs(25), outcome).await.unwrap();
         assert_eq!(reason(&outcome).as_deref(), expected);
     }
@@ -199,7 +201,7 @@ async fn the_time_of_the_request_is_sent() {
         let chain = world.chain(&[]).webhooks(&configurations).clock(move || now);
         let mut options = RequestOptions::default();
         options.deadline = in_request.map(|seconds| now + Duration::from_secs(seconds));
-        assert!(chain.run(create(), &options, |_, _| Ok(())).await.result.is_ok());
+        assert!(chain.run(create(), &cluster(), &options, |_, _| Ok(())).await.result.is_ok());
         assert_eq!(world.seen().pop().unwrap().query, expected);
     }
 }

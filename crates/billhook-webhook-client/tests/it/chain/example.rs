@@ -1,5 +1,6 @@
 //! The webhooks of the example server, well and ill behaved, over HTTPS (AR-97).
 
+use super::world::cluster;
 use billhook::webhook::AdmissionAttributes;
 use billhook::{GroupVersionKind, GroupVersionResource};
 use billhook_admission::{ChainOutcome, RequestOptions};
@@ -23,7 +24,8 @@ async fn ask(stage: &str, path: &str, request: AdmissionAttributes) -> ChainOutc
     config.url = Some(format!("https://localhost:{}{path}", server.address().port()));
     config.ca_bundle = server.authority().ca_bundle.clone().into_bytes();
     let chain = chain_of(HttpsCaller::default(), &configurations);
-    let mut outcome = chain.run(request, &RequestOptions::default(), |_, _| Ok(())).await;
+    let mut outcome =
+        chain.run(request, &cluster(), &RequestOptions::default(), |_, _| Ok(())).await;
     if let Err(status) = &mut outcome.result {
         let port = server.address().port().to_string();
         status.message = status.message.replace(&port, "PORT");

@@ -1,6 +1,7 @@
 //! Webhooks that mean no good: on the wire and in what they answer. The result is always that of
 //! a failed call, or of a patch that cannot be applied, and never takes much memory.
 
+use super::world::cluster;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -273,7 +274,8 @@ async fn fails(name: &str, over_tls: bool, talk: Talk, start: &str, end: &str) {
         config.ca_bundle = raw.authority.ca_bundle.clone().into_bytes();
         let chain = chain_of(HttpsCaller::default(), &configurations);
         let options = RequestOptions::default();
-        let outcome = chain.run(create(), &options, |_, _| Ok(()));
+        let cluster = cluster();
+        let outcome = chain.run(create(), &cluster, &options, |_, _| Ok(()));
         let outcome = tokio::time::timeout(Duration::from_secs(60), outcome).await;
         let found = reason(&outcome.expect(name));
         if policy == "Ignore" {
@@ -498,7 +500,8 @@ async fn many_operations() {
         let text = configuration("Mutating", "a", "timeoutSeconds: 30");
         let caller = world.caller().max_response(limit);
         let chain = chain_of(caller, &world.configurations(&[text]));
-        let outcome = chain.run(create(), &RequestOptions::default(), |_, _| Ok(())).await;
+        let outcome =
+            chain.run(create(), &cluster(), &RequestOptions::default(), |_, _| Ok(())).await;
         assert_eq!(reason(&outcome).as_deref(), expected);
         let key = "patch.webhook.admission.k8s.io/round_0_index_0";
         let noted = outcome.annotations.get(key).map(|found| found.value.matches("test").count());

@@ -1,5 +1,6 @@
 //! Reinvocation: the scenarios of KEP-492 and further ones, DI-T1 to DI-T15 (`fixtures/kep`).
 
+use super::world::cluster;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -130,7 +131,7 @@ async fn run(scenario: &Value, trace: bool) -> (ChainOutcome, Vec<String>) {
     let plugin = play_of.clone();
     let chain = world.chain(&configurations).plugin(Scripted::new(move |_| plugin.call("P")));
     let options = RequestOptions::default().trace(trace);
-    let outcome = chain.run(create(), &options, |_, _| Ok(())).await;
+    let outcome = chain.run(create(), &cluster(), &options, |_, _| Ok(())).await;
     let called = play_of.called.lock().unwrap().clone();
     (outcome, called)
 }

@@ -1,6 +1,7 @@
 //! The questions to a webhook: the request of each operation, in the version it wants
 //! (AR-02 to AR-40, DI-37 to DI-39).
 
+use super::world::cluster;
 use std::sync::Arc;
 
 use billhook::CustomResourceDefinition;
@@ -16,7 +17,7 @@ use crate::chain::world::{
 };
 
 async fn run(chain: &Chain, request: AdmissionAttributes) -> ChainOutcome {
-    chain.run(request, &RequestOptions::default(), |_, _| Ok(())).await
+    chain.run(request, &cluster(), &RequestOptions::default(), |_, _| Ok(())).await
 }
 
 /// The review that a webhook gets for a request, with its UID checked and taken out.

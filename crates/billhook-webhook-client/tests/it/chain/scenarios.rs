@@ -1,5 +1,6 @@
 //! Reinvocation: what the scenarios of `fixtures/kep` leave open.
 
+use super::world::cluster;
 use std::sync::{Arc, Mutex};
 
 use billhook::Status;
@@ -25,7 +26,7 @@ async fn calls_build_on_one_another() {
     let world = World::new(vec![("a", script("a")), ("b", script("b"))]).await;
     let texts = ["a", "b"].map(|name| configuration("Mutating", name, IF_NEEDED));
     let chain = world.chain(&texts).plugin(Scripted::new(|_| Changes));
-    let outcome = chain.run(create(), &RequestOptions::default(), |_, _| Ok(())).await;
+    let outcome = chain.run(create(), &cluster(), &RequestOptions::default(), |_, _| Ok(())).await;
     let seen = world.seen();
     let specs: Vec<_> =
         seen.iter().map(|seen| seen.review["request"]["object"]["spec"].to_string()).collect();
@@ -57,8 +58,10 @@ async fn the_last_of_two_that_change_the_same_field_wins() {
     let world = World::new(vec![("a", script("a")), ("b", script("b"))]).await;
     let texts =
         [configuration("Mutating", "a", IF_NEEDED), configuration("Mutating", "b", IF_NEEDED)];
-    let outcome =
-        world.chain(&texts).run(create(), &RequestOptions::default(), |_, _| Ok(())).await;
+    let outcome = world
+        .chain(&texts)
+        .run(create(), &cluster(), &RequestOptions::default(), |_, _| Ok(()))
+        .await;
     assert_eq!(outcome.result.unwrap().object.unwrap()["spec"]["n"], "b");
     assert_eq!((world.calls("a"), world.calls("b")), (2, 2));
 }
@@ -86,7 +89,7 @@ async fn validation_sees_the_final_object() {
     let seen = Arc::new(Mutex::new(Vec::new()));
     let chain = world.chain(&texts).plugin(Seen(Arc::clone(&seen)));
     let outcome = chain
-        .run(create(), &RequestOptions::default(), |request, warnings| {
+        .run(create(), &cluster(), &RequestOptions::default(), |request, warnings| {
             warnings.add("prepared");
             request.object.as_mut().unwrap()["spec"]["ready"] = true.into();
             Ok(())
@@ -130,7 +133,8 @@ async fn plugins_after_the_webhooks_count_too() {
         // Webhooks are called in the order of names, not in that in which they were added.
         let texts = ["b", "a"].map(|name| configuration("Mutating", name, IF_NEEDED));
         let chain = world.chain(&texts).late_plugin(Late(late));
-        let outcome = chain.run(create(), &RequestOptions::default(), |_, _| Ok(())).await;
+        let outcome =
+            chain.run(create(), &cluster(), &RequestOptions::default(), |_, _| Ok(())).await;
         assert!(outcome.result.is_ok());
         assert_eq!([world.calls("a"), world.calls("b")], calls, "{late:?} {first:?}");
         assert_eq!(world.seen()[0].path, "/a");
@@ -149,7 +153,7 @@ async fn only_output_is_checked_for_idempotence() {
         let world = World::new(vec![("a", script)]).await;
         let chain = world.chain(&[configuration("Mutating", "a", "failurePolicy: Ignore")]);
         let options = RequestOptions::default().check_idempotence(true);
-        let outcome = chain.run(request, &options, |_, _| Ok(())).await;
+        let outcome = chain.run(request, &cluster(), &options, |_, _| Ok(())).await;
         assert!(outcome.result.is_ok());
         assert!(outcome.findings.is_empty());
         assert_eq!(world.calls("a"), calls, "{effect:?}");
@@ -170,7 +174,7 @@ async fn webhooks_of_the_same_name() {
     second.name = configurations[0].webhooks[0].name.clone();
     configurations[0].webhooks.push(second);
     let chain = world.chain(&[]).webhooks(&configurations);
-    let outcome = chain.run(create(), &RequestOptions::default(), |_, _| Ok(())).await;
+    let outcome = chain.run(create(), &cluster(), &RequestOptions::default(), |_, _| Ok(())).await;
     assert!(outcome.result.is_ok());
     assert_eq!([world.calls("a"), world.calls("b")], [2, 1]);
 }

@@ -1,16 +1,16 @@
 //! Webhooks that cannot be asked, and requests that cannot be matched, in both stages and under
 //! both failure policies: the rest of the table DI-70. Certificates are checked over TLS.
 
-use std::collections::BTreeMap;
+use super::world::cluster;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use billhook::webhook::{
     ConditionInput, ConditionResult, ConditionsError, EquivalentResources, MatchCondition,
-    MatchConditions, NamespaceLabels, Webhook,
+    MatchConditions, Webhook,
 };
 use billhook::{GroupVersionKind, GroupVersionResource};
-use billhook_admission::{CallOutcome, ChainOutcome, RequestOptions};
+use billhook_admission::{CallOutcome, ChainOutcome, MemoryCluster, RequestOptions};
 use billhook_webhook_client::{
     DnsResolver, HttpsCaller, ServiceAddress, ServiceResolver, StaticResolver,
 };
@@ -154,7 +154,9 @@ async fn webhooks_that_cannot_be_asked() {
                 let caller = HttpsCaller::default().resolver(resolver);
                 let calls = Arc::new(Calls::default());
                 let chain = chain_of(caller, &configurations).observer(calls.clone());
-                let outcome = chain.run(create(), &RequestOptions::default(), |_, _| Ok(())).await;
+                let outcome = chain
+                    .run(create(), &cluster(), &RequestOptions::default(), |_, _| Ok(()))
+                    .await;
                 let key =
                     format!("failed-open.{annotation}.webhook.admission.k8s.io/round_0_index_0");
                 let failed_open = outcome.annotations.get(&key).is_some();
@@ -291,9 +293,10 @@ async fn requests_that_cannot_be_matched() {
                     .chain(&[text])
                     .equivalents(registry.clone())
                     .conditions(Canned)
-                    .namespaces(BTreeMap::<String, NamespaceLabels>::new())
                     .observer(calls.clone());
-                let outcome = chain.run(create(), &RequestOptions::default(), |_, _| Ok(())).await;
+                let outcome = chain
+                    .run(create(), &MemoryCluster::new(), &RequestOptions::default(), |_, _| Ok(()))
+                    .await;
                 let found = outcome.result.as_ref().err();
                 let found = found.map(|s| (s.code, s.reason.as_str(), s.message.as_str()));
                 assert_eq!(found, expected, "{name}");
@@ -332,7 +335,7 @@ async fn the_deadline_passes_during_a_mutating_call() {
         ];
         let began = Instant::now();
         let options = RequestOptions::default().deadline(began + Duration::from_millis(1_900));
-        let outcome = world.chain(&texts).run(create(), &options, |_, _| Ok(())).await;
+        let outcome = world.chain(&texts).run(create(), &cluster(), &options, |_, _| Ok(())).await;
         let key = "failed-open.mutation.webhook.admission.k8s.io/round_0_index_0";
         assert_eq!(outcome.annotations.get(key).is_some(), policy == "Ignore");
         let key = "mutation.webhook.admission.k8s.io/round_0_index_0";
@@ -375,7 +378,8 @@ async fn a_request_may_be_given_up() {
         config.ca_bundle = server.authority().ca_bundle.clone().into_bytes();
         let chain = chain_of(HttpsCaller::default(), &configurations);
         let options = RequestOptions::default();
-        let request = chain.run(create(), &options, |_, _| Ok(()));
+        let cluster = cluster();
+        let request = chain.run(create(), &cluster, &options, |_, _| Ok(()));
         let outcome: Option<ChainOutcome> = tokio::select! {
             outcome = request => Some(outcome),
             _ = was_asked => None,

@@ -1,6 +1,7 @@
 //! The validating stage: who is called, in which order results count, and what a failure of one
 //! webhook among several means (DI-60 to DI-69).
 
+use super::world::cluster;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -17,7 +18,7 @@ use crate::chain::world::{Act, Script, World, allow, answer, configuration, crea
 use crate::server::Reply;
 
 async fn run(chain: &Chain) -> ChainOutcome {
-    chain.run(create(), &RequestOptions::default(), |_, _| Ok(())).await
+    chain.run(create(), &cluster(), &RequestOptions::default(), |_, _| Ok(())).await
 }
 
 /// Denies, the first time at once, so that there is a connection, and then after a while.
@@ -45,8 +46,8 @@ async fn the_first_error_in_time_counts() {
     for (in_order, expected) in [(false, ["b", "c", "a"]), (true, ["a", "b", "c"])] {
         let world = World::new(scripts()).await;
         let chain = world.chain(&texts).results_in_hook_order(in_order);
-        chain.run(create(), &options, |_, _| Ok(())).await;
-        let outcome = chain.run(create(), &options, |_, _| Ok(())).await;
+        chain.run(create(), &cluster(), &options, |_, _| Ok(())).await;
+        let outcome = chain.run(create(), &cluster(), &options, |_, _| Ok(())).await;
         assert_eq!(messages(&outcome), expected.map(denied));
         assert_eq!(outcome.result.as_ref().unwrap_err().message, denied(expected[0]));
         let times = expected.map(|name| match name {
@@ -110,8 +111,9 @@ async fn different_errors_stand_side_by_side() {
         configuration("Validating", "e", ""),
     ];
     let chain = world.chain(&texts).results_in_hook_order(true);
-    let outcome =
-        chain.run(create().dry_run(true), &RequestOptions::default(), |_, _| Ok(())).await;
+    let outcome = chain
+        .run(create().dry_run(true), &cluster(), &RequestOptions::default(), |_, _| Ok(()))
+        .await;
     assert_eq!(
         messages(&outcome),
         [
@@ -146,7 +148,7 @@ async fn the_index_counts_those_that_match() {
             configuration("Validating", "d", "failurePolicy: Ignore"),
         ];
         let options = RequestOptions::default().trace(trace);
-        let outcome = world.chain(&texts).run(create(), &options, |_, _| Ok(())).await;
+        let outcome = world.chain(&texts).run(create(), &cluster(), &options, |_, _| Ok(())).await;
         assert!(outcome.result.is_ok());
         let annotations: Vec<_> = outcome
             .annotations
@@ -166,7 +168,7 @@ async fn without_a_match_the_deadline_does_not_count() {
     let options = RequestOptions::default().deadline(Instant::now());
     for (more, expected) in [("rules: []", None), ("failurePolicy: Ignore", Some(504))] {
         let texts = [configuration("Validating", "a", more)];
-        let outcome = world.chain(&texts).run(create(), &options, |_, _| Ok(())).await;
+        let outcome = world.chain(&texts).run(create(), &cluster(), &options, |_, _| Ok(())).await;
         assert_eq!(outcome.result.err().map(|status| status.code), expected, "{more}");
     }
 }
@@ -197,7 +199,7 @@ async fn kinds_are_converted_once() {
     let mut request = request_v2();
     request.old_object = request.object.clone();
     request.operation = billhook::webhook::Operation::Update;
-    let outcome = chain.run(request, &RequestOptions::default(), |_, _| Ok(())).await;
+    let outcome = chain.run(request, &cluster(), &RequestOptions::default(), |_, _| Ok(())).await;
     assert!(outcome.result.is_ok());
     assert_eq!(count.load(Ordering::Relaxed), 2, "the new object and the old one");
     for seen in world.seen() {

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use billhook::webhook::{AdmissionAttributes, EquivalentResources, NamespaceLabels};
 use billhook::{GroupVersionKind, GroupVersionResource, UserInfo};
 use billhook_admission::{
-    AdmissionResponse, AdmissionReview, BoxFuture, ChainOutcome, ObjectModel, ObjectModelError,
-    RequestOptions, ReviewVersion,
+    AdmissionResponse, AdmissionReview, BoxFuture, ChainOutcome, MemoryCluster, ObjectModel,
+    ObjectModelError, RequestOptions, ReviewVersion,
 };
 use billhook_apimachinery::value::DeepValue;
 use serde_json::{Value, json};
@@ -32,8 +32,8 @@ async fn world(patch: Value) -> World {
 async fn run(world: &World, texts: &[String], request: AdmissionAttributes) -> ChainOutcome {
     let namespaces: BTreeMap<String, NamespaceLabels> =
         ["shop", "default"].map(|name| (name.to_owned(), NamespaceLabels::new())).into();
-    let chain = world.chain(texts).namespaces(namespaces);
-    chain.run(request, &RequestOptions::default(), |_, _| Ok(())).await
+    let (chain, cluster) = (world.chain(texts), MemoryCluster::from(namespaces));
+    chain.run(request, &cluster, &RequestOptions::default(), |_, _| Ok(())).await
 }
 
 /// The request that the webhook `a` gets, without its UID.
@@ -177,7 +177,9 @@ async fn an_equivalent_is_sent_as_what_the_rule_names() {
         )
         .subresource(subresource);
         let chain = world.chain(&texts).equivalents(registry.clone()).model(ByName);
-        let outcome = chain.run(request, &RequestOptions::default(), |_, _| Ok(())).await;
+        let outcome = chain
+            .run(request, &super::world::cluster(), &RequestOptions::default(), |_, _| Ok(()))
+            .await;
         let object = outcome.result.unwrap().object.unwrap();
         assert_eq!(object["apiVersion"], "extensions/v1beta1");
         assert_eq!((&object["kind"], &object["spec"]), (&json!(kind), &json!({"added": 1})));

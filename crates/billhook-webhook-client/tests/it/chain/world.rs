@@ -7,7 +7,7 @@ use std::time::Duration;
 use billhook::webhook::{AdmissionAttributes, NamespaceLabels, WebhookConfiguration};
 use billhook::{GroupVersionKind, GroupVersionResource};
 use billhook_admission::{
-    AdmissionRequest, AdmissionResponse, AdmissionReview, Chain, ReviewVersion,
+    AdmissionRequest, AdmissionResponse, AdmissionReview, Chain, MemoryCluster, ReviewVersion,
 };
 use billhook_webhook_client::{HttpsCaller, StaticResolver};
 use serde_json::{Value, json};
@@ -94,8 +94,7 @@ impl World {
 
     /// A chain with the given webhooks, in a cluster with the namespace `default`.
     pub(crate) fn chain(&self, texts: &[String]) -> Chain {
-        let namespaces = BTreeMap::from([("default".to_owned(), NamespaceLabels::new())]);
-        Chain::new(self.caller()).webhooks(&self.configurations(texts)).namespaces(namespaces)
+        Chain::new(self.caller()).webhooks(&self.configurations(texts))
     }
 
     /// How often a path was called.
@@ -191,4 +190,9 @@ pub(crate) fn object() -> Value {
 
 pub(crate) fn create() -> AdmissionAttributes {
     AdmissionAttributes::create(kind(), resource(), object())
+}
+
+/// The cluster around requests: a namespace without labels.
+pub(crate) fn cluster() -> MemoryCluster {
+    MemoryCluster::new().with_namespace("default", NamespaceLabels::new())
 }
