@@ -20,6 +20,7 @@ mod flowcontrol;
 mod generated;
 mod ip;
 mod kind;
+mod kind_type;
 mod networking;
 mod node;
 mod policy;
@@ -37,3 +38,4 @@ pub use self::core::{AllocatedByServices, AllocationError, ServiceAllocator, Ser
 pub use autoscaling::{pod_autoscaler_to_v1, pod_autoscaler_to_v2};
 pub use behavior::{Behavior, Findings, WriteContext};
 pub use kind::{BodyKind, ColumnHeading, Deprecation, Generation, Kind, NameRule, Subresource};
+pub use kind_type::KindType;
