@@ -133,7 +133,7 @@ pub use trace::{
     Action, Difference, HookResult, IdempotenceFinding, Mutator, RequestOutcome, Step,
 };
 pub use write_path::{
-    Accepted, Admission, AdmissionOutcome, Allocator, DeleteOptions, Findings, ObjectRequest,
-    Preconditions, ServerFields, Store, StoreError, StoreWrite, StoredObject, Strategy,
-    StrategyContext, Subresource, UpdateForm, deprecation_warning,
+    Accepted, Admission, AdmissionOutcome, Allocator, DeleteOptions, Findings, KindStrategy,
+    ObjectRequest, Preconditions, ServerFields, Store, StoreError, StoreWrite, StoredObject,
+    Strategy, StrategyContext, Subresource, UpdateForm, deprecation_warning,
 };

@@ -26,6 +26,8 @@ pub enum ChangeKind {
     MetadataDropped,
     /// A part of `metadata` was normalized.
     MetadataCoerced,
+    /// A value was written in the form that its type has.
+    Normalized,
     /// `apiVersion`, `kind` or `metadata` was written back to the object, or set by a conversion.
     TypeRestored,
 }
@@ -39,6 +41,7 @@ impl ChangeKind {
             ChangeKind::Defaulted => "defaulted",
             ChangeKind::MetadataDropped => "metadata dropped",
             ChangeKind::MetadataCoerced => "metadata coerced",
+            ChangeKind::Normalized => "normalized",
             ChangeKind::TypeRestored => "type restored",
         }
     }

@@ -23,8 +23,6 @@ pub(crate) struct Edition {
     pub(crate) publishes_documentation: bool,
     /// Whether OpenAPI documents know of shards (DT-43).
     pub(crate) publishes_shards: bool,
-    /// Whether names of services may begin with a digit.
-    pub(crate) relaxes_service_names: bool,
 }
 
 const V1_32: Edition = Edition {
@@ -36,7 +34,6 @@ const V1_32: Edition = Edition {
     definition_status_resets: &["metadata", "spec"],
     publishes_documentation: false,
     publishes_shards: false,
-    relaxes_service_names: false,
 };
 
 const V1_33: Edition =
@@ -52,7 +49,6 @@ const V1_36: Edition = Edition {
     definition_status_resets: &["spec"],
     publishes_documentation: true,
     publishes_shards: true,
-    relaxes_service_names: true,
     ..V1_35
 };
 

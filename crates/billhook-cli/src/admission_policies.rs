@@ -93,7 +93,7 @@ fn insert_parameter(
     }
     let (group, version) = split_api_version(api_version);
     if let Some(crds) = crds.filter(|crds| crds.has(group, kind)) {
-        let crd = crds.find(group, kind, &place)?;
+        let crd = crds.find(group, version, kind, &place)?;
         if let Some(version) = crd.definition.version(version) {
             let inserted = cluster.insert_sent(value, &version);
             return inserted.map_err(|error| Problem::unusable(place, error.to_string()));

@@ -28,8 +28,9 @@ use crate::size::Size;
 use crate::suites::Test;
 use crate::watch::Watch;
 
-/// Show what a Kubernetes API server does to custom resources: which fields it prunes, which nulls
-/// it removes, which defaults it sets, and why; and which errors it finds in them.
+/// Show what a Kubernetes API server does to custom resources and objects of built-in kinds: which
+/// fields it prunes, which nulls it removes, which defaults it sets, and why; and which errors it
+/// finds in them.
 #[derive(Debug, Parser)]
 #[command(name = "billhook", version, max_term_width = 100, after_help = ALL_HELP)]
 pub(crate) struct Cli {
@@ -55,10 +56,11 @@ const VALIDATE_HELP: &str = "\
 Exit status:
   0  no object is refused or invalid
   1  an object is refused or invalid
-  2  unusable input: bad arguments, a missing file, not YAML or JSON, no CRD for an object
+  2  unusable input: bad arguments, a missing file, not YAML or JSON, an object of an unknown kind
+     unless --ignore-missing is given
 
 Examples:
-  billhook validate --crd crds/ backup.yaml
+  billhook validate --strict --ignore-missing manifests/
   billhook validate --crd crds/ --old live.yaml backup.yaml
   billhook validate --crd crds/ --format sarif manifests/";
 
@@ -294,6 +296,12 @@ pub(crate) struct Validate {
     /// Handling of unknown and duplicate fields [default: warn]
     #[arg(long, value_enum, value_name = "MODE")]
     pub(crate) field_validation: Option<Validation>,
+    /// Refuse objects with unknown or duplicate fields: --field-validation strict
+    #[arg(long, conflicts_with_all = ["field_validation", "no_decode"])]
+    strict: bool,
+    /// Skip objects whose kind is neither built in nor that of a CRD
+    #[arg(long)]
+    pub(crate) ignore_missing: bool,
     /// Namespace of the request, for objects without one
     #[arg(short, long, value_name = "NAMESPACE", default_value = "default")]
     pub(crate) namespace: String,
@@ -316,6 +324,13 @@ pub(crate) struct Validate {
     /// Objects: files, directories or `-` for standard input
     #[arg(value_name = "OBJECT", required = true)]
     pub(crate) objects: Vec<PathBuf>,
+}
+
+impl Validate {
+    /// The handling of unknown and duplicate fields, if it was chosen.
+    pub(crate) fn field_validation(&self) -> Option<Validation> {
+        self.field_validation.or(self.strict.then_some(Validation::Strict))
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

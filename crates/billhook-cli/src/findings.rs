@@ -2,17 +2,16 @@
 
 use std::io;
 
-use billhook::webhook::{ConfigurationKind, DecisionReason};
-use billhook::{CrdVersion, Definition, FieldError, FieldPath, Segment, Span, StatusCause};
+use billhook::webhook::DecisionReason;
+use billhook::{CrdVersion, FieldError, FieldPath, Segment, Span, StatusCause};
 use billhook_admission::deprecation_warning;
-use billhook_apimachinery::record::Record;
 use billhook_findings::{
     DeprecatedField, Finding, Format, ObjectName, SchemaSource, Severity, Subject, human, print,
 };
-use billhook_policy::PolicyKind;
 use billhook_suite::{Failure, Plan};
 
 use crate::advice::Advice;
+use crate::built_in::record_of;
 use crate::identity::Identity;
 use crate::problem::{Place, Problem, Status};
 use crate::report::{error_text, subject, write};
@@ -115,7 +114,7 @@ impl<'a> About<'a> {
     pub(crate) fn problem(&self, whole: &Problem) -> Vec<Finding> {
         if whole.fields.is_empty() {
             let finding = problem(whole).object(self.name());
-            return vec![match built_in(self.identity) {
+            return vec![match record_of(self.identity) {
                 Some(kind) => finding.suggest_type_of(kind),
                 None => finding.suggest_type(),
             }];
@@ -204,7 +203,7 @@ impl<'a> About<'a> {
                 return Some(finding.at(&place, FieldPath::default()));
             };
             let finding = finding.at_key(&place, path);
-            return Some(match (kind, &self.schema, built_in(self.identity)) {
+            return Some(match (kind, &self.schema, record_of(self.identity)) {
                 ("unknown", Some(schema), _) => schema.explain_unknown(finding),
                 ("unknown", None, Some(kind)) => finding.suggest_field_of(kind),
                 _ => finding,
@@ -255,19 +254,6 @@ impl<'a> About<'a> {
             namespace: text(namespace),
             name: text(name),
         }
-    }
-}
-
-/// The fields of a built-in kind.
-fn built_in(identity: &Identity) -> Option<&'static Record> {
-    let kind = identity.kind.as_deref()?;
-    match identity.group() {
-        "apiextensions.k8s.io" => (kind == "CustomResourceDefinition").then(Definition::record),
-        "admissionregistration.k8s.io" => {
-            let webhooks = ConfigurationKind::of(kind).map(ConfigurationKind::record);
-            webhooks.or_else(|| PolicyKind::of(kind).map(PolicyKind::record))
-        }
-        _ => None,
     }
 }
 

@@ -7,6 +7,7 @@ mod advice;
 mod allow;
 mod apply;
 mod args;
+mod built_in;
 mod check;
 mod compat;
 mod convert;

@@ -28,15 +28,20 @@ impl Finding {
             let spans = place.source.spans(place.document?)?;
             let placed =
                 place.base.segments().try_fold(spans.top()?, |placed, step| placed.child(step));
-            let kubernetes = KubernetesVersion::default();
-            // The first error of the value, or of the text.
-            let in_text = placed.map(|placed| InText { text: place.source.bytes(), placed });
-            let errors = [None, in_text].map(|text| check_types(&value, kind, kubernetes, text));
-            let mut errors = errors.into_iter().filter_map(Result::err);
-            errors.find(|error| self.text.ends_with(&error.to_string()))
+            // The first error of the value, or of the text, of any server.
+            let in_text = || placed.map(|placed| InText { text: place.source.bytes(), placed });
+            let versions = KubernetesVersion::ALL.into_iter().rev();
+            let errors = versions
+                .flat_map(|version| [None, in_text()].map(|text| (version, text)))
+                .filter_map(|(version, text)| check_types(&value, kind, version, text).err());
+            errors.into_iter().find(|error| self.text.ends_with(&error.to_string()))
         });
-        match error.as_ref().and_then(|error| Some((error.path()?.clone(), error.wanted()?))) {
-            Some((path, wanted)) => self.of_wrong_type(path, wanted),
+        match error.as_ref().and_then(|error| Some((error.path()?.clone(), error.wanted()))) {
+            Some((path, Some(wanted))) => self.of_wrong_type(path, wanted),
+            Some((path, None)) => match self.place.clone() {
+                Some(place) => self.at(&place, path),
+                None => self,
+            },
             None => self.suggest_type(),
         }
     }

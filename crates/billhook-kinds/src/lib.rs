@@ -20,6 +20,7 @@ mod flowcontrol;
 mod generated;
 mod ip;
 mod kind;
+mod kind_type;
 mod limits;
 mod networking;
 mod node;
@@ -40,6 +41,7 @@ pub use self::core::{AllocatedByServices, AllocationError, ServiceAllocator, Ser
 pub use autoscaling::{pod_autoscaler_to_v1, pod_autoscaler_to_v2};
 pub use behavior::{Behavior, Findings, WriteContext};
 pub use kind::{BodyKind, ColumnHeading, Deprecation, Generation, Kind, NameRule, Subresource};
+pub use kind_type::KindType;
 pub use limits::{claim_exceeds, pod_exceeds, set_limit_defaults};
 pub use pod_security::{SecurityLevel, security_label_errors};
 pub use quota::{QuotaSubject, charge};

@@ -4,15 +4,15 @@ use std::borrow::Cow;
 
 use billhook_apimachinery::metadata::Invalid;
 use billhook_apimachinery::print::quote;
-use billhook_apimachinery::value::DeepValue;
+use billhook_apimachinery::value::{DeepValue, deep_clone};
 use billhook_apimachinery::{Change, ChangeKind, FieldPath, Reason};
 use billhook_decode::is_json;
 use billhook_decode::{Decoder, JsonError, read_json};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::coerce_object::{BodyText, Clean, type_meta_of_body, type_meta_of_stored};
-use crate::crd::CrdVersion;
+use crate::coerce_object::{BodyText, Clean, Cleaned, type_meta_of_body, type_meta_of_stored};
+use crate::crd::{CrdVersion, changes_of_type};
 use crate::decode_options::{BodyFormat, DecodeOptions, FieldValidation};
 use crate::error::DecodeError;
 use crate::one_pass::{NeedsTree, one_pass};
@@ -246,11 +246,19 @@ impl CrdVersion {
 
         let strict = options.field_validation != FieldValidation::Ignore;
         let clean = Clean { crd, invalid: Invalid::Refuse, defaults: true, sets_generation: false };
-        let cleaned = clean.run(object, &found, strict || options.report).map_err(refuse)?;
+        let as_sent = crd.object_type().map(|_| DeepValue::from(deep_clone(object)));
+        let cleaned = clean.run(object, &found, strict || options.report);
+        let mut cleaned = cleaned.map_err(|error| {
+            let sent = as_sent.as_deref().map(deep_clone).map(DeepValue::from);
+            let typed = sent.and_then(|mut sent| crd.object_type()?.read(&mut sent).err());
+            refuse(typed.unwrap_or(error))
+        })?;
+        let unknown = self.read_type(object, &mut cleaned, options.report).map_err(refuse)?;
         let mut entries: Vec<String> = Vec::new();
         if strict {
             entries = duplicates;
             entries.extend(cleaned.unknown);
+            entries.extend(unknown);
             if options.field_validation == FieldValidation::Strict && !entries.is_empty() {
                 let found = (&*found.kind, &*found.version);
                 return Err(DecodeError::strict(found, crd.kind(), &entries));
@@ -273,6 +281,23 @@ impl CrdVersion {
             false => (Vec::new(), 0),
         };
         Ok((entries, changes, omitted))
+    }
+
+    /// Reads an object that was cleaned as its type, if it has a fixed one. Returns the fields that the
+    /// type does not have.
+    fn read_type(
+        &self,
+        object: &mut Value,
+        cleaned: &mut Cleaned,
+        reports: bool,
+    ) -> Result<Vec<String>, String> {
+        let Some(object_type) = self.definition().object_type() else { return Ok(Vec::new()) };
+        let before = reports.then(|| DeepValue::from(deep_clone(object)));
+        let unknown = object_type.read(object)?;
+        if let Some(before) = before {
+            cleaned.changes.extend(changes_of_type(&before, object));
+        }
+        Ok(unknown)
     }
 
     /// Decodes stored bytes to an object of this version, as every read does (RP-50): with the
@@ -307,7 +332,9 @@ impl CrdVersion {
         let crd = self.definition();
         let found = type_meta_of_stored(object).map_err(DecodeError::storage)?;
         let clean = Clean { crd, invalid: Invalid::Drop, defaults: true, sets_generation: true };
-        let cleaned = clean.run(object, &found, options.report).map_err(DecodeError::storage)?;
+        let mut cleaned =
+            clean.run(object, &found, options.report).map_err(DecodeError::storage)?;
+        self.read_type(object, &mut cleaned, options.report).map_err(DecodeError::storage)?;
         cleaned.defaults.map_err(|error| DecodeError::storage(error.to_string()))?;
         let mut changes = cleaned.changes;
         changes.extend(self.convert_value(object, options)?);
@@ -362,7 +389,7 @@ impl CrdVersion {
         let Some(storage) = storage.filter(|storage| storage.name() != self.name()) else {
             return Ok(crate::to_json(object).into_bytes());
         };
-        let mut object = DeepValue::from(billhook_apimachinery::value::deep_clone(object));
+        let mut object = DeepValue::from(deep_clone(object));
         storage.convert_value(&mut object, &DecodeOptions::default())?;
         Ok(crate::to_json(&object).into_bytes())
     }

@@ -64,7 +64,9 @@ impl fmt::Display for Cause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Cause::Real => f.write_str("real"),
-            Cause::Server { kind: ChangeKind::Defaulted, schema_path, .. } => {
+            Cause::Server { kind: ChangeKind::Defaulted, schema_path, .. }
+                if !schema_path.is_empty() =>
+            {
                 write!(f, "default from the schema at {schema_path}")
             }
             Cause::Server { kind, reason, schema_path } => {

@@ -115,7 +115,8 @@ pub use billhook_schema::ConversionError;
 pub use billhook_schema::walk::Report;
 pub use coerce_object::type_meta;
 pub use crd::{
-    CrdError, CrdOptions, CrdVersion, CustomResourceDefinition, Names, Scope, VersionError,
+    CrdError, CrdOptions, CrdVersion, CustomResourceDefinition, Names, ObjectType, Scope,
+    VersionError,
 };
 pub use decode::{Decoded, DecodedText, field_warnings, read_body};
 pub use decode_options::{BodyFormat, DecodeOptions, FieldValidation, MAX_LINE};

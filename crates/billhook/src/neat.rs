@@ -1,11 +1,12 @@
 //! The smallest manifest of an object.
 
+use billhook_apimachinery::FieldPath;
 use billhook_apimachinery::value::{DeepValue, deep_clone, deep_eq, footprint, grow};
 use billhook_defaulting::{DefaultBudget, apply_defaults_within};
 use billhook_schema::{Edge, Effects, NodeRef};
 use serde_json::{Map, Value};
 
-use crate::crd::CrdVersion;
+use crate::crd::{CrdVersion, ObjectType};
 use crate::decode_options::{DecodeOptions, FieldValidation};
 use crate::error::DecodeError;
 use crate::validate::remove_server_fields;
@@ -42,7 +43,10 @@ impl CrdVersion {
         let mut neat = DeepValue::from(deep_clone(object));
         let options = DecodeOptions::default().field_validation(FieldValidation::Ignore);
         self.decode_value(&mut neat, &options)?;
-        shrink(self.schema().root(), &mut neat);
+        match self.definition().object_type() {
+            Some(object_type) => shrink_type(object_type, self.schema().root(), &mut neat),
+            None => shrink(self.schema().root(), &mut neat),
+        }
         Ok(neat)
     }
 
@@ -92,6 +96,70 @@ fn shrink_members(node: NodeRef<'_>, members: &mut Map<String, Value>) {
         }
         None => true,
     });
+}
+
+/// How many fields of an object of a fixed type are tried without: each try reads the object.
+const MAX_TRIES: usize = 1_000;
+
+/// Removes the fields that reading the object as its type sets again. Of an object with more than a
+/// thousand fields the last ones stay.
+fn shrink_type(object_type: &dyn ObjectType, node: NodeRef<'_>, object: &mut DeepValue) {
+    let whole = object.clone();
+    let is_same = |object: &Value| {
+        let mut read = DeepValue::from(deep_clone(object));
+        object_type.read(&mut read).is_ok() && deep_eq(&read, &whole)
+    };
+    let mut paths = Vec::new();
+    fields(node, &whole, &FieldPath::default(), &mut paths);
+    let (mut tries, mut removed) = (0, FieldPath::default());
+    for path in paths {
+        let is_below_removed = !removed.is_empty()
+            && path.segments().zip(removed.segments()).all(|(own, removed)| own == removed);
+        if is_below_removed || tries >= MAX_TRIES {
+            continue;
+        }
+        tries += 1;
+        let pointer = path.to_json_pointer();
+        let Some((parent, name)) = pointer.rsplit_once('/') else { continue };
+        let name = name.replace("~1", "/").replace("~0", "~");
+        let take = |object: &mut DeepValue| {
+            let members = object.pointer_mut(parent).and_then(Value::as_object_mut);
+            members?.remove_entry(&name)
+        };
+        let Some((name, value)) = take(object) else { continue };
+        if is_same(object) {
+            drop(DeepValue::from(value));
+            removed = path;
+        } else if let Some(Value::Object(members)) = object.pointer_mut(parent) {
+            members.insert(name, value);
+        }
+    }
+}
+
+/// Collects the paths of the fields of an object that its schema knows, those of a field after it.
+fn fields(node: NodeRef<'_>, value: &Value, path: &FieldPath, paths: &mut Vec<FieldPath>) {
+    match value {
+        Value::Object(members) => grow(|| {
+            for (name, member) in members {
+                let Some(edge) = node.member(name).filter(|_| node.property(name).is_some()) else {
+                    continue;
+                };
+                // These make the object a resource.
+                if node.property(name).is_some_and(|known| known.resource_field().is_some()) {
+                    continue;
+                }
+                let path = path.clone().name(name);
+                paths.push(path.clone());
+                fields(edge.node(), member, &path, paths);
+            }
+        }),
+        Value::Array(items) => grow(|| {
+            for (index, item) in items.iter().enumerate() {
+                fields(node.items().node(), item, &path.clone().index(index), paths);
+            }
+        }),
+        _ => {}
+    }
 }
 
 fn shrink(node: NodeRef<'_>, value: &mut Value) {

@@ -15,6 +15,8 @@ use crate::error::DecodeError;
 pub(crate) enum NeedsTree {
     /// The body is said to be YAML.
     Yaml,
+    /// The objects are of a fixed type.
+    FixedType,
     /// The pass stopped.
     Stopped(Stop),
 }
@@ -39,6 +41,9 @@ pub(crate) fn one_pass<'t, T>(
 ) -> Result<Passed<T>, NeedsTree> {
     if options.format == BodyFormat::Yaml {
         return Err(NeedsTree::Yaml);
+    }
+    if version.definition().object_type().is_some() {
+        return Err(NeedsTree::FixedType);
     }
     let decoder = version.decoder();
     let validates = options.field_validation != FieldValidation::Ignore;

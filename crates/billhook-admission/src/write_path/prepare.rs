@@ -6,7 +6,7 @@ use billhook::{Time, ValidateOptions, Validation, keep_times_of_unchanged, scale
 use billhook_apimachinery::value::{DeepValue, deep_clone};
 use billhook_apimachinery::{FieldError, FieldPath, Status};
 use billhook_decode::read_json;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::body::Incoming;
 use super::ownership::{keep_valid_owners, remove_repeated_owners};
@@ -105,18 +105,22 @@ impl Preparation<'_> {
     fn prepare_create(&self, object: &mut Value) {
         let strategy = self.incoming.strategy.filter(|strategy| strategy.takes_status());
         let status = strategy.and_then(|_| object.get("status").map(deep_clone));
+        let base = generated_base(object);
+        let given = (self.server_fields)();
+        if let Value::Object(members) = object {
+            let metadata = members.entry("metadata").or_insert_with(|| Value::Object(Map::new()));
+            if let Value::Object(metadata) = metadata {
+                metadata.insert("uid".to_owned(), given.uid.into());
+                metadata.insert("creationTimestamp".to_owned(), given.creation_timestamp.into());
+                if !base.is_empty() {
+                    let name = format!("{base}{}", given.name_suffix);
+                    metadata.insert("name".to_owned(), name.into());
+                }
+            }
+        }
         self.incoming.version.prepare_create(object, &self.incoming.request.namespace);
         if let (Some(status), Value::Object(members)) = (status, &mut *object) {
             members.insert("status".to_owned(), status);
-        }
-        let base = generated_base(object);
-        let given = (self.server_fields)();
-        if let Some(Value::Object(metadata)) = object.get_mut("metadata") {
-            metadata.insert("uid".to_owned(), given.uid.into());
-            metadata.insert("creationTimestamp".to_owned(), given.creation_timestamp.into());
-            if !base.is_empty() {
-                metadata.insert("name".to_owned(), format!("{base}{}", given.name_suffix).into());
-            }
         }
     }
 

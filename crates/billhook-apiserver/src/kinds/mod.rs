@@ -2,16 +2,14 @@
 
 mod policies;
 mod shared;
-mod strategy;
 
 use std::sync::Arc;
 
 use billhook::{CrdOptions, KubernetesVersion};
-use billhook_admission::{Chain, Unreachable};
+use billhook_admission::{Chain, KindStrategy, Unreachable};
 use billhook_apimachinery::record::Record;
 use billhook_kinds::Kind;
 
-use self::strategy::KindStrategy;
 use crate::resources::Resource;
 
 pub(crate) use self::policies::check_types;
@@ -24,11 +22,10 @@ pub(crate) fn served(kubernetes: KubernetesVersion) -> impl Iterator<Item = &'st
 
 /// Compiles the resource of a kind for a server of a version.
 pub(crate) fn compile(kind: &'static Kind, kubernetes: KubernetesVersion) -> Option<Resource> {
-    let record = kind.record()?;
     let definition = kind.definition(kubernetes)?;
     let options = CrdOptions::default().kubernetes(kubernetes).built_in(true);
     let resource = Resource::new(&definition, &options, Chain::new(Unreachable)).ok()?;
-    let strategy = Arc::new(KindStrategy::new(kind, record, kubernetes));
+    let strategy = Arc::new(KindStrategy::new(kind, kubernetes)?);
     let mut resource = resource.native(strategy, kind);
     shared::share(&mut resource, kind);
     Some(resource)

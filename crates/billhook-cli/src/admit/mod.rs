@@ -153,7 +153,7 @@ impl<'r> Run<'r> {
             _ => (api_version, kind),
         };
         let (group, own) = split_api_version(api_version);
-        let crd = self.crds.find(group, kind, &place).map_err(|problem| match is_scale {
+        let crd = self.crds.find(group, own, kind, &place).map_err(|problem| match is_scale {
             true => problem.help("a Scale goes to `--subresource scale`"),
             false => problem,
         })?;
@@ -163,7 +163,7 @@ impl<'r> Run<'r> {
         let undecodable = self.undecodable(&version, &document);
         let deprecated = crd.deprecated(&version, &document.value);
         let request = self.request(&version, document, stored, identity)?;
-        let admission = Admission::new(crd.definition.clone(), chain);
+        let admission = crd.admission(chain);
         Ok(Prepared { admission, request, crd, version, undecodable, deprecated })
     }
 

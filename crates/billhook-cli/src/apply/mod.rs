@@ -8,8 +8,7 @@ use std::io;
 use billhook::apply::{ApplyError as MergeError, Conflict, Operation};
 use billhook::{ApplyError, CrdVersion, DecodeOptions, FieldManagement, Status as ApiStatus, Time};
 use billhook_admission::{
-    Accepted, Admission, Chain, MemoryCluster, ObjectRequest, StoredObject, Subresource as For,
-    Unreachable,
+    Accepted, Chain, MemoryCluster, ObjectRequest, StoredObject, Subresource as For, Unreachable,
 };
 use billhook_apimachinery::print::quote;
 
@@ -73,7 +72,7 @@ impl Run<'_> {
         let notes = self.used.notes(&crd, &version, true);
         notes.iter().for_each(|note| report::warning(note));
         let live = self.live.find(&identity);
-        let admission = Admission::new(crd.definition.clone(), Chain::new(Unreachable));
+        let admission = crd.admission(Chain::new(Unreachable));
         let request = self.request(&version, document, live, &identity);
         let outcome = admission.admit_blocking(&request, &MemoryCluster::new());
         let conflicts = match &outcome.result {

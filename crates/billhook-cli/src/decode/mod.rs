@@ -76,7 +76,7 @@ pub(crate) fn run(command: &Command) -> Result<Status, RunError> {
     let options = common.crd_options(&config);
     let (crds, problems) = Crds::read(&common.crd.paths, &config, inputs, options);
     let mut status = report::problems(&problems);
-    if crds.is_empty() {
+    if crds.is_empty() && status > Status::Fine {
         return Ok(Status::Unusable);
     }
     if let Command::Decode(decode) = command

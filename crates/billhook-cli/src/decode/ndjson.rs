@@ -137,7 +137,7 @@ impl Work<'_> {
         let document = Document { place: place.clone(), value, duplicates: Vec::new(), body: None };
         let (api_version, kind) = type_meta(&document.value, &identity, place)?;
         let (group, own) = split_api_version(api_version);
-        let crd = self.run.crds.find(group, kind, place)?;
+        let crd = self.run.crds.find(group, own, kind, place)?;
         let version = self.run.version(&crd, own, place)?;
         let notes = self.used.notes(&crd, &version, self.run.is_request());
         notes.iter().for_each(|note| report::warning(note));

@@ -52,7 +52,7 @@ impl<'r> Run<'r> {
         let place = &document.place;
         let (api_version, kind) = type_meta(&document.value, identity, place)?;
         let (group, own) = split_api_version(api_version);
-        let crd = self.crds.find(group, kind, place)?;
+        let crd = self.crds.find(group, own, kind, place)?;
         let version = self.version(&crd, own, place)?;
         *used = Some(UsedVersions::new(crd, own, version.clone(), &document.value));
         match self.command {

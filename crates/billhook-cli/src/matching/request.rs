@@ -113,7 +113,7 @@ impl Requests<'_> {
             let problem = Problem::unusable(place.clone(), message);
             return Err(problem.help("`--crd` gives the definition of a custom resource"));
         };
-        let crd = crds.find(group, kind, place)?;
+        let crd = crds.find(group, version, kind, place)?;
         Ok(ApiResource::of_version(&version_named(&crd, version, place)?))
     }
 }

@@ -6,12 +6,13 @@ pub(crate) mod report;
 
 use billhook::{CrdVersion, CustomResourceDefinition, DecodeOptions, ValidateOptions};
 use billhook_admission::deprecation_warning;
+use billhook_apimachinery::split_api_version;
 use billhook_apimachinery::value::{DeepValue, deep_clone};
 use billhook_findings::DeprecatedField;
 use serde_json::{Map, Value};
 
 use crate::args::Validate;
-use crate::crds::{Crd, Crds};
+use crate::crds::{Crd, Crds, list};
 use crate::decode::from_request;
 use crate::identity::Identity;
 use crate::input::{Document, readable_documents};
@@ -23,6 +24,13 @@ use crate::work::{self, Done, Event, Pass, Work};
 use outcome::{Checked, Outcome};
 use report::Printer;
 
+/// The kind of the documents that are read as definitions.
+const DEFINITION: &str = "CustomResourceDefinition";
+
+/// A UID, and the end of a generated name, like any other.
+const UID: &str = "00000000-0000-4000-8000-000000000000";
+const NAME_SUFFIX: &str = "xxxxx";
+
 /// Runs the command.
 pub(crate) fn run(command: &Validate) -> Result<Status, RunError> {
     let config = command.server.config(&command.objects)?;
@@ -31,7 +39,7 @@ pub(crate) fn run(command: &Validate) -> Result<Status, RunError> {
     let old = readable_documents(&command.old, &mut problems);
     let old = Stored::new(old, &command.namespace, Some(&crds));
     let mut status = crate::report::problems(&problems);
-    if crds.is_empty() {
+    if crds.is_empty() && status > Status::Fine {
         return Ok(Status::Unusable);
     }
     let mut printer = Printer::new(command);
@@ -40,7 +48,13 @@ pub(crate) fn run(command: &Validate) -> Result<Status, RunError> {
     let (threads, quiet) = (command.jobs.threads(), command.quiet);
     let pass = Pass { fixing: command.fixing, policy, threads, quiet };
     let end = work::run(&run, &command.objects, pass, |event| printer.add(event))?;
-    if end.others.is_all {
+    let skipped = end.others.kinds.iter().filter(|kind| *kind != DEFINITION);
+    let skipped: Vec<&str> = skipped.map(String::as_str).collect();
+    if command.ignore_missing && !skipped.is_empty() && !command.quiet {
+        let text = format!("skipped, as no CRD is known: objects of {}", list(&skipped));
+        crate::report::note("note", &text);
+    }
+    if end.others.is_all && skipped.is_empty() {
         let done = Done::failed(no_objects(&command.objects));
         status = status.max(done.status());
         printer.add(Event::Done(done))?;
@@ -60,7 +74,7 @@ impl<'r> Work for Run<'r> {
     type Outcome = Outcome<'r>;
 
     fn takes(&self, value: &Value) -> bool {
-        !CustomResourceDefinition::is_definition(value)
+        !CustomResourceDefinition::is_definition(value) && !self.is_missing(value)
     }
 
     fn outcome(&self, document: Document) -> Outcome<'r> {
@@ -85,6 +99,16 @@ struct Known<'r> {
 }
 
 impl<'r> Run<'r> {
+    /// Whether an object is left out, as nothing is known of its kind.
+    fn is_missing(&self, value: &Value) -> bool {
+        let Identity { kind: Some(kind), api_version: Some(api_version), .. } = Identity::of(value)
+        else {
+            return false;
+        };
+        let (group, _) = split_api_version(&api_version);
+        self.command.ignore_missing && !self.crds.has(group, &kind)
+    }
+
     fn check(
         &self,
         document: Document,
@@ -94,6 +118,7 @@ impl<'r> Run<'r> {
         let place = document.place.clone();
         let (crd, version) = self.crds.version_of(&document.value, identity, &place)?;
         known.deprecated = crd.deprecated(&version, &document.value);
+        let is_built_in = crd.is_built_in();
         known.used = Some((crd, version.clone()));
         let old = match self.command.old.is_empty() {
             true => None,
@@ -103,7 +128,7 @@ impl<'r> Run<'r> {
             (document.value, Vec::new())
         } else {
             let options = DecodeOptions::default()
-                .field_validation(field_validation(self.command.field_validation));
+                .field_validation(field_validation(self.command.field_validation()));
             let done = from_request(&version, document, &options)?;
             (done.object, done.warnings)
         };
@@ -111,6 +136,9 @@ impl<'r> Run<'r> {
         let validation = match old {
             None => {
                 billhook::remove_server_fields(&mut object);
+                if is_built_in {
+                    set_server_fields(&mut object);
+                }
                 version.prepare_create(&mut object, &self.command.namespace);
                 version.validate_create(&object, &options)
             }
@@ -168,6 +196,19 @@ fn complete(object: &mut Value, old: &mut Value, namespace: &str, version: &CrdV
         if let (None, Some(value)) = (new.get(name), old.get(name)) {
             new.insert(name.to_owned(), deep_clone(value));
         }
+    }
+}
+
+/// Sets the fields that a server sets before it validates a new object: some kinds take over the UID
+/// and the name, which may be generated.
+fn set_server_fields(object: &mut Value) {
+    let Some(metadata) = metadata(object) else { return };
+    metadata.insert("uid".to_owned(), UID.into());
+    let text = |name: &str| metadata.get(name).and_then(Value::as_str).unwrap_or_default();
+    let (name, base) = (text("name"), text("generateName"));
+    if name.is_empty() && !base.is_empty() {
+        let generated = format!("{base}{NAME_SUFFIX}");
+        metadata.insert("name".to_owned(), generated.into());
     }
 }
 

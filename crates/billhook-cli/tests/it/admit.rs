@@ -48,7 +48,7 @@ cases! {
     admit_policies_missing: "admit --crd fixtures/crds --policies fixtures/objects fixtures/objects/backup-clean.json";
     admit_unusable_webhooks_ndjson: "admit --format ndjson --crd fixtures/crds --webhooks - fixtures/objects/backup-clean.json"
         < ["{apiVersion: admissionregistration.k8s.io/v1, kind: MutatingWebhookConfiguration, webhooks: 3}"];
-    admit_unknown_kind_concise: "admit --format concise --crd fixtures/crds fixtures/match/pod.yaml fixtures/match/pod.yaml fixtures/objects/nope.yaml";
+    admit_unknown_kind_concise: "admit --format concise --crd fixtures/crds fixtures/manifests/mistakes/widget.yaml fixtures/manifests/mistakes/widget.yaml fixtures/objects/nope.yaml";
     admit_two_forms: "admit --format json --report json --crd fixtures/crds fixtures/objects";
     admit_unusable_webhooks: "admit --crd fixtures/crds --webhooks - fixtures/objects/backup-clean.json"
         < ["{apiVersion: admissionregistration.k8s.io/v1, kind: MutatingWebhookConfiguration, webhooks: 3}"];

@@ -24,7 +24,7 @@ const FILES: [(&str, &str); 14] = [
     ("suites/webhooks.yaml", "fixtures/suites/webhooks.yaml"),
 ];
 
-const SUBCOMMANDS: [&str; 21] = [
+const SUBCOMMANDS: [&str; 22] = [
     "decode",
     "prune",
     "default",

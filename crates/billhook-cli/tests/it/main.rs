@@ -15,6 +15,7 @@ mod apply;
 mod attacks;
 #[path = "../../../billhook-webhook-client/examples/webhook_server/behavior.rs"]
 mod behavior;
+mod built_in;
 mod check;
 mod command;
 mod compat;

@@ -1,6 +1,7 @@
 //! The CustomResourceDefinition: everything a server needs to serve its resources, compiled.
 
 mod crd_version;
+mod object_type;
 mod read;
 mod scale_paths;
 
@@ -18,10 +19,13 @@ use billhook_schema::{CompiledSchema, ConversionError, JsonSchemaProps, Structur
 use billhook_validation::Validator;
 use serde_json::Value;
 
+use self::object_type::Typed;
 use crate::edition::StatusResets;
 
 pub use billhook_definition::types::Names;
 pub use crd_version::CrdVersion;
+pub use object_type::ObjectType;
+pub(crate) use object_type::changes_of_type;
 pub use scale_paths::ScalePaths;
 pub(crate) use scale_paths::go_text;
 
@@ -87,6 +91,7 @@ struct CompiledDefinition {
     terminating_refuses_post: bool,
     dialect: Dialect,
     kubernetes: KubernetesVersion,
+    object_type: Typed,
     versions: Vec<Arc<VersionData>>,
     /// For bodies of a version that the definition doesn't have (RP-13).
     empty: CompiledSchema,
@@ -129,6 +134,8 @@ pub struct CrdOptions {
     pub kubernetes: KubernetesVersion,
     /// Whether the definition describes a built-in kind, whose label selectors are structures.
     pub is_built_in: bool,
+    /// The fixed type of the objects, if they are of one.
+    pub object_type: Option<Arc<dyn ObjectType>>,
 }
 
 impl CrdOptions {
@@ -136,6 +143,13 @@ impl CrdOptions {
     #[must_use]
     pub fn built_in(mut self, is_built_in: bool) -> Self {
         self.is_built_in = is_built_in;
+        self
+    }
+
+    /// Returns the options for a kind whose objects are of a fixed type.
+    #[must_use]
+    pub fn object_type(mut self, object_type: Arc<dyn ObjectType>) -> Self {
+        self.object_type = Some(object_type);
         self
     }
 
@@ -341,6 +355,11 @@ impl CustomResourceDefinition {
     /// Returns the version of the server it was compiled for.
     pub fn kubernetes(&self) -> KubernetesVersion {
         self.0.kubernetes
+    }
+
+    /// Returns the fixed type of its objects, if they are of one.
+    pub(crate) fn object_type(&self) -> Option<&dyn ObjectType> {
+        self.0.object_type.as_deref()
     }
 
     /// Returns its versions, in the order they are written.

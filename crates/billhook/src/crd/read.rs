@@ -63,6 +63,7 @@ pub(super) fn definition(
         terminating_refuses_post: EDITIONS.of(options.kubernetes).terminating_refuses_post,
         dialect: options.dialect,
         kubernetes: options.kubernetes,
+        object_type: options.object_type.clone(),
         versions,
         empty: compile.schema(None, FieldPath::default()),
     })

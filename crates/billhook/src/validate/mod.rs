@@ -17,7 +17,7 @@ pub use billhook_cel::rules::RuleVerdict;
 use billhook_validation::validate_embedded;
 use serde_json::{Map, Value};
 
-use crate::crd::{CrdVersion, Scope};
+use crate::crd::{CrdVersion, ObjectType, Scope};
 pub use prepare::remove_server_fields;
 use prepare::{STATUS, remove};
 
@@ -248,6 +248,9 @@ impl CrdVersion {
     }
 
     fn validate(&self, object: &Value, write: Write<'_>, options: &ValidateOptions) -> Validation {
+        if let Some(object_type) = self.definition().object_type() {
+            return self.validate_type(object_type, object, write, options);
+        }
         let wording = self.schema().root().wording();
         let metadata = metadata(object);
         let old_metadata = write.old().map(self::metadata);
@@ -296,6 +299,31 @@ impl CrdVersion {
         let errors: Vec<_> = errors.into_iter().map(|error| error.worded(wording)).collect();
         let subject = (!errors.is_empty()).then(|| Subject::of(object, &metadata));
         Validation { errors, warnings, subject, rule_verdicts }
+    }
+
+    /// Validates an object of a fixed type. Clients are warned of objects that are valid (BK-05).
+    fn validate_type(
+        &self,
+        object_type: &dyn ObjectType,
+        object: &Value,
+        write: Write<'_>,
+        options: &ValidateOptions,
+    ) -> Validation {
+        let is_status = matches!(write, Write::StatusUpdate(_));
+        let (mut errors, mut warnings) = object_type.validate(object, write.old(), is_status);
+        if object_type.has_plain_metadata() {
+            let options = options.clone().name_rule(object_type.name_rule());
+            errors.splice(0..0, self.validate_metadata(object, write.old(), &options));
+        }
+        let subject = (!errors.is_empty()).then(|| {
+            let subject = Subject::of(object, &metadata(object));
+            let group = object_type.group_in_errors().map_or(subject.group, str::to_owned);
+            Subject { group, ..subject }
+        });
+        if subject.is_some() {
+            warnings.clear();
+        }
+        Validation { errors, warnings, subject, rule_verdicts: Vec::new() }
     }
 
     /// RP-40.

@@ -3,7 +3,7 @@
 use billhook_apimachinery::value::{DeepValue, deep_clone, deep_eq, dismantle};
 use serde_json::{Map, Value};
 
-use crate::crd::{CrdVersion, Scope};
+use crate::crd::{CrdVersion, ObjectType, Scope};
 
 /// The metadata fields of a new object that only the server writes.
 const SERVER_FIELDS: [&str; 5] =
@@ -28,12 +28,16 @@ impl CrdVersion {
     /// of the request; one that cannot have a namespace loses it.
     pub fn prepare_create(&self, object: &mut Value, namespace: &str) {
         let Value::Object(members) = object else { return };
-        if self.has_status_subresource() {
+        let object_type = self.definition().object_type();
+        if self.has_status_subresource() && !object_type.is_some_and(ObjectType::takes_status) {
             remove(members, STATUS);
         }
         let Some(metadata) = metadata_mut(members) else { return };
         metadata.insert("generation".to_owned(), Value::from(1));
         self.set_namespace(metadata, namespace);
+        if let Some(object_type) = object_type {
+            object_type.prepare(object, None, false);
+        }
     }
 
     /// Prepares a decoded object for an update (RP-45): if there is a status subresource, status is
@@ -53,6 +57,9 @@ impl CrdVersion {
                 metadata.insert("generation".to_owned(), Value::from(generation));
             }
         }
+        if let Some(object_type) = self.definition().object_type() {
+            object_type.prepare(object, Some(old), false);
+        }
     }
 
     /// Prepares a decoded object for an update of the status subresource (RP-70): of the new object
@@ -64,6 +71,15 @@ impl CrdVersion {
         let empty = Value::Null;
         if let Some(metadata) = metadata_mut(members) {
             copy(metadata, new.get("metadata").unwrap_or(&empty), "managedFields");
+        }
+        if let Some(object_type) = self.definition().object_type() {
+            if object_type.takes_metadata()
+                && let (Some(metadata), Some(new)) = (metadata_mut(members), new.get("metadata"))
+            {
+                let generation = old.pointer("/metadata/generation").map(deep_clone);
+                dismantle(std::mem::replace(metadata, metadata_of(new, generation)).into());
+            }
+            object_type.prepare(object, Some(old), true);
         }
     }
 
@@ -82,6 +98,16 @@ impl CrdVersion {
 fn metadata_mut(members: &mut Map<String, Value>) -> Option<&mut Map<String, Value>> {
     let metadata = members.entry("metadata").or_insert_with(|| Value::Object(Map::new()));
     metadata.as_object_mut()
+}
+
+/// Returns metadata with another generation.
+fn metadata_of(metadata: &Value, generation: Option<Value>) -> Map<String, Value> {
+    let Value::Object(mut members) = deep_clone(metadata) else { return Map::new() };
+    match generation {
+        Some(generation) => drop(members.insert("generation".to_owned(), generation)),
+        None => drop(members.remove("generation")),
+    }
+    members
 }
 
 /// Makes a member equal to that of another object, or removes it.

@@ -1,0 +1,163 @@
+//! The rules of built-in kinds, as the write path asks for them.
+
+use std::sync::Arc;
+
+use billhook::{CrdOptions, CustomResourceDefinition, KubernetesVersion, ObjectType as _};
+use billhook_apimachinery::record::{Record, Type, complete};
+use billhook_kinds::{Kind, KindType, WriteContext};
+use serde_json::{Map, Value};
+
+use super::admission::Admission;
+use super::request::Subresource;
+use super::strategy::{Findings, Strategy, StrategyContext};
+use crate::chain::Chain;
+
+/// The rules of a built-in kind.
+#[derive(Debug)]
+pub struct KindStrategy {
+    kind: KindType,
+}
+
+impl KindStrategy {
+    /// Returns the rules of a kind as a server of a version has them, if it has the kind.
+    pub fn new(kind: &'static Kind, kubernetes: KubernetesVersion) -> Option<Self> {
+        Some(KindStrategy { kind: KindType::new(kind, kubernetes)? })
+    }
+
+    fn context<'c>(&self, context: &StrategyContext<'c>) -> WriteContext<'c> {
+        let subresource = context.subresource.map_or("", Subresource::name);
+        WriteContext::new(self.kind.kubernetes(), context.user, context.now)
+            .subresource(subresource)
+            .body(context.body)
+    }
+}
+
+impl Admission {
+    /// The write path of a built-in kind, as a server of a version has it; none if that server does not
+    /// have the kind.
+    pub fn of_kind(
+        kind: &'static Kind,
+        kubernetes: KubernetesVersion,
+        chain: Chain,
+    ) -> Option<Self> {
+        let strategy = KindStrategy::new(kind, kubernetes)?;
+        let options = CrdOptions::default().kubernetes(kubernetes).built_in(true);
+        let definition = kind.definition(kubernetes)?;
+        let definition = CustomResourceDefinition::with_options(&definition, &options).ok()?;
+        Some(Admission::new(definition, chain).strategy(Arc::new(strategy)))
+    }
+}
+
+impl Strategy for KindStrategy {
+    fn read(&self, object: &mut Value) -> Result<Vec<String>, String> {
+        self.kind.read(object)
+    }
+
+    /// A new object begins with what servers print even if it is empty.
+    fn empty(&self) -> Option<Value> {
+        let mut empty = Value::Object(Map::new());
+        complete(&mut empty, self.kind.record(), self.kind.kubernetes());
+        remove_defaults(&mut empty, self.kind.record());
+        Some(empty)
+    }
+
+    fn takes_status(&self) -> bool {
+        self.kind.behavior().takes_status()
+    }
+
+    fn prepare(&self, object: &mut Value, old: Option<&Value>, context: &StrategyContext<'_>) {
+        self.kind.prepare_write(object, old, &self.context(context));
+    }
+
+    fn updates_unconditionally(&self) -> bool {
+        self.kind.kind().updates_unconditionally
+    }
+
+    fn creates_on_update(&self) -> bool {
+        self.kind.kind().creates_on_update
+    }
+
+    fn group_in_errors(&self) -> Option<&str> {
+        self.kind.behavior().group_in_errors()
+    }
+
+    fn name_rule(&self) -> fn(&str, bool) -> Vec<String> {
+        self.kind.name_rule()
+    }
+
+    fn takes_metadata(&self, _: Subresource) -> bool {
+        self.kind.behavior().takes_metadata()
+    }
+
+    fn resets(&self, subresource: Option<Subresource>) -> Option<&'static [&'static str]> {
+        self.kind.behavior().resets(subresource.map_or("", Subresource::name))
+    }
+
+    fn grace_period(&self, object: &Value, requested: Option<i64>) -> Option<i64> {
+        self.kind.behavior().grace_period(object, requested)
+    }
+
+    fn orphans_by_default(&self) -> bool {
+        self.kind.kind().orphans_by_default
+    }
+
+    fn has_dependents(&self) -> bool {
+        self.kind.behavior().has_dependents()
+    }
+
+    fn undeletable(&self, name: &str) -> Option<&'static str> {
+        self.kind.behavior().undeletable(name)
+    }
+
+    fn deletion_warning(&self) -> Option<&'static str> {
+        self.kind.behavior().deletion_warning()
+    }
+
+    fn is_typed(&self) -> bool {
+        true
+    }
+
+    fn validate(
+        &self,
+        object: &Value,
+        old: Option<&Value>,
+        context: &StrategyContext<'_>,
+    ) -> Findings {
+        let found = self.kind.validate_write(object, old, &self.context(context));
+        Findings::new(found.errors, found.warnings)
+    }
+
+    fn marks_deletions(&self) -> bool {
+        self.kind.behavior().marks_deletions()
+    }
+
+    fn mark(&self, object: &mut Value, now: &str, finalizers: Vec<Value>) {
+        self.kind.behavior().mark(object, now, finalizers);
+    }
+
+    fn record(&self) -> &'static Record {
+        self.kind.record()
+    }
+
+    fn has_plain_metadata(&self) -> bool {
+        self.kind.behavior().has_plain_metadata()
+    }
+
+    fn is_kept(&self, object: &Value) -> bool {
+        self.kind.behavior().is_kept(object)
+    }
+}
+
+/// Removes the fields that have defaults: those are of the manager who leaves them out.
+fn remove_defaults(object: &mut Value, record: &'static Record) {
+    let Value::Object(members) = object else { return };
+    for field in record.fields {
+        if !field.default.is_empty() {
+            members.remove(field.name);
+        } else if let Type::Record(table) = field.type_
+            && let Some(member) = members.get_mut(field.name)
+        {
+            remove_defaults(member, table());
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! Objects of built-in kinds, which need no definition (BK-01 to BK-06).
+
+use billhook::KubernetesVersion;
+
+use crate::support::{Scratch, cases, run, snapshot};
+
+const GOOD: &str = "fixtures/manifests/good";
+
+cases! {
+    built_in_mistakes: "validate --format human fixtures/manifests/mistakes/web.yaml";
+    built_in_mistakes_ignored: "validate --ignore-missing --format concise fixtures/manifests/mistakes/widget.yaml";
+    built_in_update: "validate --format human --old fixtures/manifests/mistakes/old.yaml fixtures/manifests/mistakes/new.yaml";
+    built_in_diff: "diff fixtures/manifests/mistakes/new.yaml fixtures/manifests/mistakes/old.yaml";
+    built_in_decode: "decode fixtures/manifests/mistakes/old.yaml";
+    built_in_neat: "neat fixtures/manifests/mistakes/old.yaml";
+    built_in_of_an_older_server: "validate --kubernetes 1.32 --format concise -"
+        < ["apiVersion: networking.k8s.io/v1\nkind: ServiceCIDR\nmetadata: {name: a}\nspec: {cidrs: [10.0.0.0/8]}\n"];
+}
+
+/// Manifests as projects have them are valid on each server, and nothing is unknown in them.
+#[test]
+fn good_manifests_are_valid() {
+    for version in KubernetesVersion::ALL {
+        let found = run(&format!("validate --strict --kubernetes {version} --quiet {GOOD}"), "");
+        let is_fine = found.contains("\nexit status: 0\n") && body(&found).is_empty();
+        assert!(is_fine, "{version}: {found}");
+    }
+}
+
+/// What `neat` leaves decodes to what was there.
+#[test]
+fn neat_manifests_decode_to_the_same() {
+    let decoded = run(&format!("decode --quiet {GOOD}"), "");
+    let neat = run(&format!("neat {GOOD}"), "");
+    assert!(body(&neat).len() < body(&decoded).len());
+    let scratch =
+        Scratch::new("neat", &[("decoded.yaml", body(&decoded)), ("neat.yaml", body(&neat))]);
+    let again = scratch.run("decode --quiet DIR/neat.yaml");
+    let expected = scratch.run("decode --quiet DIR/decoded.yaml");
+    assert_eq!(body(&again), body(&expected));
+}
+
+/// The standard output of a command.
+fn body(shown: &str) -> &str {
+    let (_, printed) = shown.split_once("-- standard output\n").unwrap();
+    printed.split_once("\n-- standard error").unwrap().0
+}
+
+/// An apply owns items of lists by the keys of the kind (BK-08), and defaults belong to nobody.
+#[test]
+fn applies_own_items_by_their_keys() {
+    let shown = run("apply --manager me fixtures/manifests/mistakes/new.yaml", "");
+    let (managed, rest) = shown.split_once("    manager: me").unwrap();
+    assert!(managed.contains(r#""k:{\"name\":\"web\"}":"#), "{shown}");
+    assert!(!managed.contains("f:imagePullPolicy"), "{shown}");
+    assert!(rest.contains("imagePullPolicy: IfNotPresent"), "{shown}");
+}
+
+#[test]
+fn misspelled_fields_are_renamed() {
+    let text = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a}\nspec:\n  replicsa: 2\n  \
+        selector: {matchLabels: {a: b}}\n  template:\n    metadata: {labels: {a: b}}\n    spec:\n      \
+        containers: [{name: a, image: a, imagePullPolcy: Always}]\n";
+    let scratch = Scratch::new("renamed", &[("a.yaml", text)]);
+    scratch.run("validate --fix DIR/a.yaml");
+    snapshot!("built_in_fixed", scratch.text("a.yaml"));
+}
