@@ -37,3 +37,4 @@ pub use self::core::{AllocatedByServices, AllocationError, ServiceAllocator, Ser
 pub use autoscaling::{pod_autoscaler_to_v1, pod_autoscaler_to_v2};
 pub use behavior::{Behavior, Findings, WriteContext};
 pub use kind::{BodyKind, ColumnHeading, Deprecation, Generation, Kind, NameRule, Subresource};
+pub use rbac::{PolicyRule, RoleBinding};
