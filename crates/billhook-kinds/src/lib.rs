@@ -45,3 +45,4 @@ pub use kind_type::KindType;
 pub use limits::{claim_exceeds, pod_exceeds, set_limit_defaults};
 pub use pod_security::{SecurityLevel, security_label_errors};
 pub use quota::{QuotaSubject, charge};
+pub use rbac::{PolicyRule, RoleBinding};

@@ -1,10 +1,14 @@
 //! The group `rbac.authorization.k8s.io`.
 
 mod binding;
+mod policy_rule;
 mod role;
+mod subject;
 
 use self::binding::Binding;
+pub use self::policy_rule::PolicyRule;
 use self::role::Role;
+pub use self::subject::RoleBinding;
 use crate::behavior::{Behavior, Plain};
 
 /// Returns the rules of a kind of the group.

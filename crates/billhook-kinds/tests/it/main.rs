@@ -10,6 +10,7 @@
     reason = "helpers of tests may fail the test"
 )]
 
+mod access;
 mod apiregistration;
 mod certificates;
 mod cluster;
