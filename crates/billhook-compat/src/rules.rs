@@ -110,9 +110,40 @@ fn is_read_alike(reads: &Reads, from: &JsonSchemaProps, to: &JsonSchemaProps) ->
 /// The schema that a step leads to.
 fn below<'s>(schema: &'s JsonSchemaProps, step: &ReadStep) -> Option<&'s JsonSchemaProps> {
     match step {
-        ReadStep::Field(name) => schema.property(name).or_else(|| schema.additional_schema()),
+        ReadStep::Field(name) => {
+            let listed = schema.property(name).or_else(|| schema.property(&unescaped(name)));
+            listed.or_else(|| schema.additional_schema())
+        }
         ReadStep::Any => schema.items_schema().or_else(|| schema.additional_schema()),
     }
+}
+
+/// The name that a field has in objects, by its name in expressions (CE-05).
+fn unescaped(name: &str) -> String {
+    const ESCAPES: [(&str, &str); 4] =
+        [("__underscores__", "__"), ("__dot__", "."), ("__dash__", "-"), ("__slash__", "/")];
+    let word = name.strip_prefix("__").and_then(|rest| rest.strip_suffix("__"));
+    if let Some(word) = word.filter(|word| !word.contains("__")) {
+        let escape = ESCAPES.iter().find(|(escape, _)| *escape == name);
+        return escape.map_or(word, |(_, plain)| plain).to_owned();
+    }
+    let (mut plain, mut rest) = (String::new(), name);
+    while let Some(first) = rest.chars().next() {
+        let escape = ESCAPES
+            .iter()
+            .find_map(|(escape, plain)| rest.strip_prefix(escape).map(|rest| (*plain, rest)));
+        match escape {
+            Some((text, after)) => {
+                plain.push_str(text);
+                rest = after;
+            }
+            None => {
+                plain.push(first);
+                rest = rest.get(first.len_utf8()..).unwrap_or_default();
+            }
+        }
+    }
+    plain
 }
 
 /// The kind of values, as far as their size and presence count.

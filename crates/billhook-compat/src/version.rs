@@ -345,6 +345,10 @@ pub(crate) fn is_related(refusal: &Refusal, path: &FieldPath) -> bool {
     refusal.errors.is_empty()
         || refusal.errors.iter().any(|error| {
             let field = error.field();
+            // The errors of scales have their paths as they are written in the definition.
+            if field.to_string().trim_start_matches('.') == path.to_string() {
+                return true;
+            }
             field.segments().zip(path.segments()).all(|(one, other)| text(one) == text(other))
         })
 }

@@ -153,8 +153,10 @@ impl<'s> Walk<'_, 's> {
 
     fn node(&mut self, from: Shape<'s>, to: Shape<'s>, known: &Known<'s>, at: &At<'s>) {
         let bare = self.prover.bare;
-        let is_same = std::ptr::eq(from.document, to.document)
-            || (from.in_kept_list == to.in_kept_list && deep_eq(from.document, to.document));
+        // What no schema describes keeps nulls that the same schema removes, if it is written.
+        let is_same = from.is_bare(bare) == to.is_bare(bare)
+            && from.in_kept_list == to.in_kept_list
+            && (std::ptr::eq(from.document, to.document) || deep_eq(from.document, to.document));
         if self.is_full() || (is_same && self.mode == Mode::Writes) {
             return;
         }
