@@ -37,7 +37,7 @@ fn follows(
     implies(&premises, &rule.rule)
 }
 
-/// What has become of a rule, in words.
+/// The change of a rule in words.
 pub(crate) fn change(from: &JsonSchemaProps, to: &JsonSchemaProps, index: usize) -> String {
     let rule = to.validations.as_ref().and_then(|rules| rules.get(index));
     let text = rule.map(|rule| rule.rule.trim()).unwrap_or_default();
@@ -185,7 +185,7 @@ fn same_types(from: &JsonSchemaProps, to: &JsonSchemaProps) -> bool {
     grow(|| {
         let parts = from.properties.iter().flatten();
         let mut parts = parts.map(|(name, part)| (&**part, to.property(name)));
-        // What goes is no part of the values that both have.
+        // A property that goes is not a part of the values that both have.
         parts.all(|(part, other)| other.is_some_and(|other| same_types(part, other)))
             && same_part(from.items_schema(), to.items_schema())
             && match (&from.additional_properties, &to.additional_properties) {

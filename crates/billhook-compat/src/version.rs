@@ -116,7 +116,7 @@ impl<'s> Pair<'s> {
         (self.preserves() != (false, false)).then_some("spec.preserveUnknownFields is true")
     }
 
-    /// What stands between the old schema and the new one.
+    /// The places without a proof between the old schema and the new one.
     pub(crate) fn obstacles(&self) -> &[Obstacle<'s>] {
         self.obstacles.get_or_init(|| {
             let mut found = walk(&self.prover, self.old.shape(), self.new.shape(), Mode::Writes);
@@ -311,7 +311,7 @@ impl Pair<'_> {
     }
 }
 
-/// What shows that a change breaks something.
+/// The proof that a change breaks something.
 pub(crate) struct Witness {
     pub(crate) value: Value,
     pub(crate) reason: String,
