@@ -1,10 +1,10 @@
-//! What a comparison says.
+//! The answers of a comparison.
 
 use std::fmt;
 
 use billhook::{DeepValue, FieldPath};
 
-/// What is asked of a change of a definition (CC-02).
+/// A question about a change of a definition (CC-02).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Question {
@@ -90,11 +90,11 @@ pub struct Answer {
     pub verdict: Verdict,
     /// The field of objects that it is about; empty if it is about all of them.
     pub path: FieldPath,
-    /// What has changed.
+    /// The change in words.
     pub change: String,
     /// Why the answer is what it is.
     pub reason: String,
-    /// What shows that it breaks: an object; or, where it takes two requests, an object with the
+    /// The witness, if it breaks: an object; or, where it takes two requests, an object with the
     /// members `before` and `after`; or the `request` that a server refuses now (CC-03).
     pub witness: Option<DeepValue>,
     /// The place of the change in the old definition, as far as it has it.

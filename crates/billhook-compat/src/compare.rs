@@ -116,6 +116,12 @@ pub fn compare_with(
     }
     answers.extend(pairs::answers(&old_sides, &new_sides, &bare));
     let is_same = deep_eq(old, new);
-    answers.extend(definition::answers(old, new, (&old_crd, &new_crd), is_same, options));
+    answers.extend(definition::answers(
+        old,
+        new,
+        (&old_crd, &new_crd),
+        is_same,
+        options.kubernetes,
+    ));
     Ok(comparison)
 }

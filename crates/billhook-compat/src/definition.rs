@@ -1,12 +1,14 @@
 //! The definition itself: what a server refuses when it is updated, and what clients look for
 //! (CC-22).
 
-use billhook::{CrdVersion, CustomResourceDefinition, DeepValue, Definition, FieldPath, Scope};
+use billhook::{
+    CrdVersion, CustomResourceDefinition, DeepValue, Definition, FieldPath, KubernetesVersion,
+    Scope,
+};
 use billhook_apimachinery::value::deep_clone;
 use serde_json::{Value, json};
 
 use crate::answer::{Answer, Question, Verdict};
-use crate::compare::CompareOptions;
 use crate::search::build::Builder;
 
 /// The answers about the definition as a whole.
@@ -15,14 +17,14 @@ pub(crate) fn answers(
     new: &Value,
     (old_crd, new_crd): (&CustomResourceDefinition, &CustomResourceDefinition),
     is_same: bool,
-    options: &CompareOptions,
+    kubernetes: KubernetesVersion,
 ) -> Vec<Answer> {
     let mut found = Found { old: old_crd, answers: Vec::new() };
     if is_same {
         found.add(Verdict::Safe, "", FieldPath::default(), "", "nothing changed", None);
         return found.answers;
     }
-    found.refusals(old, new, options);
+    found.refusals(old, new, kubernetes);
     found.names(new_crd);
     for (index, version) in old_crd.versions().enumerate() {
         let place = FieldPath::default().name("spec").name("versions").index(index);
@@ -83,8 +85,8 @@ impl Found<'_> {
         self.add(Verdict::Breaks, version, path, change, reason, Some(witness));
     }
 
-    /// What a server answers to the update.
-    fn refusals(&mut self, old: &Value, new: &Value, options: &CompareOptions) {
+    /// The errors of a server about the update.
+    fn refusals(&mut self, old: &Value, new: &Value, kubernetes: KubernetesVersion) {
         let request = format!(
             "PUT /apis/apiextensions.k8s.io/v1/customresourcedefinitions/{}",
             self.old.name()
@@ -96,7 +98,7 @@ impl Found<'_> {
             self.breaks("", path, "name changed", reason, &request);
             return;
         }
-        match refused(old, new, options) {
+        match refused(old, new, kubernetes) {
             Ok(errors) => {
                 for error in errors {
                     let path = error.field().clone();
@@ -224,7 +226,7 @@ impl Found<'_> {
         self.columns(old, new, &below("additionalPrinterColumns"));
     }
 
-    /// The columns of tables; without any, there is one for the age (TB-02).
+    /// The columns of tables; without any, there is one for the age.
     fn columns(&mut self, old: &CrdVersion, new: &CrdVersion, place: &FieldPath) {
         let columns = |version: &CrdVersion| -> Vec<(String, String)> {
             let columns = version.additional_printer_columns().iter();
@@ -274,7 +276,7 @@ impl Found<'_> {
 fn refused(
     old: &Value,
     new: &Value,
-    options: &CompareOptions,
+    kubernetes: KubernetesVersion,
 ) -> Result<Vec<billhook::FieldError>, billhook::DefinitionError> {
     let mut old = deep_clone(old);
     let mut new = deep_clone(new);
@@ -285,7 +287,7 @@ fn refused(
             members.insert("status".to_owned(), deep_clone(&status));
         }
     }
-    let read = |value: Value| Definition::new(value, options.kubernetes);
+    let read = |value: Value| Definition::new(value, kubernetes);
     Ok(read(new)?.validate_update(&read(old)?).errors().to_vec())
 }
 

@@ -1,4 +1,4 @@
-//! What bounds proofs and searches; beyond it, the answer is "undecided" (CC-04).
+//! The bounds of proofs and searches; beyond them, the answer is "undecided" (CC-04).
 
 /// The steps of all proofs about a version.
 pub const MAX_PROOF_STEPS: usize = 200_000;
@@ -18,7 +18,7 @@ pub const MAX_TEXT_SEARCHES: usize = 100;
 /// The changes of a version for which witnesses are looked for; more are undecided.
 pub const MAX_OBSTACLES: usize = 400;
 
-/// The values that are tried at a place where there is no proof.
+/// The values that are tried at a place without a proof.
 pub const MAX_VALUES: usize = 400;
 
 /// The updates that are tried with a stored object.

@@ -11,7 +11,7 @@ use crate::search::run::{self, Unknown};
 use crate::version::{Pair, Side, Witness};
 
 /// The answers about versions of the new definition. What the old definition loses alike is not
-/// told.
+/// reported.
 pub(crate) fn answers(old: &[Side], new: &[Side], bare: &Bare) -> Vec<Answer> {
     let mut answers = Vec::new();
     for from in new {

@@ -37,7 +37,7 @@ fn follows(
     implies(&premises, &rule.rule)
 }
 
-/// What has become of a rule, in words.
+/// The change of a rule in words.
 pub(crate) fn change(from: &JsonSchemaProps, to: &JsonSchemaProps, index: usize) -> String {
     let rule = to.validations.as_ref().and_then(|rules| rules.get(index));
     let text = rule.map(|rule| rule.rule.trim()).unwrap_or_default();
@@ -110,9 +110,40 @@ fn is_read_alike(reads: &Reads, from: &JsonSchemaProps, to: &JsonSchemaProps) ->
 /// The schema that a step leads to.
 fn below<'s>(schema: &'s JsonSchemaProps, step: &ReadStep) -> Option<&'s JsonSchemaProps> {
     match step {
-        ReadStep::Field(name) => schema.property(name).or_else(|| schema.additional_schema()),
+        ReadStep::Field(name) => {
+            let listed = schema.property(name).or_else(|| schema.property(&unescaped(name)));
+            listed.or_else(|| schema.additional_schema())
+        }
         ReadStep::Any => schema.items_schema().or_else(|| schema.additional_schema()),
     }
+}
+
+/// The name that a field has in objects, by its name in expressions (CE-05).
+fn unescaped(name: &str) -> String {
+    const ESCAPES: [(&str, &str); 4] =
+        [("__underscores__", "__"), ("__dot__", "."), ("__dash__", "-"), ("__slash__", "/")];
+    let word = name.strip_prefix("__").and_then(|rest| rest.strip_suffix("__"));
+    if let Some(word) = word.filter(|word| !word.contains("__")) {
+        let escape = ESCAPES.iter().find(|(escape, _)| *escape == name);
+        return escape.map_or(word, |(_, plain)| plain).to_owned();
+    }
+    let (mut plain, mut rest) = (String::new(), name);
+    while let Some(first) = rest.chars().next() {
+        let escape = ESCAPES
+            .iter()
+            .find_map(|(escape, plain)| rest.strip_prefix(escape).map(|rest| (*plain, rest)));
+        match escape {
+            Some((text, after)) => {
+                plain.push_str(text);
+                rest = after;
+            }
+            None => {
+                plain.push(first);
+                rest = rest.get(first.len_utf8()..).unwrap_or_default();
+            }
+        }
+    }
+    plain
 }
 
 /// The kind of values, as far as their size and presence count.
@@ -154,7 +185,7 @@ fn same_types(from: &JsonSchemaProps, to: &JsonSchemaProps) -> bool {
     grow(|| {
         let parts = from.properties.iter().flatten();
         let mut parts = parts.map(|(name, part)| (&**part, to.property(name)));
-        // What goes is no part of the values that both have.
+        // A property that goes is not a part of the values that both have.
         parts.all(|(part, other)| other.is_some_and(|other| same_types(part, other)))
             && same_part(from.items_schema(), to.items_schema())
             && match (&from.additional_properties, &to.additional_properties) {

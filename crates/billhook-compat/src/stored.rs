@@ -36,7 +36,7 @@ pub(crate) fn answers(pair: &Pair<'_>) -> Vec<Answer> {
     answers
 }
 
-/// What shows that a stored object loses something, or cannot be updated elsewhere.
+/// A witness that a stored object loses something, or cannot be updated elsewhere.
 fn broken(pair: &Pair<'_>, candidate: &Candidate, obstacle: &Obstacle<'_>) -> Option<Witness> {
     let stored = run::write(&pair.old.version, &candidate.object, Unknown::Refused).ok()?;
     let read = match run::read(&pair.new.version, &stored) {
@@ -122,7 +122,7 @@ fn refused_update(
     };
     for object in [labeled].into_iter().chain(others).filter(is_elsewhere).take(4 * MAX_UPDATES) {
         let Err(refusal) = update(new, read, &object, Unknown::Dropped) else { continue };
-        let is_old = refusal.errors.iter().any(|error| standing.contains(&error_kind(error)));
+        let is_old = refusal.errors.iter().any(|error| standing.contains(&run::error_kind(error)));
         if is_old
             && is_related(&refusal, path)
             && update(old, stored, &object, Unknown::Refused).is_ok()
@@ -135,11 +135,6 @@ fn refused_update(
         }
     }
     None
-}
-
-/// What an error is about: its field and its type.
-pub(crate) fn error_kind(error: &billhook::FieldError) -> (String, &'static str) {
-    (error.field().to_string(), error.error_type().reason())
 }
 
 /// The places around one, from the inside.

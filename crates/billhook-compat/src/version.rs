@@ -116,7 +116,7 @@ impl<'s> Pair<'s> {
         (self.preserves() != (false, false)).then_some("spec.preserveUnknownFields is true")
     }
 
-    /// What stands between the old schema and the new one.
+    /// The places without a proof between the old schema and the new one.
     pub(crate) fn obstacles(&self) -> &[Obstacle<'s>] {
         self.obstacles.get_or_init(|| {
             let mut found = walk(&self.prover, self.old.shape(), self.new.shape(), Mode::Writes);
@@ -311,7 +311,7 @@ impl Pair<'_> {
     }
 }
 
-/// What shows that a change breaks something.
+/// The proof that a change breaks something.
 pub(crate) struct Witness {
     pub(crate) value: Value,
     pub(crate) reason: String,
@@ -345,6 +345,10 @@ pub(crate) fn is_related(refusal: &Refusal, path: &FieldPath) -> bool {
     refusal.errors.is_empty()
         || refusal.errors.iter().any(|error| {
             let field = error.field();
+            // The errors of scales have their paths as they are written in the definition.
+            if field.to_string().trim_start_matches('.') == path.to_string() {
+                return true;
+            }
             field.segments().zip(path.segments()).all(|(one, other)| text(one) == text(other))
         })
 }

@@ -58,7 +58,7 @@ fn status(pair: &Pair<'_>) -> Option<Answer> {
     Some(answer)
 }
 
-/// What shows that a request that the old definition accepts is refused or means something else.
+/// A witness that a request that the old definition accepts is refused or means something else.
 fn broken(pair: &Pair<'_>, candidate: &Candidate, path: &FieldPath) -> Option<Witness> {
     let (old, new) = (&pair.old.version, &pair.new.version);
     let object = &candidate.object;

@@ -14,7 +14,7 @@ use crate::sample::sample;
 const MAX_TRIES: usize = 500;
 impl Oracle<'_> {
     /// Returns the object, or one like it that a server accepts; what is not wanted does not count.
-    /// What its errors are about is changed.
+    /// The values that its errors are about are changed.
     pub fn valid_near(&self, object: &Value, is_wanted: &dyn Fn(&Value) -> bool) -> Option<Value> {
         let judged = self.judged(object, None)?;
         let mut queue = Queue::default();

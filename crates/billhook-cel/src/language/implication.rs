@@ -237,7 +237,7 @@ impl Printer {
                 self.list([&**operand]);
             }
             Kind::Call { function, target, arguments } => {
-                self.call(function, target.as_deref(), arguments)
+                self.call(function, target.as_deref(), arguments);
             }
             Kind::List(elements) => {
                 self.push("list");

@@ -1,4 +1,4 @@
-//! What a rule reads of the value it belongs to.
+//! The parts of a value that a rule reads.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use super::availability::Language;
 use super::parse::parse;
 use super::source::{CompileError, Source};
 
-/// What a rule reads of `self` and `oldSelf`.
+/// The parts of `self` and `oldSelf` that a rule reads.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Reads {

@@ -14,7 +14,7 @@ use crate::input::{self, Document, Input};
 use crate::options::{is_manifest, is_stdin};
 use crate::problem::{Place, Problem};
 
-/// What begins an input that is in a repository.
+/// The prefix of an input that is in a repository.
 const GIT: &str = "git:";
 
 /// Reads the definitions of some inputs, by their names.

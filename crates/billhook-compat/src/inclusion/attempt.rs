@@ -1,4 +1,4 @@
-//! What is tried at a place without a proof.
+//! The values that are tried at a place without a proof.
 
 use billhook_apimachinery::value::deep_clone;
 use billhook_schema::JsonSchemaProps;
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::known::{Known, Shape};
 
-/// What a client does to find out.
+/// An attempt to find a witness.
 #[derive(Clone, Debug)]
 pub(crate) enum Attempt {
     /// It sends a value.
@@ -72,5 +72,18 @@ fn other_item(list: &Value, items: &Value, item: &Value, number: u64) -> Value {
             text.map_or_else(|| deep_clone(item), Value::from)
         }
         _ => billhook_generation::numbered(list, item, number),
+    }
+}
+
+/// A keyword that is not known to be kept, and values that may break it.
+#[derive(Clone, Debug)]
+pub(crate) struct Unmet {
+    pub(crate) keyword: &'static str,
+    pub(crate) values: Vec<Value>,
+}
+
+impl Unmet {
+    pub(super) fn new(keyword: &'static str, values: Vec<Value>) -> Self {
+        Unmet { keyword, values }
     }
 }

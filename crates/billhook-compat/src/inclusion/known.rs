@@ -1,4 +1,4 @@
-//! What is known of a value: the schemas that it is valid for, those that it is not valid for, and
+//! The knowledge of a value: the schemas that it is valid for, those that it is not valid for, and
 //! the structure that it has after pruning.
 
 use billhook_apimachinery::KubernetesVersion;
@@ -44,18 +44,18 @@ impl Bare {
         }
     }
 
-    /// What is below a boolean `additionalProperties`: objects are emptied (PR-16).
+    /// The shape below a boolean `additionalProperties`: objects are emptied (PR-16).
     pub(crate) fn nothing(&self) -> Shape<'_> {
         Shape::new(&self.nothing.0, &self.nothing.1)
     }
 
-    /// What is kept as it is.
+    /// The shape of values that are kept as they are.
     pub(crate) fn anything(&self) -> Shape<'_> {
         Shape::new(&self.anything.0, &self.anything.1)
     }
 }
 
-/// What becomes of the members of an object that are not listed.
+/// The fate of the members of an object that are not listed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Unlisted<'s> {
     /// They are removed.
@@ -91,7 +91,7 @@ impl<'s> Shape<'s> {
         Some(Shape::new(schema, document))
     }
 
-    /// What becomes of unlisted members (PR-12, PR-20).
+    /// The fate of unlisted members (PR-12, PR-20).
     pub(crate) fn unlisted(self, bare: &'s Bare) -> Unlisted<'s> {
         match &self.schema.additional_properties {
             Some(SchemaOrBool::Schema(schema)) => {
@@ -131,7 +131,7 @@ pub(crate) struct Choice<'s> {
     pub(crate) exactly_one: bool,
 }
 
-/// What is known of a value.
+/// The knowledge of a value.
 #[derive(Clone, Debug)]
 pub(crate) struct Known<'s> {
     pub(crate) bare: &'s Bare,
@@ -194,7 +194,7 @@ impl<'s> Known<'s> {
         }
     }
 
-    /// What is known of a member that it has.
+    /// The knowledge of a member that it has.
     pub(crate) fn member(&self, name: &str) -> Known<'s> {
         let part = |schema: &&'s JsonSchemaProps| {
             schema.property(name).or_else(|| schema.additional_schema())
@@ -203,7 +203,7 @@ impl<'s> Known<'s> {
         self.below(self.holds.iter().filter_map(part), shape)
     }
 
-    /// What is known of an unlisted member.
+    /// The knowledge of an unlisted member.
     pub(crate) fn unlisted_member(&self) -> Known<'s> {
         let shape = self.shape.and_then(|shape| match shape.unlisted(self.bare) {
             Unlisted::Kept(shape) => Some(shape),
@@ -213,7 +213,7 @@ impl<'s> Known<'s> {
         self.below(parts.filter_map(|schema| schema.additional_schema()), shape)
     }
 
-    /// What is known of its elements.
+    /// The knowledge of its elements.
     pub(crate) fn items(&self) -> Known<'s> {
         let shape = self.shape.map(|shape| shape.items(self.bare));
         self.below(self.holds.iter().filter_map(|schema| schema.items_schema()), shape)

@@ -1,14 +1,16 @@
 //! Whether all values that one schema admits are admitted by another one (CC-10 to CC-14).
 //!
-//! [`Prover::implies`] is a proof or nothing: where it says no, the question is open, and whoever
+//! [`Prover::implies`] is a proof or nothing: where it says no, the question is open, and the caller
 //! asks looks for a witness. [`walk`] goes through two structural schemas together and collects the
-//! places where there is no proof.
+//! places without a proof.
 
 mod attempt;
 mod junctors;
 mod kinds;
 mod known;
+mod null;
 mod numbers;
+mod obstacle;
 mod texts;
 mod unmet;
 mod walk;
@@ -27,7 +29,8 @@ use crate::limits::{MAX_CASES, MAX_PROOF_DEPTH, MAX_PROOF_STEPS, MAX_TEXT_SEARCH
 pub(crate) use attempt::Attempt;
 pub(crate) use kinds::Kinds;
 pub(crate) use known::{Bare, Known, Shape, Unlisted};
-pub(crate) use walk::{Mode, Obstacle, StoredEffect, walk};
+pub(crate) use obstacle::{Mode, Obstacle, StoredEffect};
+pub(crate) use walk::walk;
 pub(crate) use words::{change, shown};
 
 /// Looks for proofs, a bounded number of steps long.

@@ -8,8 +8,8 @@ use billhook_schema::JsonSchemaProps;
 use serde_json::Value;
 
 use super::Kinds;
+use super::attempt::Unmet;
 use super::known::Known;
-use super::unmet::Unmet;
 
 /// Up to here, doubles hold all whole numbers.
 const MAX_EXACT: f64 = 9_007_199_254_740_992.0;

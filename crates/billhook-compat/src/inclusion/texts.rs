@@ -5,8 +5,8 @@ use billhook_schema::JsonSchemaProps;
 use billhook_validation::Format;
 use serde_json::Value;
 
+use super::attempt::Unmet;
 use super::known::Known;
-use super::unmet::Unmet;
 use super::{Kinds, Prover};
 use crate::limits::MAX_TEXT_STEPS;
 

@@ -5,21 +5,9 @@ use billhook_schema::JsonSchemaProps;
 use billhook_schema::props::SchemaOrBool;
 use serde_json::{Value, json};
 
+use super::attempt::Unmet;
 use super::known::Known;
 use super::{Kinds, Prover, numbers};
-
-/// A keyword that is not known to be kept, and values that may break it.
-#[derive(Clone, Debug)]
-pub(crate) struct Unmet {
-    pub(crate) keyword: &'static str,
-    pub(crate) values: Vec<Value>,
-}
-
-impl Unmet {
-    pub(super) fn new(keyword: &'static str, values: Vec<Value>) -> Self {
-        Unmet { keyword, values }
-    }
-}
 
 impl<'s> Prover<'s> {
     /// The keywords of a schema itself, without the schemas in it, that are not known to be kept by

@@ -7,47 +7,14 @@ use billhook_schema::JsonSchemaProps;
 use billhook_schema::props::SchemaOrBool;
 use serde_json::Value;
 
-use super::attempt::{Attempt, sized};
+use super::attempt::{Attempt, Unmet, sized};
 use super::known::{Known, Shape, Unlisted};
-use super::unmet::Unmet;
+use super::null::{Null, Place};
+use super::obstacle::{Mode, Obstacle, StoredEffect};
 use super::words::{change, shown};
 use super::{Kinds, Prover};
 use crate::limits::MAX_OBSTACLES;
 use crate::rules;
-
-/// What is compared.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Mode {
-    /// What is sent: values, pruning and defaults.
-    Writes,
-    /// What is read by clients that ignore what they do not know: values only.
-    Reads,
-}
-
-/// What an obstacle is for objects that are stored.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum StoredEffect {
-    /// Nothing that is stored is lost or refused.
-    None,
-    /// What is wrong is forgiven as long as it stays as it is (VV-80).
-    Forgiven,
-    /// It is not known.
-    Open,
-}
-
-/// A place without a proof.
-#[derive(Clone, Debug)]
-pub(crate) struct Obstacle<'s> {
-    pub(crate) path: FieldPath,
-    pub(crate) keyword: &'static str,
-    pub(crate) change: String,
-    pub(crate) attempts: Vec<Attempt>,
-    pub(crate) stored: StoredEffect,
-    /// The node that admits the value, and the one that may not.
-    pub(crate) nodes: (&'s JsonSchemaProps, &'s JsonSchemaProps),
-    /// The places of the nodes in their schemas.
-    pub(crate) places: (FieldPath, FieldPath),
-}
 
 /// Collects the obstacles between two schemas of whole objects.
 pub(crate) fn walk<'s>(
@@ -68,14 +35,6 @@ pub(crate) fn walk<'s>(
     };
     walk.node(from, to, &known, &at);
     walk.found
-}
-
-/// What a value is a part of, which decides what becomes of null (DF-10).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Place {
-    Root,
-    Member,
-    Item,
 }
 
 #[derive(Clone, Debug)]
@@ -117,29 +76,6 @@ impl<'s> At<'s> {
     }
 }
 
-/// What becomes of a null that is sent.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Null<'s> {
-    Kept,
-    Removed,
-    Replaced(&'s Value),
-    Refused,
-}
-
-impl<'s> Null<'s> {
-    /// DF-10 to DF-14, DF-25.
-    fn of(shape: Shape<'s>, place: Place, prover: &Prover<'_>) -> Self {
-        let schema = shape.schema;
-        match schema.default_value() {
-            _ if schema.nullable || shape.is_bare(prover.bare) => Null::Kept,
-            Some(default) => Null::Replaced(default),
-            None if place == Place::Member => Null::Removed,
-            None if prover.kinds_of(schema).include(Kinds::NULL) => Null::Kept,
-            None => Null::Refused,
-        }
-    }
-}
-
 struct Walk<'w, 's> {
     prover: &'w Prover<'s>,
     mode: Mode,
@@ -153,8 +89,10 @@ impl<'s> Walk<'_, 's> {
 
     fn node(&mut self, from: Shape<'s>, to: Shape<'s>, known: &Known<'s>, at: &At<'s>) {
         let bare = self.prover.bare;
-        let is_same = std::ptr::eq(from.document, to.document)
-            || (from.in_kept_list == to.in_kept_list && deep_eq(from.document, to.document));
+        // What no schema describes keeps nulls that the same schema removes, if it is written.
+        let is_same = from.is_bare(bare) == to.is_bare(bare)
+            && from.in_kept_list == to.in_kept_list
+            && (std::ptr::eq(from.document, to.document) || deep_eq(from.document, to.document));
         if self.is_full() || (is_same && self.mode == Mode::Writes) {
             return;
         }
@@ -228,7 +166,7 @@ impl<'s> Walk<'_, 's> {
         }
     }
 
-    /// What becomes of null.
+    /// Compares the fates of null.
     fn null(&mut self, from: Shape<'s>, to: Shape<'s>, known: &Known<'s>, at: &At<'s>) {
         // A default that changed says so already.
         let is_told = self.found.last().is_some_and(|last| {
@@ -546,7 +484,7 @@ impl<'s> Walk<'_, 's> {
         below
     }
 
-    /// What an obstacle is for stored objects.
+    /// The effect of an obstacle on stored objects.
     fn stored(
         &self,
         keyword: &str,

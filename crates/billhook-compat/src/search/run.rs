@@ -1,4 +1,4 @@
-//! What a server of a definition does with a request.
+//! The requests to a server of a definition, and its answers.
 
 use billhook::{
     Change, CrdVersion, DecodeOptions, DeepValue, FieldError, FieldPath, FieldValidation,
@@ -171,7 +171,7 @@ fn difference(one: &Value, other: &Value, at: FieldPath) -> Option<FieldPath> {
     }
 }
 
-/// What a server makes of the body of a request before it validates it.
+/// The body of a request as a server decodes it, before it validates it.
 pub(crate) fn decoded(version: &CrdVersion, object: &Value) -> Option<DeepValue> {
     let mut object = decode(version, object, Unknown::Dropped).ok()?;
     remove_server_fields(&mut object);
@@ -198,5 +198,10 @@ pub(crate) fn standing_errors(
         errors
             .extend_from_slice(version.validate_status_update(&object, &stored, &options).errors());
     }
-    errors.iter().map(crate::stored::error_kind).collect()
+    errors.iter().map(error_kind).collect()
+}
+
+/// The field and the type of an error.
+pub(crate) fn error_kind(error: &FieldError) -> (String, &'static str) {
+    (error.field().to_string(), error.error_type().reason())
 }

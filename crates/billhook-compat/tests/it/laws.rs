@@ -162,7 +162,7 @@ fn verdict(comparison: &Comparison, question: Question) -> Verdict {
     answers.map(|answer| answer.verdict).max().unwrap()
 }
 
-/// What is stored when an object is created.
+/// The `spec` that is stored when an object is created.
 fn created(
     crd: &CustomResourceDefinition,
     value: Option<&Value>,
@@ -208,7 +208,7 @@ proptest! {
         }
     }
 
-    /// What only describes changes nothing.
+    /// A description changes nothing.
     #[test]
     fn inclusion_is_reflexive(schema in any_schema()) {
         let mut described = schema.clone();

@@ -343,7 +343,7 @@ fn check(
     }
 }
 
-/// What is stored after an object and, where that is apart, its status are written.
+/// The object that is stored after an object and, where that is apart, its status are written.
 fn written(version: &CrdVersion, object: &Value, mode: FieldValidation) -> Option<DeepValue> {
     let options = DecodeOptions::default().field_validation(mode);
     let decode =

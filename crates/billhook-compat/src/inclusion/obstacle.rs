@@ -1,0 +1,40 @@
+//! Places without a proof.
+
+use billhook::FieldPath;
+use billhook_schema::JsonSchemaProps;
+
+use super::attempt::Attempt;
+
+/// The aspects that are compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mode {
+    /// Requests: values, pruning and defaults.
+    Writes,
+    /// Reads by clients that ignore unknown fields: values only.
+    Reads,
+}
+
+/// The effect of an obstacle on stored objects.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum StoredEffect {
+    /// Nothing that is stored is lost or refused.
+    None,
+    /// A violation is forgiven as long as it stays as it is (VV-80).
+    Forgiven,
+    /// It is not known.
+    Open,
+}
+
+/// A place without a proof.
+#[derive(Clone, Debug)]
+pub(crate) struct Obstacle<'s> {
+    pub(crate) path: FieldPath,
+    pub(crate) keyword: &'static str,
+    pub(crate) change: String,
+    pub(crate) attempts: Vec<Attempt>,
+    pub(crate) stored: StoredEffect,
+    /// The node that admits the value, and the one that may not.
+    pub(crate) nodes: (&'s JsonSchemaProps, &'s JsonSchemaProps),
+    /// The places of the nodes in their schemas.
+    pub(crate) places: (FieldPath, FieldPath),
+}
