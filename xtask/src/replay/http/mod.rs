@@ -4,6 +4,7 @@
 
 mod client;
 mod compare;
+mod objects;
 mod placeholders;
 mod reduce;
 mod scenario;
@@ -12,6 +13,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use billhook_admission::now;
+use billhook_apimachinery::print::plain_json;
 use billhook_apiserver::Server;
 use billhook_decode::read_json_to_depth;
 use serde_json::{Value, json};
@@ -20,8 +22,9 @@ use self::client::{Answer, Stream, send};
 use self::compare::Comparison;
 use self::placeholders::Bindings;
 pub use self::scenario::Conversation;
-use self::scenario::{Action, Poll, Recorded, Request, Step};
-use super::scenario::{DEPTH, Verdict};
+use self::scenario::{Action, Poll, Recorded, Request, Response, Step};
+use super::scenario::{DEPTH, Verdict, text};
+use crate::fuzz::same;
 
 /// Conversations that differ, and why.
 const EXPLAINED: [(&str, &str); 9] = [
@@ -83,6 +86,9 @@ impl Conversation {
         let now = now();
         let mut player = Player {
             server: match self.crds {
+                None if self.has_controllers => {
+                    Server::builder().bootstrap().collect_garbage().build()
+                }
                 None => {
                     let builder = Server::builder().bootstrap().without_controllers();
                     builder.clock(move || now).build()
@@ -96,6 +102,9 @@ impl Conversation {
         };
         for definition in self.crds.iter().flatten() {
             player.install(definition).await?;
+        }
+        if self.has_controllers {
+            player.install(&widgets()).await?;
         }
         for namespace in &self.namespaces {
             player.make_namespace(namespace).await?;
@@ -111,6 +120,21 @@ impl Conversation {
     }
 }
 
+/// The definition that recordings of the control plane share.
+fn widgets() -> Value {
+    json!({
+        "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+        "metadata": {"name": "widgets.cp.example.com"},
+        "spec": {
+            "group": "cp.example.com", "scope": "Namespaced",
+            "names": {"plural": "widgets", "kind": "Widget"},
+            "versions": [{"name": "v1", "served": true, "storage": true, "schema": {
+                "openAPIV3Schema":
+                    {"type": "object", "x-kubernetes-preserve-unknown-fields": true}}}],
+        },
+    })
+}
+
 fn describe(action: &Action) -> String {
     match action {
         Action::Request(request) => {
@@ -122,6 +146,8 @@ fn describe(action: &Action) -> String {
         Action::Establish { crd, .. } => format!("establish {crd}"),
         Action::Poll(poll) => format!("poll {}", poll.request.path),
         Action::Until { path, field, .. } => format!("until {field} of {path}"),
+        Action::Objects(_) => "objects".to_owned(),
+        Action::Settle(_) => "settle".to_owned(),
         Action::Sleep(_) => "sleep".to_owned(),
     }
 }
@@ -192,8 +218,36 @@ impl Player<'_> {
             Action::Establish { crd, ready } => self.establish(crd, ready).await,
             Action::Poll(poll) => self.poll(poll).await,
             Action::Until { path, field, value } => self.until(path, field, value).await,
-            Action::Sleep(_) => Ok(Vec::new()),
+            Action::Objects(_) => self.objects(step).await,
+            Action::Settle(_) | Action::Sleep(_) => Ok(Vec::new()),
         }
+    }
+
+    /// Compares the objects of paths; what is not there counts as no objects.
+    async fn objects(&mut self, step: &Step) -> Result<Vec<String>, String> {
+        let Some(Response::Objects(recorded)) = &step.response else {
+            return Err(format!("{}: no objects were recorded", self.id));
+        };
+        let mut differences = Vec::new();
+        for recorded in recorded {
+            let request = Request::get(&recorded.path);
+            let answer = send(&self.server, &request, &self.bindings).await?;
+            let found = match answer.code.as_u16() {
+                200 => read_json_to_depth(&answer.body, DEPTH)
+                    .map_err(|error| error.to_string())?
+                    .into_value()
+                    .into_inner(),
+                _ => Value::Null,
+            };
+            let found = objects::normalize(&recorded.path, found);
+            if !same(&recorded.items, &found) {
+                let (recorded_items, found) = (plain_json(&recorded.items), plain_json(&found));
+                let path = &recorded.path;
+                differences
+                    .push(format!("{path}\n  expected {recorded_items}\n  actual   {found}"));
+            }
+        }
+        Ok(differences)
     }
 
     fn comparison(&mut self) -> Comparison<'_> {
@@ -206,7 +260,7 @@ impl Player<'_> {
     }
 
     fn compare(&mut self, step: &Step, answer: &Answer) -> Vec<String> {
-        let Some(recorded) = &step.response else { return Vec::new() };
+        let Some(Response::Answer(recorded)) = &step.response else { return Vec::new() };
         let mut comparison = self.comparison();
         comparison.is_unordered = step.is_unordered;
         if recorded.status != answer.code.as_u16() {
@@ -227,6 +281,13 @@ impl Player<'_> {
                     comparison.document(body, actual, "");
                 }
                 Err(error) => comparison.differ("body", body, &error.to_string().into()),
+            }
+        }
+        if !recorded.bind.is_empty() {
+            let body: Value = serde_json::from_slice(&answer.body).unwrap_or_default();
+            for (member, placeholder) in &recorded.bind {
+                let found = text(&body, &format!("/{}", member.replace('.', "/")));
+                comparison.text(placeholder, found, member);
             }
         }
         if let Some(text) = &recorded.body_text {

@@ -23,6 +23,9 @@ pub struct Conversation {
     /// Namespaces that are there before the steps, by name or as objects.
     #[serde(default)]
     pub(super) namespaces: Vec<Value>,
+    /// Whether the controllers of a cluster act.
+    #[serde(default, rename = "controllers")]
+    pub(super) has_controllers: bool,
     pub(super) steps: Vec<Step>,
 }
 
@@ -31,9 +34,24 @@ pub struct Conversation {
 pub(super) struct Step {
     #[serde(flatten)]
     pub(super) action: Action,
-    pub(super) response: Option<Recorded>,
+    pub(super) response: Option<Response>,
     #[serde(default, rename = "unordered")]
     pub(super) is_unordered: bool,
+}
+
+/// The recorded part of a step: an answer, or the objects of paths.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+pub(super) enum Response {
+    Objects(Vec<Objects>),
+    Answer(Recorded),
+}
+
+/// The objects at a path, without what differs from run to run.
+#[derive(Debug, Deserialize)]
+pub(super) struct Objects {
+    pub(super) path: String,
+    pub(super) items: Value,
 }
 
 #[derive(Debug, Deserialize)]
@@ -59,6 +77,10 @@ pub(super) enum Action {
         field: String,
         value: Value,
     },
+    /// The objects of the recorded response are read and compared.
+    Objects(serde::de::IgnoredAny),
+    /// A real server needs the time; this one has nothing left to do when it answers.
+    Settle(serde::de::IgnoredAny),
     /// A real server needs the time; this one does not.
     Sleep(serde::de::IgnoredAny),
 }
@@ -101,6 +123,9 @@ pub(super) struct Recorded {
     #[serde(default, deserialize_with = "present")]
     pub(super) body: Option<Value>,
     pub(super) body_text: Option<String>,
+    /// Placeholders for members of the body that later steps name, by their paths.
+    #[serde(default)]
+    pub(super) bind: BTreeMap<String, String>,
 }
 
 /// A member that is there, null included.
