@@ -1,4 +1,4 @@
-//! The built-in kinds, as definitions that nobody has to give.
+//! The built-in kinds, which need no definition among the inputs.
 
 use std::sync::OnceLock;
 
@@ -6,18 +6,17 @@ use billhook::{CrdOptions, Dialect, KubernetesVersion};
 use billhook_apimachinery::record::Record;
 use billhook_kinds::Kind;
 
-use crate::crds::Entry;
 use crate::identity::Identity;
 
-/// The built-in kinds of a server. Each is compiled when the first object asks for it.
+/// The built-in kinds of a server, with what is compiled of each when the first object asks for it.
 #[derive(Debug)]
-pub(crate) struct BuiltIn {
+pub(crate) struct BuiltIn<T> {
     kubernetes: KubernetesVersion,
     /// The versions of a kind in the order in which servers prefer them.
-    kinds: Vec<(&'static Kind, OnceLock<Option<Entry>>)>,
+    kinds: Vec<(&'static Kind, OnceLock<Option<T>>)>,
 }
 
-impl BuiltIn {
+impl<T> BuiltIn<T> {
     /// The kinds of the server that definitions are compiled for; none in a dialect that no server
     /// speaks.
     pub(crate) fn new(options: &CrdOptions) -> Self {
@@ -28,16 +27,20 @@ impl BuiltIn {
         BuiltIn { kubernetes: options.kubernetes, kinds }
     }
 
-    fn of(&self, group: &str, kind: &str) -> Vec<&(&'static Kind, OnceLock<Option<Entry>>)> {
+    fn of(&self, group: &str, kind: &str) -> Vec<&(&'static Kind, OnceLock<Option<T>>)> {
         self.kinds.iter().filter(|(known, _)| [known.group, known.kind] == [group, kind]).collect()
     }
 
-    /// The definition of a kind that has the version, or another one if there is no such version.
-    pub(crate) fn find(&self, group: &str, version: &str, kind: &str) -> Option<&Entry> {
+    /// Finds the version of a kind, or another version if the kind does not have it, as it is compiled.
+    pub(crate) fn find(
+        &self,
+        [group, version, kind]: [&str; 3],
+        compile: fn(&'static Kind, KubernetesVersion) -> Option<T>,
+    ) -> Option<&T> {
         let versions = self.of(group, kind);
         let named = versions.iter().find(|(kind, _)| kind.version == version);
         let (kind, compiled) = named.or(versions.first())?;
-        compiled.get_or_init(|| Entry::built_in(kind, self.kubernetes)).as_ref()
+        compiled.get_or_init(|| compile(kind, self.kubernetes)).as_ref()
     }
 
     /// The versions of a kind.

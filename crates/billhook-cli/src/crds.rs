@@ -28,7 +28,7 @@ const LISTED: usize = 12;
 #[derive(Debug)]
 pub(crate) struct Crds {
     found: Vec<Entry>,
-    built_in: BuiltIn,
+    built_in: BuiltIn<Entry>,
     /// Kinds of the other documents that were read on the way.
     others: Vec<String>,
     options: CrdOptions,
@@ -85,7 +85,7 @@ pub(crate) struct Crd<'c> {
     pub(crate) definition: &'c CustomResourceDefinition,
     pub(crate) place: &'c Place,
     entry: &'c Entry,
-    built_in: &'c BuiltIn,
+    built_in: &'c BuiltIn<Entry>,
     /// Where different definitions of the same kind are, which are ignored.
     pub(crate) ignored: Vec<&'c Place>,
 }
@@ -237,7 +237,8 @@ impl Crds {
         };
         let current = self.found.iter().filter(fits).find(is_current);
         let given = current.or_else(|| self.found.iter().find(fits));
-        let Some(entry) = given.or_else(|| self.built_in.find(group, version, kind)) else {
+        let built_in = || self.built_in.find([group, version, kind], Entry::built_in);
+        let Some(entry) = given.or_else(built_in) else {
             return Err(self.unknown(group, kind, place));
         };
         let is_other = |other: &&Entry| is_current(other) && other.value != entry.value;

@@ -17,7 +17,7 @@ use crate::behavior::{Behavior, Findings, WriteContext};
 use crate::edition::EDITIONS;
 use crate::kind::{Generation, Kind, NameRule};
 
-/// The time of writes that nobody makes at a time.
+/// The time of writes that are only tried.
 const NO_TIME: &str = "1970-01-01T00:00:00Z";
 
 /// A kind as servers of a version read and write its objects.

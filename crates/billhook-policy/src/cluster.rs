@@ -10,8 +10,8 @@ use serde_json::Value;
 
 use crate::document::ParamKind;
 
-/// What the engine asks of the world around a request: namespaces and their labels, objects that are
-/// parameters, permissions. It is given with each request, so that nothing is kept of it. New methods
+/// The world around a request, as the engine asks for it: namespaces and their labels, objects that
+/// are parameters, permissions. It is given with each request, so that nothing is kept of it. New methods
 /// will have defaults.
 ///
 /// [`MemoryCluster`] has it all in memory.

@@ -145,7 +145,7 @@ impl<'a> FieldManagement<'a> {
         self.track_entries(object, entries, live);
     }
 
-    /// Tracks a creation that does not begin with nothing: the fields of `empty` belong to nobody.
+    /// Tracks a creation that does not begin with nothing: the fields of `empty` have no owner.
     pub fn track_from(&self, object: &mut Value, empty: &Value) {
         let entries = self.entries_before(object, None);
         drop(take_managed_fields(object).map(DeepValue::from));

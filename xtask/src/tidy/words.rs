@@ -13,7 +13,7 @@ const PHRASES: [(&str, usize, &str); 13] = [
     ("complete but for", 0, "complete except"),
     ("normalis", 0, "normaliz"),
     ("told", 62, "reported, known or distinguished"),
-    ("nobody", 44, "a noun, or the passive"),
+    ("nobody", 43, "a noun, or the passive"),
     ("somebody", 26, "a noun, or the passive"),
     ("whoever", 7, "a noun"),
     ("in no time", 5, "in constant time"),

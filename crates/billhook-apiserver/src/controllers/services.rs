@@ -21,7 +21,7 @@ use crate::write_path::{admit_own, object_key};
 pub(super) struct Services;
 
 impl Controller for Services {
-    /// What services have released is removed after any write: they may go with something else.
+    /// Every write, as services may go with something else, such as their namespace.
     fn watches(&self, _: &str, _: &str) -> bool {
         true
     }

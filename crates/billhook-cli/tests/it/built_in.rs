@@ -27,7 +27,7 @@ fn good_manifests_are_valid() {
     }
 }
 
-/// What `neat` leaves decodes to what was there.
+/// Neat manifests decode to the objects that they were made of.
 #[test]
 fn neat_manifests_decode_to_the_same() {
     let decoded = run(&format!("decode --quiet {GOOD}"), "");
@@ -46,7 +46,7 @@ fn body(shown: &str) -> &str {
     printed.split_once("\n-- standard error").unwrap().0
 }
 
-/// An apply owns items of lists by the keys of the kind (BK-08), and defaults belong to nobody.
+/// An apply owns items of lists by the keys of the kind (BK-08), and defaults have no owner.
 #[test]
 fn applies_own_items_by_their_keys() {
     let shown = run("apply --manager me fixtures/manifests/mistakes/new.yaml", "");
