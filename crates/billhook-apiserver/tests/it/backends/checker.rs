@@ -223,13 +223,13 @@ fn check_refusal(
         };
     };
     // The state at the beginning is at least that of the last write that had ended.
-    let ended = versions.iter().filter(|(_, (_, _, end))| *end < step.begin).next_back();
+    let ended = versions.iter().rfind(|(_, (_, _, end))| *end < step.begin);
     let is_expected = match (ended, expected) {
         (Some((revision, (Some(_), ..))), Some(expected)) => *revision == expected,
         (None | Some((_, (None, ..))), None) => true,
         _ => false,
     };
-    let begun = versions.iter().filter(|(_, (_, begin, _))| *begin < step.end).next_back();
+    let begun = versions.iter().rfind(|(_, (_, begin, _))| *begin < step.end);
     let is_same = begun.map(|(revision, _)| revision) == ended.map(|(revision, _)| revision);
     match is_expected && is_same {
         true => Err(format!("a write to {key} was refused for {expected:?}, which was stored")),
