@@ -149,6 +149,10 @@ impl Strategy for KindStrategy {
         self.kind.orphans_by_default
     }
 
+    fn convert(&self, object: &mut Value, api_version: &str) -> bool {
+        self.behavior.convert(object, api_version, self.kubernetes)
+    }
+
     fn has_dependents(&self) -> bool {
         self.behavior.has_dependents()
     }

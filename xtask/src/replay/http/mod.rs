@@ -24,7 +24,7 @@ use self::scenario::{Action, Poll, Recorded, Request, Step};
 use super::scenario::{DEPTH, Verdict};
 
 /// Conversations that differ, and why.
-const EXPLAINED: [(&str, &str); 9] = [
+const EXPLAINED: [(&str, &str); 8] = [
     ("a-discovery-001", OF_DEFINITIONS_ALONE),
     ("a-discovery-004", OF_DEFINITIONS_ALONE),
     ("a-errors-005", OF_DEFINITIONS_ALONE),
@@ -32,7 +32,6 @@ const EXPLAINED: [(&str, &str); 9] = [
     ("a-controllerrevision-002", BLANKS),
     ("a-controllerrevision-008", BLANKS),
     ("a-pv-015", "errors about a patched object show an empty list in it as none"),
-    ("a-conversion-002", "owners of fields are not converted between versions of a built-in kind"),
     ("a-pvc-002", "an unchanged claim with a source is written again by the recorded server"),
 ];
 /// The recorded server compares the data as text, with the blanks of the recorded client; this player
