@@ -283,11 +283,12 @@ fn go_type(api_version: &str, kind: &str) -> String {
 /// Prints the metadata of an object (DT-75).
 fn metadata(object: &Value, version: &str) -> String {
     let mut shown = object.get("metadata").map(Cow::Borrowed);
-    if let Some(annotation) = written_annotation(object)
+    let written = written_annotations(object);
+    if !written.is_empty()
         && let Some(Value::Object(metadata)) = shown.as_mut().map(Cow::to_mut)
         && let Some(Value::Object(annotations)) = metadata.get_mut("annotations")
     {
-        annotations.remove(annotation);
+        written.iter().for_each(|annotation| drop(annotations.remove(*annotation)));
         if annotations.is_empty() {
             metadata.remove("annotations");
         }
@@ -299,10 +300,11 @@ fn metadata(object: &Value, version: &str) -> String {
     )
 }
 
-/// The annotation that metadata does not have without its object.
-fn written_annotation(object: &Value) -> Option<&'static str> {
+/// The annotations that metadata does not have without its object.
+fn written_annotations(object: &Value) -> &'static [&'static str] {
     let text = |name| object.get(name).and_then(Value::as_str).unwrap_or_default();
-    Kind::named(text("apiVersion"), text("kind"))?.behavior().written_annotation()
+    let kind = Kind::named(text("apiVersion"), text("kind"));
+    kind.map_or(&[], |kind| kind.behavior().written_annotations())
 }
 
 /// Prints a list of custom resources, whose items are printed already.

@@ -54,10 +54,10 @@ pub trait Behavior: Sync {
         (subresource == "status" && self.takes_metadata()).then_some(&["spec"])
     }
 
-    /// Returns an annotation that is made where an object is written: metadata without its object
-    /// does not have it.
-    fn written_annotation(&self) -> Option<&'static str> {
-        None
+    /// Returns the annotations that are made where an object is written: metadata without its object
+    /// does not have them.
+    fn written_annotations(&self) -> &'static [&'static str] {
+        &[]
     }
 
     /// Validates an object that is created, or that replaces another one.
@@ -111,6 +111,11 @@ pub trait Behavior: Sync {
     /// Marks such an object. `finalizers` are those that the fate of its dependents asks for, beside
     /// its own.
     fn mark(&self, _object: &mut Value, _now: &str, _finalizers: Vec<Value>) {}
+
+    /// Converts an object to another version of its group; false if it has one alone.
+    fn convert(&self, _object: &mut Value, _api_version: &str, _: KubernetesVersion) -> bool {
+        false
+    }
 
     /// Whether objects can have dependents, whose fate a deletion may decide (BK-13).
     fn has_dependents(&self) -> bool {

@@ -25,11 +25,16 @@ impl Kind {
         let selectable = self.field_selectors.iter().filter(|name| !name.starts_with("metadata."));
         let selectable: Vec<Value> =
             selectable.map(|name| json!({ "jsonPath": format!(".{name}") })).collect();
-        let mut schema = Deriving { kubernetes, open: Vec::new() }.object(record);
-        if let Some(metadata) = schema.pointer_mut("/properties/metadata") {
-            *metadata = json!({"type": "object"});
-        }
+        let schema = without_metadata(Deriving { kubernetes, open: Vec::new() }.object(record));
         let deprecation = self.deprecation.filter(|deprecation| deprecation.since <= kubernetes);
+        let own = json!({
+            "name": self.version, "served": true, "storage": true,
+            "schema": {"openAPIV3Schema": schema},
+            "subresources": subresources, "selectableFields": selectable,
+            "deprecated": deprecation.is_some(),
+            "deprecationWarning": deprecation.map(|deprecation| deprecation.warning),
+        });
+        let versions: Vec<Value> = [own].into_iter().chain(self.others(kubernetes)).collect();
         Some(json!({
             "apiVersion": "apiextensions.k8s.io/v1",
             "kind": "CustomResourceDefinition",
@@ -42,16 +47,32 @@ impl Kind {
                     "listKind": format!("{}List", self.kind), "shortNames": self.short_names,
                     "categories": self.categories,
                 },
-                "versions": [{
-                    "name": self.version, "served": true, "storage": true,
-                    "schema": {"openAPIV3Schema": schema},
-                    "subresources": subresources, "selectableFields": selectable,
-                    "deprecated": deprecation.is_some(),
-                    "deprecationWarning": deprecation.map(|deprecation| deprecation.warning),
-                }],
+                "versions": versions,
             },
         }))
     }
+
+    /// The other versions of the kind, in which managers may own fields of the same objects.
+    fn others(&self, kubernetes: KubernetesVersion) -> impl Iterator<Item = Value> {
+        let same = |it: &&Kind| [it.group, it.plural] == [self.group, self.plural];
+        let others = Kind::all().iter().filter(same).filter(|it| it.version != self.version);
+        others.filter_map(move |other| {
+            let schema = Deriving { kubernetes, open: Vec::new() }.object(other.record()?);
+            Some(json!({
+                "name": other.version, "served": false, "storage": false,
+                "schema": {"openAPIV3Schema": without_metadata(schema)},
+                "subresources": {"status": {}},
+            }))
+        })
+    }
+}
+
+/// The schema of an object, whose metadata is known to every reader.
+fn without_metadata(mut schema: Value) -> Value {
+    if let Some(metadata) = schema.pointer_mut("/properties/metadata") {
+        *metadata = json!({"type": "object"});
+    }
+    schema
 }
 
 struct Deriving {

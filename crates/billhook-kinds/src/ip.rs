@@ -28,6 +28,11 @@ impl<'s> AddressRules<'s> {
         AddressRules { is_strict, stored: stored.into_iter().collect() }
     }
 
+    /// Whether a value is stored already.
+    pub(crate) fn has(&self, value: &str) -> bool {
+        self.stored.contains(&value)
+    }
+
     /// Checks an address.
     pub(crate) fn address(&self, errors: &mut Vec<FieldError>, path: &FieldPath, value: &str) {
         if self.stored.contains(&value) {

@@ -165,6 +165,12 @@ impl Incoming<'_> {
             let (group, version) = split_api_version(api_version);
             let kind = self.version.definition().kind();
             let to = GroupVersionKind::new(group, version, kind);
+            if let Some(strategy) = self.strategy {
+                let mut in_version = DeepValue::from(deep_clone(object));
+                if strategy.convert(&mut in_version, api_version) {
+                    return Ok(in_version);
+                }
+            }
             if let Some(converted) = self.model.convert_now(object, &to) {
                 return converted.map_err(|error| ConversionError::new(error.to_string()));
             }

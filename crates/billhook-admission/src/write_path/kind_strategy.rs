@@ -101,6 +101,10 @@ impl Strategy for KindStrategy {
         self.kind.kind().orphans_by_default
     }
 
+    fn convert(&self, object: &mut Value, api_version: &str) -> bool {
+        self.kind.behavior().convert(object, api_version, self.kind.kubernetes())
+    }
+
     fn has_dependents(&self) -> bool {
         self.kind.behavior().has_dependents()
     }

@@ -69,6 +69,11 @@ pub trait Strategy: Send + Sync {
         false
     }
 
+    /// Converts an object to another version of its group; false if it has one alone.
+    fn convert(&self, _object: &mut Value, _api_version: &str) -> bool {
+        false
+    }
+
     /// Whether objects can have dependents, whose fate a deletion may decide (BK-13).
     fn has_dependents(&self) -> bool {
         true

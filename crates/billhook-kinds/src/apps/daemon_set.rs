@@ -60,8 +60,8 @@ impl Behavior for DaemonSet {
         set_template_generation(daemon_set, generation, false);
     }
 
-    fn written_annotation(&self) -> Option<&'static str> {
-        Some(TEMPLATE_GENERATION)
+    fn written_annotations(&self) -> &'static [&'static str] {
+        &[TEMPLATE_GENERATION]
     }
 
     fn validate(

@@ -172,6 +172,10 @@ fn validate_addresses(
     for (index, address) in addresses.iter().enumerate() {
         let (address, item) = (text(address, ""), path.clone().index(index));
         let before = errors.len();
+        // An address that is stored stays, whatever becomes of the type.
+        if rules_of_addresses.has(address) {
+            continue;
+        }
         match kind {
             "IPv4" => rules_of_addresses.address(errors, &item, address),
             "IPv6" => rules::named(errors, &item, address, canonical_address),

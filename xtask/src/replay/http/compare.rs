@@ -87,8 +87,8 @@ impl Comparison<'_> {
 fn sort_causes(value: &mut Value) {
     if let Some(Value::Array(causes)) = value.pointer_mut("/details/causes") {
         causes.sort_by_key(|cause| {
-            let message = cause.get("message").and_then(Value::as_str).unwrap_or_default();
-            (pieces(message), plain_json(cause))
+            let text = |name| cause.get(name).and_then(Value::as_str).unwrap_or_default();
+            (text("field").to_owned(), pieces(text("message")), plain_json(cause))
         });
     }
 }

@@ -8,7 +8,7 @@ use billhook_apimachinery::metadata::Time;
 use billhook_apimachinery::record::{Record, check_types, complete, fill_nulls};
 use serde_json::{Map, Value, json};
 
-use super::conversion::{METRICS, is_v1, pod_autoscaler_to_v2};
+use super::conversion::{ANNOTATIONS, METRICS, is_v1, pod_autoscaler_to_v1, pod_autoscaler_to_v2};
 use super::{spec, targets};
 use crate::behavior::{Behavior, Findings, WriteContext};
 use crate::cells;
@@ -44,6 +44,25 @@ impl Behavior for PodAutoscaler {
             }
         }
         Ok(unknown)
+    }
+
+    fn convert(
+        &self,
+        autoscaler: &mut Value,
+        api_version: &str,
+        kubernetes: KubernetesVersion,
+    ) -> bool {
+        match api_version {
+            "autoscaling/v1" => pod_autoscaler_to_v1(autoscaler, kubernetes),
+            "autoscaling/v2" => pod_autoscaler_to_v2(autoscaler, kubernetes),
+            _ => return false,
+        }
+        true
+    }
+
+    /// In version 1, annotations have what only version 2 has fields for.
+    fn written_annotations(&self) -> &'static [&'static str] {
+        &ANNOTATIONS
     }
 
     fn set_defaults(&self, autoscaler: &mut Value, _: KubernetesVersion) {

@@ -15,6 +15,9 @@ const CURRENT_METRICS: &str = "autoscaling.alpha.kubernetes.io/current-metrics";
 const CONDITIONS: &str = "autoscaling.alpha.kubernetes.io/conditions";
 const BEHAVIOR: &str = "autoscaling.alpha.kubernetes.io/behavior";
 
+/// The annotations of version 1.
+pub(super) const ANNOTATIONS: [&str; 4] = [METRICS, CURRENT_METRICS, CONDITIONS, BEHAVIOR];
+
 const V1: &str = "autoscaling/v1";
 const V2: &str = "autoscaling/v2";
 
@@ -58,8 +61,7 @@ pub fn pod_autoscaler_to_v2(autoscaler: &mut Value, kubernetes: KubernetesVersio
     if !is_v1(autoscaler) {
         return;
     }
-    let [metrics, current, conditions, behavior] =
-        [METRICS, CURRENT_METRICS, CONDITIONS, BEHAVIOR].map(|name| taken(autoscaler, name));
+    let [metrics, current, conditions, behavior] = ANNOTATIONS.map(|name| taken(autoscaler, name));
     let mut metrics: Vec<Value> = items(&metrics, "").iter().map(spec_in_v2).collect();
     let mut statuses: Vec<Value> = items(&current, "").iter().map(status_in_v2).collect();
     if let Some(spec) = section(autoscaler, "spec") {
