@@ -343,6 +343,10 @@ impl ServerBuilder {
         let (shared, documents) = self.assemble(Storage::default());
         // In memory nothing but a refusal can happen.
         drop(finish(create_initial(&shared)));
+        if shared.settings.bootstraps {
+            // What belongs to the initial objects, such as the address of a service.
+            finish(shared.resume());
+        }
         for document in documents {
             drop(finish(create_definition(&shared, &document)));
         }

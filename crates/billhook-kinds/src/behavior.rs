@@ -34,8 +34,9 @@ pub trait Behavior: Sync {
     /// Sets the defaults of an object in the form of its type (BK-06).
     fn set_defaults(&self, _object: &mut Value, _kubernetes: KubernetesVersion) {}
 
-    /// Whether the status of a new object is that of the body (BK-483).
-    fn takes_status(&self) -> bool {
+    /// Whether a write takes the status of its body over: a creation (`""`), or a write of a
+    /// subresource other than the status.
+    fn takes_status(&self, _subresource: &str) -> bool {
         false
     }
 

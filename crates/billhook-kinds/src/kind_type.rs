@@ -172,7 +172,7 @@ impl ObjectType for KindType {
     }
 
     fn takes_status(&self) -> bool {
-        self.behavior().takes_status()
+        self.behavior().takes_status("")
     }
 
     fn takes_metadata(&self) -> bool {

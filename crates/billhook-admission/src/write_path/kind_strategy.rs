@@ -61,8 +61,8 @@ impl Strategy for KindStrategy {
         Some(empty)
     }
 
-    fn takes_status(&self) -> bool {
-        self.kind.behavior().takes_status()
+    fn takes_status(&self, subresource: Option<Subresource>) -> bool {
+        self.kind.behavior().takes_status(subresource.map_or("", Subresource::name))
     }
 
     fn prepare(&self, object: &mut Value, old: Option<&Value>, context: &StrategyContext<'_>) {

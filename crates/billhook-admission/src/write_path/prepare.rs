@@ -103,8 +103,7 @@ impl Preparation<'_> {
     }
 
     fn prepare_create(&self, object: &mut Value) {
-        let strategy = self.incoming.strategy.filter(|strategy| strategy.takes_status());
-        let status = strategy.and_then(|_| object.get("status").map(deep_clone));
+        let status = self.status_of_body(object, None);
         let base = generated_base(object);
         let given = (self.server_fields)();
         if let Value::Object(members) = object {
@@ -119,9 +118,14 @@ impl Preparation<'_> {
             }
         }
         self.incoming.version.prepare_create(object, &self.incoming.request.namespace);
-        if let (Some(status), Value::Object(members)) = (status, &mut *object) {
-            members.insert("status".to_owned(), status);
-        }
+        set_status(object, status);
+    }
+
+    /// Returns the status in a body, if the write takes it over.
+    fn status_of_body(&self, object: &Value, subresource: Option<Subresource>) -> Option<Value> {
+        let strategy = self.incoming.strategy;
+        strategy.filter(|strategy| strategy.takes_status(subresource))?;
+        object.get("status").map(deep_clone)
     }
 
     fn prepare_update(
@@ -163,8 +167,10 @@ impl Preparation<'_> {
         let subresource = self.incoming.request.subresource;
         match subresource.filter(|subresource| *subresource == Subresource::Status) {
             None => {
+                let status = subresource.and_then(|_| self.status_of_body(object, subresource));
                 keep_metadata(object, old);
                 version.prepare_update(object, old);
+                set_status(object, status);
             }
             Some(status) => {
                 let metadata = object.get("metadata").map(deep_clone);
@@ -282,6 +288,12 @@ fn check_version(object: &Value) -> Result<(), Status> {
     }
     let error = "Object 'apiVersion' is missing in 'object has no apiVersion field'";
     Err(Status::internal_error(error))
+}
+
+fn set_status(object: &mut Value, status: Option<Value>) {
+    if let (Some(status), Value::Object(members)) = (status, object) {
+        members.insert("status".to_owned(), status);
+    }
 }
 
 fn keep_revision(object: &mut Value, old: &Value) {

@@ -22,8 +22,9 @@ pub trait Strategy: Send + Sync {
     /// nobody.
     fn empty(&self) -> Option<Value>;
 
-    /// Whether the status of a new object is that of the body.
-    fn takes_status(&self) -> bool {
+    /// Whether a write takes the status of its body over: a creation, or a write of a subresource
+    /// other than the status.
+    fn takes_status(&self, _subresource: Option<Subresource>) -> bool {
         false
     }
 

@@ -58,6 +58,10 @@ impl Behavior for CertificateSigningRequest {
         subresource.is_empty().then_some(&["spec", "status"])
     }
 
+    fn takes_status(&self, subresource: &str) -> bool {
+        subresource == "approval"
+    }
+
     fn prepare(&self, request: &mut Value, old: Option<&Value>, context: &WriteContext<'_>) {
         let Some(old) = old else {
             if let Value::Object(members) = request {

@@ -36,8 +36,8 @@ impl Behavior for Node {
         }
     }
 
-    fn takes_status(&self) -> bool {
-        true
+    fn takes_status(&self, subresource: &str) -> bool {
+        subresource.is_empty()
     }
 
     fn validate(
