@@ -34,15 +34,17 @@ pub(super) fn is_action(context: &Context<'_>) -> bool {
 /// Returns the path of the subresource that an object is sent to, if it is sent to a collection of its
 /// kind that nothing is stored in: bindings name their pod themselves (BK-110).
 pub(super) fn path_of(request: &Request, path: &ResourcePath, verb: Verb) -> Option<ResourcePath> {
+    if verb != Verb::Create || path.name.is_some() {
+        return None;
+    }
     let is_it = |kind: &&Kind| {
         [kind.group, kind.version, kind.plural] == [&path.group, &path.version, &path.resource]
     };
-    let sent = Kind::all().iter().filter(|kind| !kind.is_stored()).find(is_it)?;
-    let is_collection = verb == Verb::Create && path.name.is_none();
+    let sent = Kind::all().iter().find(is_it).filter(|kind| !kind.is_stored())?;
     let is_body = |body: &BodyKind| {
         [body.group, body.version, body.kind] == [sent.group, sent.version, sent.kind]
     };
-    let (kind, subresource) = Kind::all().iter().filter(|_| is_collection).find_map(|kind| {
+    let (kind, subresource) = Kind::all().iter().find_map(|kind| {
         let found = kind.subresources.iter().find(|subresource| is_body(&subresource.body));
         found.map(|found| (kind, found))
     })?;

@@ -26,10 +26,8 @@ pub(crate) async fn serve(server: &Arc<Shared>, request: &Request) -> Response {
     let (Some(path), Some(verb)) = (&request.objects, request.verb()) else {
         return plain_not_found();
     };
-    match actions::path_of(request, path, verb) {
-        Some(path) => serve_path(server, request, &path, verb).await,
-        None => serve_path(server, request, path, verb).await,
-    }
+    let sent_to = actions::path_of(request, path, verb);
+    serve_path(server, request, sent_to.as_ref().unwrap_or(path), verb).await
 }
 
 async fn serve_path(
@@ -106,7 +104,7 @@ async fn verbs(
 ) -> Result<Response, Status> {
     context.resource.admission.check_conversion()?;
     if verb == Verb::Create && context.path.name.is_some() && actions::is_action(context) {
-        return actions::create(context).await;
+        return Box::pin(actions::create(context)).await;
     }
     check_offered(context, verb)?;
     if matches!(verb, Verb::Get | Verb::Update | Verb::Patch | Verb::Delete) {
@@ -119,15 +117,16 @@ async fn verbs(
     if accepted.is_none() {
         return Err(not_acceptable(context));
     }
+    // The work of writes is large: reads do not carry the room for it.
     match verb {
         Verb::Get => read::get(context).await,
         Verb::List => list::list(context).await,
         Verb::Watch => watch::watch(context),
-        Verb::Create => write::create(context).await,
-        Verb::Update => write::update(context).await,
-        Verb::Patch => write::patch(context).await,
-        Verb::Delete => delete::delete(context).await,
-        Verb::DeleteCollection => delete::delete_collection(context).await,
+        Verb::Create => Box::pin(write::create(context)).await,
+        Verb::Update => Box::pin(write::update(context)).await,
+        Verb::Patch => Box::pin(write::patch(context)).await,
+        Verb::Delete => Box::pin(delete::delete(context)).await,
+        Verb::DeleteCollection => Box::pin(delete::delete_collection(context)).await,
         Verb::Proxy | Verb::Unknown => Err(Status::resource_not_found()),
     }
 }
