@@ -14,7 +14,7 @@ use crate::document::ParamKind;
 /// are parameters, permissions. It is given with each request, so that nothing is kept of it. New methods
 /// will have defaults.
 ///
-/// [`MemoryCluster`] has it all in memory.
+/// [`MemoryCluster`](crate::MemoryCluster) has it all in memory.
 pub trait Cluster: Namespaces + Send + Sync {
     /// Returns the scope of the objects of a kind; none if it is not served.
     fn scope(&self, kind: &ParamKind) -> Option<Scope>;
