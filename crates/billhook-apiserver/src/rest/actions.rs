@@ -27,8 +27,9 @@ const VIOLATES: &str = "Cannot evict pod as it would violate the pod's disruptio
 
 /// Whether a subresource is created by `POST`.
 pub(super) fn is_action(context: &Context<'_>) -> bool {
-    let is_of_pods = context.resource.kind.is_some_and(|kind| kind.kind == "Pod");
-    is_of_pods && matches!(context.path.subresource.as_str(), "binding" | "eviction")
+    let name = context.path.subresource.as_str();
+    let is_known = context.resource.kind.is_some_and(|kind| kind.subresource(name).is_some());
+    is_known && matches!(name, "binding" | "eviction")
 }
 
 /// Returns the path of the subresource that an object is sent to, if it is sent to a collection of its
