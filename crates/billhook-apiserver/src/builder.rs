@@ -21,11 +21,12 @@ use crate::controllers::{CONTROLLERS, create_definition, create_initial};
 use crate::edition::EDITIONS;
 use crate::future::finish;
 use crate::own::own_resources;
+use crate::permissions::{AuthorizationMode, Decide, Permissions};
 use crate::resources::WatchCaches;
 use crate::server::Server;
 use crate::shared::{Clock, Configured, Settings, Shared};
 use crate::storage::Storage;
-use crate::users::{AUTHENTICATED, Authorizer};
+use crate::users::AUTHENTICATED;
 use crate::webhooks::Webhooks;
 
 impl Server {
@@ -40,7 +41,8 @@ pub struct ServerBuilder {
     kubernetes: KubernetesVersion,
     definitions: Vec<Value>,
     user: UserInfo,
-    authorizer: Authorizer,
+    authorization: AuthorizationMode,
+    answers: Option<Arc<Decide>>,
     new_objects: Option<Arc<dyn Fn() -> ServerFields + Send + Sync>>,
     clock: Clock,
     webhooks: Webhooks,
@@ -68,7 +70,8 @@ impl Default for ServerBuilder {
             kubernetes: KubernetesVersion::default(),
             definitions: Vec::new(),
             user: UserInfo::named("system:admin").group("system:masters").group(AUTHENTICATED),
-            authorizer: Authorizer::default(),
+            authorization: AuthorizationMode::default(),
+            answers: None,
             new_objects: None,
             clock: Clock::default(),
             webhooks: Webhooks::default(),
@@ -124,8 +127,29 @@ impl ServerBuilder {
         self
     }
 
-    /// Decides what users may do, where somebody asks: by access reviews and by `authorizer` in
-    /// expressions. By default everything is allowed. Requests are made whatever it says.
+    /// Refuses the requests that users may not make. By default every user may do everything.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// use billhook_apimachinery::UserInfo;
+    /// use billhook_apiserver::{AuthorizationMode, Server};
+    /// use tower_service::Service as _;
+    ///
+    /// let mut server = Server::builder().authorization_mode(AuthorizationMode::Rbac).build();
+    /// let request = http::Request::get("/api/v1/namespaces/default/pods");
+    /// let request = request.extension(UserInfo::named("alice")).body(String::new())?;
+    /// assert_eq!(server.call(request).await?.status(), 403);
+    /// # Ok(()) }
+    /// ```
+    #[must_use]
+    pub fn authorization_mode(mut self, mode: AuthorizationMode) -> Self {
+        self.authorization = mode;
+        self
+    }
+
+    /// Answers those who ask what users may do, in place of the authorization mode: access reviews and
+    /// `authorizer` in expressions. Requests are made whatever it says.
     ///
     /// ```
     /// use billhook::webhook::AuthorizationDecision;
@@ -143,7 +167,7 @@ impl ServerBuilder {
         + Sync
         + 'static,
     ) -> Self {
-        self.authorizer = Authorizer::new(decide);
+        self.answers = Some(Arc::new(decide));
         self
     }
 
@@ -359,7 +383,8 @@ impl ServerBuilder {
             kubernetes,
             definitions: documents,
             user,
-            authorizer,
+            authorization,
+            answers,
             new_objects,
             clock,
             webhooks,
@@ -378,8 +403,6 @@ impl ServerBuilder {
             kubernetes,
             edition: EDITIONS.of(kubernetes),
             user,
-            asked_by_expressions: Arc::new(authorizer.clone()),
-            authorizer,
             new_objects,
             clock,
             chain,
@@ -393,8 +416,11 @@ impl ServerBuilder {
             bootstraps,
             budgets: Budgets::default(),
         };
+        let permissions = Arc::new(Permissions::new(authorization, answers));
         let shared = Shared {
             settings: Arc::new(settings),
+            permissions: Arc::clone(&permissions),
+            asked_by_expressions: permissions,
             storage,
             catalog: RwLock::new(own_resources(kubernetes)),
             watch_caches: WatchCaches::default(),

@@ -22,12 +22,14 @@ use crate::discovery;
 use crate::future::BoxFuture;
 use crate::load::{self, CreateError, LoadError, Loaded, Why};
 use crate::openapi;
+use crate::permissions::{AuthorizationMode, question_of};
 use crate::request::Request;
 use crate::response::{Form, Response, complete, timed_out};
 use crate::rest;
 use crate::reviews;
 use crate::shared::Shared;
 use crate::storage::BackendError;
+use crate::users::{impersonated, questions_of_impersonation};
 use crate::version_and_health;
 
 /// An API server for custom resources, in process. Clones are the same server; when the last one is
@@ -80,9 +82,12 @@ impl Server {
     /// definitions goes on with them in both.
     #[must_use]
     pub fn fork(&self) -> Self {
+        let permissions = Arc::new(self.shared.permissions.fork());
         let shared = Shared {
             settings: Arc::clone(&self.shared.settings),
             storage: self.shared.storage.fork(),
+            permissions: Arc::clone(&permissions),
+            asked_by_expressions: permissions,
             catalog: RwLock::new(self.shared.catalog()),
             watch_caches: self.shared.watch_caches.fork(),
             configured: RwLock::new(self.shared.configured()),
@@ -272,9 +277,27 @@ impl Server {
     {
         let (parts, body) = request.into_parts();
         let budgets = &self.shared.settings.budgets;
-        let request = Request::new(parts, read(body, &budgets.bodies).await);
-        let answer = self.answer_in_time(&request).await;
+        let mut request = Request::new(parts, read(body, &budgets.bodies).await);
+        let answer = match self.authorize(&mut request) {
+            Ok(()) => self.answer_in_time(&request).await,
+            Err(status) => Form::of_failures(&request).status(&status),
+        };
         self.complete(&request, answer)
+    }
+
+    /// Finds the user of a request, and refuses what the user may not do.
+    fn authorize(&self, request: &mut Request) -> Result<(), Status> {
+        let permissions = &self.shared.permissions;
+        if let Some(user) = impersonated(&request.headers)? {
+            for question in questions_of_impersonation(&request.headers)? {
+                permissions.check(self.shared.user_of(request), &question)?;
+            }
+            request.user = Some(user);
+        }
+        if permissions.mode == AuthorizationMode::AlwaysAllow {
+            return Ok(());
+        }
+        permissions.check(self.shared.user_of(request), &question_of(request))
     }
 
     /// Answers a request before its time is over (RE-22).

@@ -1,6 +1,5 @@
 //! A request for objects of a resource, with everything that a verb needs.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
 use billhook::{CrdVersion, Scope};
@@ -25,7 +24,7 @@ pub(crate) struct Context<'r> {
     pub(crate) server: &'r Arc<Shared>,
     pub(crate) request: &'r Request,
     /// Who asks.
-    pub(crate) user: Cow<'r, UserInfo>,
+    pub(crate) user: &'r UserInfo,
     pub(crate) path: &'r ResourcePath,
     pub(crate) resource: Arc<Resource>,
     pub(crate) cache: Arc<WatchCache>,
@@ -93,7 +92,7 @@ impl Context<'_> {
 
     /// Takes a request through the write path to storage.
     pub(crate) async fn admit(&self, request: ObjectRequest) -> AdmissionOutcome {
-        let request = request.namespace(self.namespace()).user(UserInfo::clone(&self.user));
+        let request = request.namespace(self.namespace()).user(self.user.clone());
         let (server, resource) = (Arc::clone(self.server), Arc::clone(&self.resource));
         let namespace = self.path.namespace.clone();
         let admitted = async move {

@@ -16,4 +16,6 @@ mod selectors;
 mod watch;
 mod write;
 
+pub(crate) use self::options::{Body, WriteOptions};
 pub(crate) use self::route::serve;
+pub(crate) use self::write::warn;

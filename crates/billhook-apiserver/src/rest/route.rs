@@ -18,7 +18,6 @@ use crate::resources::Served;
 use crate::response::{Form, Response, plain_not_found};
 use crate::shared::Shared;
 use crate::table::Columns;
-use crate::users::user_of;
 use crate::view::View;
 
 /// Answers a request for objects.
@@ -73,10 +72,7 @@ async fn serve_path(
     let view = View::new(resource.record, transform, include, columns, clock);
     let form = accepted.as_ref();
     let form = form.map_or_else(Form::fallback, |accepted| Form::of(request, accepted));
-    let user = match user_of(request, &server.settings.user) {
-        Ok(user) => user,
-        Err(status) => return failure_form.status(&status),
-    };
+    let user = server.user_of(request);
     let context =
         Context { server, request, user, path, resource, cache, version, form, failure_form, view };
     let warning = deprecation_warning(&context.version);

@@ -28,6 +28,7 @@ mod openapi;
 mod own_objects;
 mod own_rules;
 mod pages;
+mod permissions;
 mod policies;
 mod protobuf;
 mod rest;

@@ -7,6 +7,8 @@ pub(crate) mod apps_v1;
 #[rustfmt::skip]
 pub(crate) mod authentication_v1;
 #[rustfmt::skip]
+pub(crate) mod authorization_v1;
+#[rustfmt::skip]
 pub(crate) mod autoscaling_v1;
 #[rustfmt::skip]
 pub(crate) mod autoscaling_v2;
