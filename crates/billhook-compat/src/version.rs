@@ -52,7 +52,7 @@ impl Side {
         Shape { is_resource: true, ..Shape::new(&self.schema, &self.document) }
     }
 
-    fn schema_place(&self) -> FieldPath {
+    pub(crate) fn schema_place(&self) -> FieldPath {
         self.place.clone().name("schema").name("openAPIV3Schema")
     }
 }

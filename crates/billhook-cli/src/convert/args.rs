@@ -26,7 +26,7 @@ Exit status:
 Examples:
   billhook convert --crd crds/ --to v1 stack-v1beta1.yaml
   billhook convert --crd crds/ --to v1beta1 --output json stack.yaml
-  billhook convert --crd crds/ --round-trip --url https://localhost:9443/convert --ca-bundle ca.pem";
+  billhook convert --crd crds/ --round-trip";
 
 #[derive(Debug, Args)]
 pub(crate) struct Convert {
