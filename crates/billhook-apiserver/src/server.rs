@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, RwLock};
 use std::task::{Context, Poll};
 
 use billhook::CustomResourceDefinition;
-use billhook_apimachinery::Status;
+use billhook_apimachinery::{Status, UserInfo};
 use bytes::Bytes;
 use http::Method;
 use http_body_util::BodyExt as _;
@@ -29,6 +29,7 @@ use crate::rest;
 use crate::reviews;
 use crate::shared::Shared;
 use crate::storage::BackendError;
+use crate::tokens::authenticate;
 use crate::users::{impersonated, questions_of_impersonation};
 use crate::version_and_health;
 
@@ -245,6 +246,14 @@ impl Server {
     /// If an object cannot be read any more, as when the version that it is stored in is gone.
     pub async fn dump(&self) -> Result<String, Status> {
         load::dump(&self.shared).await
+    }
+
+    /// Returns the user of a token of a service account (BK-253); none if the server did not make it,
+    /// if it has ended, or if its account is gone. For those who pass requests on, which carry their
+    /// user.
+    pub fn authenticate(&self, token: &str) -> Option<UserInfo> {
+        let audiences = self.shared.settings.tokens.own_audiences();
+        authenticate(&self.shared, token, audiences).map(|(user, _)| user)
     }
 
     /// Refuses a request without reading its body, in the form of the server's other failures: for who

@@ -36,6 +36,7 @@ mod rules;
 mod storage;
 mod support;
 mod tables;
+mod tokens;
 mod users;
 mod vectors;
 mod versions;
