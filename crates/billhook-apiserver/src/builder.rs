@@ -21,13 +21,12 @@ use crate::controllers::{CONTROLLERS, create_definition, create_initial};
 use crate::edition::EDITIONS;
 use crate::future::finish;
 use crate::own::own_resources;
-use crate::permissions::{AuthorizationMode, Decide, Permissions};
+use crate::permissions::{AuthorizationMode, Decide, Permissions, master};
 use crate::resources::WatchCaches;
 use crate::server::Server;
 use crate::shared::{Clock, Configured, Settings, Shared};
 use crate::storage::Storage;
 use crate::tokens::ServiceAccountTokens;
-use crate::users::AUTHENTICATED;
 use crate::webhooks::Webhooks;
 
 impl Server {
@@ -71,7 +70,7 @@ impl Default for ServerBuilder {
         ServerBuilder {
             kubernetes: KubernetesVersion::default(),
             definitions: Vec::new(),
-            user: UserInfo::named("system:admin").group("system:masters").group(AUTHENTICATED),
+            user: master(),
             authorization: AuthorizationMode::default(),
             answers: None,
             new_objects: None,

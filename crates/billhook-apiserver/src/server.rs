@@ -22,7 +22,7 @@ use crate::discovery;
 use crate::future::BoxFuture;
 use crate::load::{self, CreateError, LoadError, Loaded, Why};
 use crate::openapi;
-use crate::permissions::{AuthorizationMode, question_of};
+use crate::permissions::{AuthorizationMode, master, question_of};
 use crate::request::Request;
 use crate::response::{Form, Response, complete, timed_out};
 use crate::rest;
@@ -216,8 +216,12 @@ impl Server {
         let path = load::path(&self.shared, object)?;
         let copy = load::without_revision(object);
         let object = copy.as_deref().unwrap_or(object);
-        let request = http::Request::post(path)
-            .header(http::header::USER_AGENT, "billhook")
+        let mut request = http::Request::post(path).header(http::header::USER_AGENT, "billhook");
+        if self.shared.permissions.mode != AuthorizationMode::AlwaysAllow {
+            // Those who hold the server may do everything.
+            request = request.extension(master());
+        }
+        let request = request
             .body(billhook::to_json(object))
             .map_err(|error| Why::Refused(Status::bad_request(error.to_string())))?;
         let response = self.clone().answer(request).await;
