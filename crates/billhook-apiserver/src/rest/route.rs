@@ -36,7 +36,7 @@ async fn serve_path(
     verb: Verb,
 ) -> Response {
     let failure_form = Form::of_failures(request);
-    let not_found = || match server.catalog().is_own(&path.group, Some(&path.version)) {
+    let not_found = || match server.catalog().is_own(&path.group) {
         true => failure_form.status(&not_served()),
         false => plain_not_found(),
     };

@@ -21,6 +21,7 @@ mod definitions;
 mod discovery;
 mod garbage;
 mod hostile;
+mod initial_objects;
 mod kinds;
 mod lifecycle;
 mod mistakes;
