@@ -21,12 +21,12 @@ use crate::controllers::{CONTROLLERS, create_definition, create_initial};
 use crate::edition::EDITIONS;
 use crate::future::finish;
 use crate::own::own_resources;
-use crate::permissions::{AuthorizationMode, Decide, Permissions};
+use crate::permissions::{AuthorizationMode, Decide, Permissions, master};
 use crate::resources::WatchCaches;
 use crate::server::Server;
 use crate::shared::{Clock, Configured, Settings, Shared};
 use crate::storage::Storage;
-use crate::users::AUTHENTICATED;
+use crate::tokens::ServiceAccountTokens;
 use crate::webhooks::Webhooks;
 
 impl Server {
@@ -54,6 +54,7 @@ pub struct ServerBuilder {
     has_controllers: bool,
     service_ranges: ServiceRanges,
     bootstraps: bool,
+    tokens: ServiceAccountTokens,
 }
 
 impl fmt::Debug for ServerBuilder {
@@ -69,7 +70,7 @@ impl Default for ServerBuilder {
         ServerBuilder {
             kubernetes: KubernetesVersion::default(),
             definitions: Vec::new(),
-            user: UserInfo::named("system:admin").group("system:masters").group(AUTHENTICATED),
+            user: master(),
             authorization: AuthorizationMode::default(),
             answers: None,
             new_objects: None,
@@ -83,6 +84,7 @@ impl Default for ServerBuilder {
             has_controllers: true,
             service_ranges: ServiceRanges::default(),
             bootstraps: false,
+            tokens: ServiceAccountTokens::default(),
         }
     }
 }
@@ -346,6 +348,13 @@ impl ServerBuilder {
         self
     }
 
+    /// Sets how tokens of service accounts are signed and verified.
+    #[must_use]
+    pub fn service_account_tokens(mut self, tokens: ServiceAccountTokens) -> Self {
+        self.tokens = tokens;
+        self
+    }
+
     /// Sets the addresses and ports that services get; `10.0.0.0/24` and 30000 to 32767 by default.
     #[must_use]
     pub fn service_ranges(mut self, ranges: ServiceRanges) -> Self {
@@ -396,6 +405,7 @@ impl ServerBuilder {
             has_controllers,
             service_ranges,
             bootstraps,
+            tokens,
         } = self;
         let chain = Chain::new(webhooks).kubernetes(kubernetes);
         let configured = RwLock::new(Configured::new(chain.clone()));
@@ -414,6 +424,7 @@ impl ServerBuilder {
             has_controllers,
             service_ranges,
             bootstraps,
+            tokens,
             budgets: Budgets::default(),
         };
         let permissions = Arc::new(Permissions::new(authorization, answers));

@@ -22,6 +22,7 @@ use crate::permissions::Permissions;
 use crate::request::Request;
 use crate::resources::{Catalog, Resource, Served, WatchCaches};
 use crate::storage::{Collection, Object, Observer, Range, Storage};
+use crate::tokens::ServiceAccountTokens;
 
 /// Everything that requests share.
 pub(crate) struct Shared {
@@ -138,6 +139,8 @@ pub(crate) struct Settings {
     pub(crate) service_ranges: ServiceRanges,
     /// The names of the admission plugins that are switched off.
     pub(crate) disabled_plugins: Vec<String>,
+    /// How tokens of service accounts are made and read.
+    pub(crate) tokens: ServiceAccountTokens,
     /// Whether definitions take the time that they take elsewhere.
     pub(crate) settles_like_a_server: bool,
     /// Whether deleted definitions go after the answer to the deletion.

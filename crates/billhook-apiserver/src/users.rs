@@ -33,6 +33,13 @@ pub(crate) fn service_account(namespace: &str, name: &str) -> UserInfo {
     user.group("system:serviceaccounts").group(of_namespace).group(AUTHENTICATED)
 }
 
+/// Adds how a user proved who it is.
+pub(crate) fn with_credential(mut user: UserInfo, credential: &str) -> UserInfo {
+    let key = "authentication.kubernetes.io/credential-id".to_owned();
+    user.extra.insert(key, vec![credential.to_owned()]);
+    user
+}
+
 /// Adds the group that all users have who said who they are, or that of those who did not.
 fn authenticated(user: UserInfo) -> UserInfo {
     let is_anonymous = user.username == ANONYMOUS;

@@ -12,7 +12,7 @@ use billhook_apimachinery::UserInfo;
 
 pub(crate) use self::request::question_of;
 pub(crate) use self::roles::{KindOfRoles, RBAC_GROUP, Roles};
-use crate::users::service_account;
+use crate::users::{AUTHENTICATED, service_account};
 
 /// The group whose users may do everything.
 const MASTERS: &str = "system:masters";
@@ -29,6 +29,11 @@ pub enum AuthorizationMode {
     /// Users may do what roles that are bound to them allow: `Role`, `ClusterRole`, `RoleBinding` and
     /// `ClusterRoleBinding` (BK-650). Who writes these may grant no more than they have (BK-652).
     Rbac,
+}
+
+/// A user who may do everything.
+pub(crate) fn master() -> UserInfo {
+    UserInfo::named("system:admin").group(MASTERS).group(AUTHENTICATED)
 }
 
 /// Whether a user is one of those who may do everything.

@@ -87,7 +87,13 @@ impl Context<'_> {
     /// The object in the path, as it is stored.
     pub(crate) fn stored(&self) -> Result<Object, Status> {
         let name = self.name()?;
-        self.find()?.ok_or_else(|| Status::not_found(&self.resource_name(), name))
+        let missing = || {
+            let mut resource = self.resource_name();
+            let named = self.resource.kind.and_then(|kind| kind.behavior().missing_resource());
+            resource.resource = named.map_or(resource.resource, str::to_owned);
+            Status::not_found(&resource, name)
+        };
+        self.find()?.ok_or_else(missing)
     }
 
     /// Takes a request through the write path to storage.

@@ -36,7 +36,7 @@ async fn serve_path(
     verb: Verb,
 ) -> Response {
     let failure_form = Form::of_failures(request);
-    let not_found = || match server.catalog().is_own(&path.group, Some(&path.version)) {
+    let not_found = || match server.catalog().is_own(&path.group) {
         true => failure_form.status(&not_served()),
         false => plain_not_found(),
     };
@@ -146,6 +146,9 @@ fn check_offered(context: &Context<'_>, verb: Verb) -> Result<(), Status> {
         "scale" => context.version.has_scale_subresource(),
         name => OF_KINDS.contains(&name) && own_verbs(context).is_some(),
     };
+    if !has_subresource && actions::is_action(context) {
+        return Err(not_allowed());
+    }
     if !has_subresource {
         let name = context.path.name.as_deref().unwrap_or_default();
         return Err((style.missing_subresource)(&context.resource_name(), name));

@@ -1,4 +1,4 @@
-//! The answers to access reviews and to reviews of tokens.
+//! The answers to access reviews.
 
 use std::borrow::Cow;
 

@@ -2,10 +2,9 @@
 //! They are answered, and not stored (BK-654).
 
 mod access;
-mod fields;
 mod rules;
+mod token;
 
-use billhook::{FieldValidation, ObjectType as _, read_body};
 use billhook_admission::Warnings;
 use billhook_apimachinery::record::{complete, declared_json, to_value};
 use billhook_apimachinery::value::DeepValue;
@@ -17,7 +16,7 @@ use serde_json::{Value, json};
 use crate::failures::not_allowed;
 use crate::request::{NOT_ACCEPTABLE, Request, ResourcePath, negotiate_own};
 use crate::response::{Form, Response};
-use crate::rest::{Body, WriteOptions, warn};
+use crate::rest::{WriteOptions, read_document, track_creation, warn};
 use crate::shared::Shared;
 
 /// The groups that have reviews alone.
@@ -72,8 +71,11 @@ impl Review<'_> {
     /// Reads the review, and prints it with its answer.
     fn answer(&self, warnings: &mut Warnings) -> Result<String, Status> {
         let options = WriteOptions::read(self.request, "CreateOptions")?;
-        let mut review = self.read(options.field_validation, warnings)?;
-        let kind = self.kind.kind();
+        let (kind, record) = (self.kind.kind(), self.kind.record());
+        let names = (kind.kind, kind.version);
+        let validation = (options.field_validation, warnings);
+        let mut review =
+            read_document(self.request, record, names, self.kind.kubernetes(), validation)?;
         match kind.kind {
             "SelfSubjectReview" => {
                 review = json!({
@@ -90,8 +92,11 @@ impl Review<'_> {
             _ => {
                 let owner = (&*options.field_manager, self.server.settings.clock.now());
                 let names = (&*kind.api_version(), kind.kind);
-                fields::track(&mut review, &self.empty(), names, "", owner);
-                let status = access::answer(self, &review)?;
+                track_creation(&mut review, &self.empty(), names, "", owner);
+                let status = match kind.kind {
+                    "TokenReview" => token::answer(self.server, &review)?,
+                    _ => access::answer(self, &review)?,
+                };
                 set(&mut review, "status", status);
             }
         }
@@ -103,34 +108,6 @@ impl Review<'_> {
 
     fn user(&self) -> &UserInfo {
         self.server.user_of(self.request)
-    }
-
-    /// Reads the body as the kind, which clients send as protobuf, too.
-    fn read(
-        &self,
-        validation: FieldValidation,
-        warnings: &mut Warnings,
-    ) -> Result<DeepValue, Status> {
-        let kind = self.kind.kind();
-        let body = Body::of(self.request, Some(self.kind.record()))?;
-        let read = read_body(&body.text, body.format, kind.kind);
-        let mut review = read.map_err(|error| Status::bad_request(error.to_string()))?;
-        let refused = |why: String| {
-            let (name, version) = (kind.kind, kind.version);
-            Status::bad_request(format!(
-                "{name} in version \"{version}\" cannot be handled as a {name}: {why}"
-            ))
-        };
-        let unknown = self.kind.read(&mut review).map_err(refused)?;
-        match validation {
-            FieldValidation::Strict if !unknown.is_empty() => {
-                return Err(refused(format!("strict decoding error: {}", unknown.join(", "))));
-            }
-            FieldValidation::Warn => unknown.iter().for_each(|field| warnings.add(field)),
-            _ => {}
-        }
-        complete(&mut review, self.kind.record(), self.kind.kubernetes());
-        Ok(review)
     }
 
     /// A review in which nothing is said.

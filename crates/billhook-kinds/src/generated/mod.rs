@@ -43,4 +43,6 @@ pub(crate) mod scheduling_v1;
 #[rustfmt::skip]
 pub(crate) mod storage_v1;
 #[rustfmt::skip]
+pub(crate) mod initial;
+#[rustfmt::skip]
 pub(crate) mod resources;

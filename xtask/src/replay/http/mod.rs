@@ -28,7 +28,7 @@ use super::scenario::{DEPTH, Verdict, text};
 use crate::fuzz::same;
 
 /// Conversations that differ, and why.
-const EXPLAINED: [(&str, &str); 17] = [
+const EXPLAINED: [(&str, &str); 8] = [
     ("a-discovery-001", OF_DEFINITIONS_ALONE),
     ("a-discovery-004", OF_DEFINITIONS_ALONE),
     ("a-errors-005", OF_DEFINITIONS_ALONE),
@@ -37,18 +37,7 @@ const EXPLAINED: [(&str, &str); 17] = [
     ("a-controllerrevision-008", BLANKS),
     ("a-pv-015", "errors about a patched object show an empty list in it as none"),
     ("a-pvc-002", "an unchanged claim with a source is written again by the recorded server"),
-    ("a-fresh-001", INITIAL),
-    ("a-fresh-002", INITIAL),
-    ("a-fresh-003", INITIAL),
-    ("a-fresh-004", "a gap: component statuses"),
-    ("a-serviceaccount-015", "a gap: tokens of service accounts"),
-    ("a-rbac-001", INITIAL),
-    ("a-rbac-003", INITIAL),
-    ("a-rbac-004", INITIAL),
-    ("a-rbac-005", INITIAL),
 ];
-/// Of the objects that a server begins with, some are not there.
-const INITIAL: &str = "a gap: objects of a fresh server";
 /// The recorded server compares the data as text, with the blanks of the recorded client; this player
 /// sends none.
 const BLANKS: &str = "the data differs in its blanks";

@@ -26,7 +26,7 @@ impl Versions for OneVersion {
 }
 
 /// Sets the managed fields of an object that a manager creates: those which differ from an empty one.
-pub(crate) fn track(
+pub(crate) fn track_creation(
     object: &mut Value,
     empty: &DeepValue,
     (api_version, kind): (&str, &str),
