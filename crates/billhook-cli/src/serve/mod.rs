@@ -4,6 +4,7 @@ mod admitted;
 mod args;
 mod hosts;
 mod kubeconfig;
+mod roles;
 
 use std::error::Error;
 use std::net::IpAddr;
@@ -116,6 +117,10 @@ async fn serve(command: &Serve) -> Result<(), Failure> {
     let ready = format!("ready: {url} ({objects} objects)\n");
     report::write(&ready).map_err(|error| Problem::io(Place::file("standard output"), &error))?;
     listener.run(server.clone(), &mut signals).await;
+    if let Some(file) = &command.record_rbac {
+        let roles = roles::of(&server.used_permissions());
+        std::fs::write(file, roles).map_err(|error| Problem::io(Place::path(file), &error))?;
+    }
     server.close().await.map_err(|error| unusable_data(command, &error.to_string()))?;
     Ok(())
 }
@@ -197,6 +202,9 @@ async fn server(command: &Serve) -> Result<(Server, usize), Failure> {
         true => builder.any_namespace(),
         false => builder.bootstrap(),
     };
+    if command.record_rbac.is_some() {
+        builder = builder.record_permissions();
+    }
     if command.collect_garbage {
         builder = builder.collect_garbage();
     }
