@@ -13,8 +13,9 @@ use crate::replay::scenario::text;
 
 /// The managers of fields that are no part of the control plane: the player and the simulation.
 const OTHERS: [&str; 2] = ["billhook-conformance", "sim"];
-/// The conditions of pods that are not compared.
-const LEFT_OUT: [&str; 3] = ["ContainersReady", "Initialized", "PodScheduled"];
+/// The conditions of pods that are not compared; the recorded nodes did not write the last one.
+const LEFT_OUT: [&str; 4] =
+    ["ContainersReady", "Initialized", "PodScheduled", "PodReadyToStartContainers"];
 /// The members of metadata that are not compared.
 const OF_THE_RUN: [&str; 4] = ["uid", "resourceVersion", "creationTimestamp", "generation"];
 /// The length of the part of a generated name that is random.

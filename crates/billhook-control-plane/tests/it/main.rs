@@ -1,0 +1,6 @@
+//! Tests of the control plane through its public API.
+
+#![cfg(test)]
+
+mod replica_sets;
+mod support;
