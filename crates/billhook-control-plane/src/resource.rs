@@ -37,6 +37,7 @@ macro_rules! resources {
 
 resources! {
     CONFIG_MAPS: "" "v1" "configmaps" "ConfigMap" true;
+    DEPLOYMENTS: "apps" "v1" "deployments" "Deployment" true;
     EVENTS: "" "v1" "events" "Event" true;
     NAMESPACES: "" "v1" "namespaces" "Namespace" false;
     NODES: "" "v1" "nodes" "Node" false;

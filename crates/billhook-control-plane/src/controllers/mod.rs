@@ -11,21 +11,23 @@
 //! 4. Its account is in the table of CP-01; what others need as well is in a module of its own beside
 //!    `ownership`, `pods`, `conditions` and `slow_start`.
 
+mod deployments;
 mod replica_sets;
+mod root_certificate;
 mod service_accounts;
 
 use std::sync::Arc;
 
-use crate::controller::Controller;
-use crate::controllers::replica_sets::ReplicaSets;
-use crate::controllers::service_accounts::ServiceAccounts;
-
-mod root_certificate;
+use self::deployments::Deployments;
+use self::replica_sets::ReplicaSets;
 pub use self::root_certificate::RootCertificate;
+use self::service_accounts::ServiceAccounts;
+use crate::controller::Controller;
 
 /// Returns all controllers that need no settings, in the order in which they work.
 pub fn all() -> Vec<Arc<dyn Controller>> {
     vec![
+        Arc::new(Deployments),
         Arc::new(ReplicaSets::of_replica_sets()),
         Arc::new(ReplicaSets::of_replication_controllers()),
         Arc::new(ServiceAccounts),

@@ -2,5 +2,6 @@
 
 #![cfg(test)]
 
+mod deployments;
 mod replica_sets;
 mod support;
