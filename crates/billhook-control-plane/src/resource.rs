@@ -20,10 +20,11 @@ pub struct Resource {
 }
 
 /// Declares resources: name, group, version, plural, kind, and whether they are in namespaces.
-macro_rules! resources {
+macro_rules! declare {
     ($($name:ident: $group:literal $version:literal $plural:literal $kind:literal $is_namespaced:literal;)*) => {
         $(
-            pub(crate) static $name: Resource = Resource {
+            #[doc = concat!("The resource `", $plural, "`.")]
+            pub static $name: Resource = Resource {
                 group: $group,
                 version: $version,
                 plural: $plural,
@@ -35,7 +36,7 @@ macro_rules! resources {
     };
 }
 
-resources! {
+declare! {
     CONFIG_MAPS: "" "v1" "configmaps" "ConfigMap" true;
     DEPLOYMENTS: "apps" "v1" "deployments" "Deployment" true;
     EVENTS: "" "v1" "events" "Event" true;
@@ -44,6 +45,7 @@ resources! {
     PODS: "" "v1" "pods" "Pod" true;
     REPLICATION_CONTROLLERS: "" "v1" "replicationcontrollers" "ReplicationController" true;
     REPLICA_SETS: "apps" "v1" "replicasets" "ReplicaSet" true;
+    SECRETS: "" "v1" "secrets" "Secret" true;
     SERVICE_ACCOUNTS: "" "v1" "serviceaccounts" "ServiceAccount" true;
 }
 
