@@ -12,7 +12,14 @@ use crate::controller::Controller;
 use crate::controllers::{RootCertificate, all};
 use crate::identifiers::Identifiers;
 use crate::object::Object;
-use crate::simulation::{Kubelet, Rule, Scheduler, Script, Simulation, register};
+use crate::simulation::{Kubelet, Rule, Scheduler, Script, Simulation, permit, register};
+
+impl ControlPlane {
+    /// Begins to build a control plane with its server.
+    pub fn builder() -> ControlPlaneBuilder {
+        ControlPlaneBuilder::default()
+    }
+}
 
 /// Builds a [`ControlPlane`] with its server.
 pub struct ControlPlaneBuilder {
@@ -114,24 +121,25 @@ impl ControlPlaneBuilder {
     }
 
     /// Builds the server and creates the nodes. Nothing else happens yet.
-    pub async fn build(self) -> ControlPlane {
-        let ControlPlaneBuilder {
-            server,
-            clock,
-            seed,
-            mut controllers,
-            nodes,
-            manager,
-            simulation,
-        } = self;
-        let (identifiers, now) = (Identifiers::new(clock.clone(), seed), clock.clone());
+    pub async fn build(mut self) -> ControlPlane {
+        let server = std::mem::take(&mut self.server);
+        let (identifiers, now) =
+            (Identifiers::new(self.clock.clone(), self.seed), self.clock.clone());
         let server = server
             .server_fields(move || identifiers.server_fields())
             .clock(move || now.now().to_time())
             .build();
+        self.build_on(server).await
+    }
+
+    /// Creates the nodes on a server that is there already, whose clock has to show the same time.
+    /// Nothing else happens yet.
+    pub async fn build_on(self, server: Server) -> ControlPlane {
+        let ControlPlaneBuilder { clock, mut controllers, nodes, manager, simulation, .. } = self;
         if !nodes.is_empty() {
             controllers.push(Arc::new(Scheduler::new(simulation.clone())));
             controllers.push(Arc::new(Kubelet::new(&manager, simulation.clone())));
+            permit(&server, &manager).await;
         }
         for name in &nodes {
             register(&server, &manager, name, clock.now()).await;

@@ -37,6 +37,7 @@ macro_rules! declare {
 }
 
 declare! {
+    CLUSTER_ROLE_BINDINGS: "rbac.authorization.k8s.io" "v1" "clusterrolebindings" "ClusterRoleBinding" false;
     CONFIG_MAPS: "" "v1" "configmaps" "ConfigMap" true;
     DEPLOYMENTS: "apps" "v1" "deployments" "Deployment" true;
     EVENTS: "" "v1" "events" "Event" true;
@@ -46,6 +47,7 @@ declare! {
     REPLICATION_CONTROLLERS: "" "v1" "replicationcontrollers" "ReplicationController" true;
     REPLICA_SETS: "apps" "v1" "replicasets" "ReplicaSet" true;
     SECRETS: "" "v1" "secrets" "Secret" true;
+    SELF_SUBJECT_ACCESS_REVIEWS: "authorization.k8s.io" "v1" "selfsubjectaccessreviews" "SelfSubjectAccessReview" false;
     SERVICE_ACCOUNTS: "" "v1" "serviceaccounts" "ServiceAccount" true;
 }
 
