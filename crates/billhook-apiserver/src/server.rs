@@ -28,7 +28,7 @@ use crate::response::{Form, Response, complete, timed_out};
 use crate::rest;
 use crate::reviews;
 use crate::shared::Shared;
-use crate::storage::BackendError;
+use crate::storage::{BackendError, Changes};
 use crate::users::{impersonated, questions_of_impersonation};
 use crate::version_and_health;
 
@@ -125,6 +125,28 @@ impl Server {
     /// If the backend fails; then nothing is forgotten.
     pub async fn compact(&self) -> Result<(), BackendError> {
         self.shared.storage.compact(self.shared.storage.revision()).await
+    }
+
+    /// Follows all objects of the server, whatever their resource: for one who keeps a copy of them.
+    /// Their texts are as they are stored, without resource versions.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// use billhook_apiserver::Server;
+    /// use billhook_apiserver::storage::Batch;
+    ///
+    /// let server = Server::builder().build();
+    /// let mut changes = server.changes();
+    /// assert!(matches!(changes.read()?, Batch::Objects(_)));
+    /// server.load_text("{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}").await?;
+    /// let Batch::Events(events) = changes.read()? else { return Err("begun again".into()) };
+    /// let (collection, event) = &events[0];
+    /// assert_eq!((collection.parts(), event.key()), (("", "configmaps"), "default/a"));
+    /// # Ok(()) }
+    /// ```
+    pub fn changes(&self) -> Changes {
+        self.shared.storage.changes()
     }
 
     /// Closes the backend, if there is one, at the end. What was answered is there in any case.
