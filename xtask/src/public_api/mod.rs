@@ -16,13 +16,23 @@ const CRATES: &[&str] = &[
     "billhook-apimachinery",
     "billhook-apiserver",
     "billhook-apply",
+    "billhook-cel",
     "billhook-compat",
+    "billhook-decode",
+    "billhook-default-validation",
+    "billhook-defaulting",
     "billhook-definition",
     "billhook-findings",
     "billhook-generation",
+    "billhook-kinds",
     "billhook-policy",
+    "billhook-pruning",
+    "billhook-regex",
+    "billhook-schema",
     "billhook-suite",
+    "billhook-validation",
     "billhook-webhook-client",
+    "billhook-yaml",
 ];
 const DIRECTORY: &str = "docs/public-api";
 
