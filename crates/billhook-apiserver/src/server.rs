@@ -22,14 +22,13 @@ use crate::discovery;
 use crate::future::BoxFuture;
 use crate::load::{self, CreateError, LoadError, Loaded, Why};
 use crate::openapi;
-use crate::permissions::{AuthorizationMode, master, question_of};
+use crate::permissions::{AuthorizationMode, Recorder, UsedPermissions, master, question_of};
 use crate::request::Request;
 use crate::response::{Form, Response, complete, timed_out};
 use crate::rest;
 use crate::reviews;
 use crate::shared::Shared;
-use crate::storage::BackendError;
-use crate::tokens::authenticate;
+use crate::storage::{BackendError, Changes};
 use crate::users::{impersonated, questions_of_impersonation};
 use crate::version_and_health;
 
@@ -126,6 +125,28 @@ impl Server {
     /// If the backend fails; then nothing is forgotten.
     pub async fn compact(&self) -> Result<(), BackendError> {
         self.shared.storage.compact(self.shared.storage.revision()).await
+    }
+
+    /// Follows all objects of the server, whatever their resource: for one who keeps a copy of them.
+    /// Their texts are as they are stored, without resource versions.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// use billhook_apiserver::Server;
+    /// use billhook_apiserver::storage::Batch;
+    ///
+    /// let server = Server::builder().build();
+    /// let mut changes = server.changes();
+    /// assert!(matches!(changes.read()?, Batch::Objects(_)));
+    /// server.load_text("{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}").await?;
+    /// let Batch::Events(events) = changes.read()? else { return Err("begun again".into()) };
+    /// let (collection, event) = &events[0];
+    /// assert_eq!((collection.parts(), event.key()), (("", "configmaps"), "default/a"));
+    /// # Ok(()) }
+    /// ```
+    pub fn changes(&self) -> Changes {
+        self.shared.storage.changes()
     }
 
     /// Closes the backend, if there is one, at the end. What was answered is there in any case.
@@ -252,12 +273,19 @@ impl Server {
         load::dump(&self.shared).await
     }
 
+    /// Returns the permissions that the requests up to now needed, by the names of their users; empty
+    /// unless [`ServerBuilder::record_permissions`](crate::ServerBuilder::record_permissions) was
+    /// called. A fork begins with none.
+    pub fn used_permissions(&self) -> Vec<UsedPermissions> {
+        self.shared.permissions.recorder.as_ref().map(Recorder::used).unwrap_or_default()
+    }
+
     /// Returns the user of a token of a service account (BK-253); none if the server did not make it,
     /// if it has ended, or if its account is gone. For those who pass requests on, which carry their
     /// user.
     pub fn authenticate(&self, token: &str) -> Option<UserInfo> {
         let audiences = self.shared.settings.tokens.own_audiences();
-        authenticate(&self.shared, token, audiences).map(|(user, _)| user)
+        self.shared.authenticate(token, audiences).map(|(user, _)| user)
     }
 
     /// Refuses a request without reading its body, in the form of the server's other failures: for who
@@ -307,7 +335,7 @@ impl Server {
             }
             request.user = Some(user);
         }
-        if permissions.mode == AuthorizationMode::AlwaysAllow {
+        if !permissions.look_at_requests() {
             return Ok(());
         }
         permissions.check(self.shared.user_of(request), &question_of(request))

@@ -18,6 +18,7 @@ const CRATES: &[&str] = &[
     "billhook-apply",
     "billhook-cel",
     "billhook-compat",
+    "billhook-control-plane",
     "billhook-decode",
     "billhook-default-validation",
     "billhook-defaulting",

@@ -29,6 +29,7 @@ const ORDER: &[&str] = &[
     "billhook-suite",
     "billhook-webhook-client",
     "billhook-apiserver",
+    "billhook-control-plane",
     "billhook-cli",
 ];
 /// The last crate without effects.

@@ -3,6 +3,7 @@
 //! memory; a [`Backend`] below it makes it last.
 
 mod backend;
+mod changes;
 mod durable;
 #[cfg(feature = "redb")]
 mod file;
@@ -21,6 +22,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use bytes::Bytes;
 
 pub use self::backend::{Backend, BackendError, Change, Commit, CommitError, Loaded};
+pub use self::changes::{Batch, Changes};
 #[cfg(feature = "redb")]
 #[cfg_attr(docsrs, doc(cfg(feature = "redb")))]
 pub use self::file::{FileReport, Redb};
@@ -46,8 +48,13 @@ impl Collection {
         Collection(format!("{group}/{resource}").into())
     }
 
+    /// Returns the name: the group and the resource, with a slash between them.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
     /// Returns the group and the resource.
-    pub(crate) fn parts(&self) -> (&str, &str) {
+    pub fn parts(&self) -> (&str, &str) {
         self.0.split_once('/').unwrap_or_default()
     }
 }

@@ -1,6 +1,7 @@
 //! The state that a storage, its watches and its forks share.
 
 use std::collections::{BTreeMap, HashMap};
+use std::ops::Bound;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock, Weak};
 
 use bytes::Bytes;
@@ -9,7 +10,7 @@ use tokio::sync::watch;
 
 use super::backend::{BackendError, Change, Loaded};
 use super::history::{History, HistoryLimits};
-use super::{Collection, Mismatch, Object, Revision, Write};
+use super::{Collection, Event, Mismatch, Object, Range, Revision, Write};
 
 /// Acts upon the changes of a storage.
 pub(crate) trait Observer: Send + Sync {
@@ -31,6 +32,8 @@ pub(super) struct Shared {
     state: RwLock<Arc<State>>,
     /// Wakes the watches of a collection.
     wakers: Mutex<HashMap<Collection, watch::Sender<Revision>>>,
+    /// Wakes those who follow all collections.
+    waker: watch::Sender<Revision>,
 }
 
 /// Everything at one revision.
@@ -39,6 +42,8 @@ pub(super) struct State {
     pub(super) revision: Revision,
     /// The revision before which all is forgotten.
     pub(super) compacted: Revision,
+    /// The newest change of any collection that is forgotten.
+    forgotten: Revision,
     pub(super) collections: RedBlackTreeMapSync<Collection, History>,
     /// The collections of all changes that are remembered.
     log: RedBlackTreeMapSync<Revision, Collection>,
@@ -54,6 +59,7 @@ impl Default for State {
         State {
             revision: 0,
             compacted: 0,
+            forgotten: 0,
             collections: RedBlackTreeMapSync::new_sync(),
             log: RedBlackTreeMapSync::new_sync(),
             log_bytes: 0,
@@ -127,10 +133,37 @@ impl State {
     fn drop_first(&mut self, name: &Collection) {
         let Some(mut history) = self.collections.get(name).cloned() else { return };
         if let Some((revision, bytes)) = history.drop_first() {
-            self.log.remove_mut(&revision);
-            self.log_bytes = self.log_bytes.saturating_sub(bytes);
+            self.forget(revision, bytes);
         }
         self.collections.insert_mut(name.clone(), history);
+    }
+
+    /// Forgets that a change of a collection is remembered.
+    fn forget(&mut self, revision: Revision, bytes: usize) {
+        self.log.remove_mut(&revision);
+        self.log_bytes = self.log_bytes.saturating_sub(bytes);
+        self.forgotten = self.forgotten.max(revision);
+    }
+
+    /// Returns the objects of all collections.
+    pub(super) fn objects(&self) -> Vec<(Collection, Vec<Object>)> {
+        let collections = self.collections.iter();
+        let all =
+            collections.map(|(name, history)| (name.clone(), history.list(Range::default()).0));
+        all.collect()
+    }
+
+    /// Returns the changes of all collections after a revision; `None` if some are forgotten.
+    pub(super) fn events_after(&self, seen: Revision) -> Option<Vec<(Collection, Event)>> {
+        if seen < self.forgotten.max(self.compacted) {
+            return None;
+        }
+        let later = self.log.range((Bound::Excluded(seen), Bound::Unbounded));
+        let event = |(revision, name): (&Revision, &Collection)| {
+            let event = self.collection(name)?.next_after(revision.saturating_sub(1))?;
+            Some((name.clone(), event.clone()))
+        };
+        later.map(event).collect()
     }
 
     /// Forgets the changes of a collection up to a revision.
@@ -138,8 +171,7 @@ impl State {
         let Some(mut history) = self.collections.get(name).cloned() else { return };
         while history.first().is_some_and(|first| first <= revision) {
             let Some((first, bytes)) = history.drop_first() else { break };
-            self.log.remove_mut(&first);
-            self.log_bytes = self.log_bytes.saturating_sub(bytes);
+            self.forget(first, bytes);
         }
         history.begin_at(revision);
         self.collections.insert_mut(name.clone(), history);
@@ -153,6 +185,10 @@ impl Shared {
 
     pub(super) fn observe(&self, observer: Weak<dyn Observer>) {
         self.observer.get_or_init(|| observer);
+    }
+
+    pub(super) fn subscribe(&self) -> watch::Receiver<Revision> {
+        self.waker.subscribe()
     }
 
     pub(super) fn state(&self) -> Arc<State> {
@@ -222,6 +258,7 @@ impl Shared {
         if let Some(waker) = self.wakers().get(of) {
             waker.send_replace(revision);
         }
+        self.waker.send_replace(revision);
         if let Some(observer) = self.observer.get().and_then(Weak::upgrade) {
             observer.changed(of, key, before);
         }

@@ -8,6 +8,7 @@ use tokio::sync::watch;
 #[cfg(feature = "redb")]
 use super::backend::Loaded;
 use super::backend::{Backend, BackendError, Commit};
+use super::changes::Changes;
 use super::durable::Durable;
 use super::history::{HistoryLimits, Snapshot};
 use super::shared::{Observer, Shared, State};
@@ -108,11 +109,7 @@ impl Storage {
 
     /// Returns everything that is stored, without copying it.
     pub(crate) fn objects(&self) -> Vec<(Collection, Vec<Object>)> {
-        let state = self.shared.state();
-        let collections = state.collections.iter();
-        let all =
-            collections.map(|(name, history)| (name.clone(), history.list(Range::default()).0));
-        all.collect()
+        self.shared.state().objects()
     }
 
     /// Creates another storage with the same content and history, in no time whatever its size.
@@ -235,6 +232,11 @@ impl Storage {
         }
         let storage = Arc::downgrade(&self.shared);
         Ok(Watch::new(storage, collection.clone(), prefix, after, woken))
+    }
+
+    /// Follows all collections.
+    pub fn changes(&self) -> Changes {
+        Changes::new(Arc::downgrade(&self.shared), self.shared.subscribe())
     }
 
     /// Forgets the history before a revision, here and in the backend.

@@ -15,6 +15,7 @@ mod alike;
 mod apply;
 mod backends;
 mod calls;
+mod changes;
 mod clients;
 mod conversion;
 mod definitions;

@@ -3,6 +3,7 @@
 //! Time stands still but for waiting, so that what comes late is waited for at once.
 
 mod client;
+mod cluster;
 mod compare;
 mod objects;
 mod placeholders;
@@ -16,6 +17,7 @@ use billhook_admission::now;
 use billhook_apimachinery::UserInfo;
 use billhook_apimachinery::print::plain_json;
 use billhook_apiserver::{AuthorizationMode, Server};
+use billhook_control_plane::ControlPlane;
 use billhook_decode::read_json_to_depth;
 use serde_json::{Value, json};
 
@@ -54,7 +56,9 @@ const SILENCE: Duration = Duration::from_millis(150);
 const END: Duration = Duration::from_secs(10);
 /// How often a server is asked for what it does in the background, and how long that may take.
 const PAUSE: Duration = Duration::from_millis(50);
-const PATIENCE: usize = 300;
+const PATIENCE: usize = 1800;
+/// How long controllers may take to come to rest.
+const MAX_SETTLE: Duration = Duration::from_secs(90);
 
 impl Conversation {
     /// Reads a line.
@@ -87,11 +91,13 @@ impl Conversation {
     async fn run_steps(&self) -> Result<Verdict, String> {
         // Whether a second passes between two writes does not change the order of their entries.
         let now = now();
+        let control_plane = match self.has_controllers {
+            true => Some(cluster::build().await),
+            false => None,
+        };
         let mut player = Player {
             server: match self.crds {
-                None if self.has_controllers => {
-                    Server::builder().bootstrap().collect_garbage().build()
-                }
+                _ if let Some(control_plane) = &control_plane => control_plane.server().clone(),
                 None => {
                     let builder = Server::builder().bootstrap().without_controllers();
                     let builder = builder.authorization_mode(AuthorizationMode::Rbac);
@@ -99,6 +105,7 @@ impl Conversation {
                 }
                 Some(_) => Server::builder().any_namespace().clock(move || now).build(),
             },
+            control_plane,
             id: &self.id,
             groups: &self.groups,
             bindings: Bindings::default(),
@@ -113,6 +120,7 @@ impl Conversation {
         for namespace in &self.namespaces {
             player.make_namespace(namespace).await?;
         }
+        player.pass(Duration::ZERO).await?;
         for (index, step) in self.steps.iter().enumerate() {
             let differences = player.step(step).await?;
             if !differences.is_empty() {
@@ -160,13 +168,15 @@ fn describe(action: &Action) -> String {
         Action::Poll(poll) => format!("poll {}", poll.request.path),
         Action::Until { path, field, .. } => format!("until {field} of {path}"),
         Action::Objects(_) => "objects".to_owned(),
-        Action::Settle(_) => "settle".to_owned(),
+        Action::Settle { .. } => "settle".to_owned(),
         Action::Sleep(_) => "sleep".to_owned(),
     }
 }
 
 struct Player<'s> {
     server: Server,
+    /// The controllers and nodes, if there are any.
+    control_plane: Option<ControlPlane>,
     id: &'s str,
     groups: &'s [String],
     bindings: Bindings,
@@ -204,15 +214,34 @@ impl Player<'_> {
             let body: Value = serde_json::from_slice(&answer.body).unwrap_or_default();
             let found = match field {
                 "" => Some(answer.code.as_u16().into()),
-                _ => body.pointer(&pointer).cloned(),
+                _ => Some(body.pointer(&pointer).cloned().unwrap_or_default()),
             };
             if found.as_ref() == Some(value) {
                 return Ok(Vec::new());
             }
             last = body.to_string();
-            tokio::time::sleep(PAUSE).await;
+            self.pass(PAUSE).await?;
         }
         Ok(vec![format!("{path}: {field} is never {value}, but {last}")])
+    }
+
+    /// Lets time pass.
+    async fn pass(&self, duration: Duration) -> Result<(), String> {
+        match &self.control_plane {
+            Some(plane) => plane.advance(duration).await.map_err(|error| error.to_string()),
+            None => {
+                tokio::time::sleep(duration).await;
+                Ok(())
+            }
+        }
+    }
+
+    /// Waits until nothing has changed for a time.
+    async fn settle(&self, quiet: Duration) -> Result<Vec<String>, String> {
+        let Some(plane) = &self.control_plane else { return Ok(Vec::new()) };
+        let settled = plane.quiet_for(quiet, MAX_SETTLE).await;
+        settled.map_err(|error| error.to_string())?;
+        Ok(Vec::new())
     }
 
     async fn step(&mut self, step: &Step) -> Result<Vec<String>, String> {
@@ -232,7 +261,11 @@ impl Player<'_> {
             Action::Poll(poll) => self.poll(poll).await,
             Action::Until { path, field, value } => self.until(path, field, value).await,
             Action::Objects(_) => self.objects(step).await,
-            Action::Settle(_) | Action::Sleep(_) => Ok(Vec::new()),
+            Action::Settle { quiet } => self.settle(Duration::from_secs_f64(*quiet)).await,
+            Action::Sleep(seconds) => {
+                self.pass(Duration::from_secs_f64(*seconds)).await?;
+                Ok(Vec::new())
+            }
         }
     }
 

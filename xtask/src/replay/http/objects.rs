@@ -13,8 +13,9 @@ use crate::replay::scenario::text;
 
 /// The managers of fields that are no part of the control plane: the player and the simulation.
 const OTHERS: [&str; 2] = ["billhook-conformance", "sim"];
-/// The conditions of pods that are not compared.
-const LEFT_OUT: [&str; 3] = ["ContainersReady", "Initialized", "PodScheduled"];
+/// The conditions of pods that are not compared; the recorded nodes did not write the last one.
+const LEFT_OUT: [&str; 4] =
+    ["ContainersReady", "Initialized", "PodScheduled", "PodReadyToStartContainers"];
 /// The members of metadata that are not compared.
 const OF_THE_RUN: [&str; 4] = ["uid", "resourceVersion", "creationTimestamp", "generation"];
 /// The length of the part of a generated name that is random.
@@ -62,7 +63,7 @@ pub(super) fn normalize(path: &str, found: Value) -> Value {
         plural != "configmaps" || text(item, "/metadata/name") != "kube-root-ca.crt"
     });
     let mut items: Vec<Value> = items.collect();
-    let random: BTreeMap<String, String> = items.iter().flat_map(random_parts).collect();
+    let random: Random = [generated_names(&items), hashes(&items)];
     for item in &mut items {
         without_run(item, path.contains("/pods"));
         let taken = std::mem::take(item);
@@ -73,29 +74,33 @@ pub(super) fn normalize(path: &str, found: Value) -> Value {
     Value::Array(items)
 }
 
-/// The texts of an object that are random, and what stands for them.
-fn random_parts(item: &Value) -> Vec<(String, String)> {
-    let mut parts = Vec::new();
-    let (base, name) = (text(item, "/metadata/generateName"), text(item, "/metadata/name"));
-    let is_generated =
-        !base.is_empty() && name.strip_prefix(base).is_some_and(|suffix| suffix.len() == RANDOM);
-    if is_generated {
-        parts.push((name.to_owned(), format!("{base}<suffix>")));
-    }
-    let labels = [
+/// Texts that are random, and what stands for them: names, which may have hashes in them, before hashes.
+type Random = [BTreeMap<String, String>; 2];
+
+/// The names that servers have generated.
+fn generated_names(items: &[Value]) -> BTreeMap<String, String> {
+    let of_item = |item: &Value| {
+        let (base, name) = (text(item, "/metadata/generateName"), text(item, "/metadata/name"));
+        let is_generated = !base.is_empty()
+            && name.strip_prefix(base).is_some_and(|suffix| suffix.len() == RANDOM);
+        is_generated.then(|| (name.to_owned(), format!("{base}<suffix>")))
+    };
+    items.iter().filter_map(of_item).collect()
+}
+
+/// The hashes of templates.
+fn hashes(items: &[Value]) -> BTreeMap<String, String> {
+    let places = [
         "/metadata/labels/pod-template-hash",
         "/metadata/labels/controller-revision-hash",
         "/metadata/labels/controller.kubernetes.io~1hash",
         "/status/currentRevision",
         "/status/updateRevision",
     ];
-    for value in labels.iter().map(|pointer| text(item, pointer)) {
-        let hash = value.rsplit('-').next().unwrap_or_default();
-        if !hash.is_empty() {
-            parts.push((hash.to_owned(), "<hash>".to_owned()));
-        }
-    }
-    parts
+    let values = items.iter().flat_map(|item| places.iter().map(|place| text(item, place)));
+    let hashes = values.filter_map(|value| value.rsplit('-').next());
+    let named = hashes.filter(|hash| !hash.is_empty());
+    named.map(|hash| (hash.to_owned(), "<hash>".to_owned())).collect()
 }
 
 /// Leaves out what is not compared.
@@ -153,7 +158,7 @@ fn pod_status(status: &Map<String, Value>) -> Map<String, Value> {
 }
 
 /// Replaces what differs from run to run in all texts and keys of a value.
-fn rename(value: Value, member: &str, random: &BTreeMap<String, String>) -> Value {
+fn rename(value: Value, member: &str, random: &Random) -> Value {
     match value {
         Value::String(_) if member == "resourceVersion" => "<rv>".into(),
         Value::String(_) if member == "nodeName" => "<node>".into(),
@@ -172,14 +177,15 @@ fn rename(value: Value, member: &str, random: &BTreeMap<String, String>) -> Valu
     }
 }
 
-fn in_text(mut value: String, member: &str, random: &BTreeMap<String, String>) -> String {
+fn in_text(mut value: String, member: &str, random: &Random) -> String {
     let replace = |value: String, (pattern, name): &(Regex, &str)| {
         pattern.replace_all(&value, *name).into_owned()
     };
     if matches!(member, "message" | "object") {
         value = MESSAGES.iter().fold(value, replace);
     }
-    value = random.iter().fold(value, |value, (from, to)| value.replace(from.as_str(), to));
+    value =
+        random.iter().flatten().fold(value, |value, (from, to)| value.replace(from.as_str(), to));
     PATTERNS.iter().fold(value, replace)
 }
 
@@ -197,10 +203,14 @@ fn sort_endpoints(item: &mut Value) {
     }
 }
 
+/// The components whose events are those of the simulation.
+const SIMULATION: [&str; 2] = ["default-scheduler", "kubelet"];
+
 /// The set of what events say.
 fn events(items: &[Value]) -> Value {
-    let random = BTreeMap::new();
-    let said = items.iter().map(|event| {
+    let random = Random::default();
+    let is_compared = |event: &&Value| !SIMULATION.contains(&text(event, "/source/component"));
+    let said = items.iter().filter(is_compared).map(|event| {
         let object =
             [text(event, "/involvedObject/kind"), text(event, "/involvedObject/name")].join("/");
         let said = json!({

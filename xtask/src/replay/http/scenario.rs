@@ -79,10 +79,12 @@ pub(super) enum Action {
     },
     /// The objects of the recorded response are read and compared.
     Objects(serde::de::IgnoredAny),
-    /// A real server needs the time; this one has nothing left to do when it answers.
-    Settle(serde::de::IgnoredAny),
-    /// A real server needs the time; this one does not.
-    Sleep(serde::de::IgnoredAny),
+    /// Waits until nothing has changed for so many seconds.
+    Settle {
+        quiet: f64,
+    },
+    /// Waits for so many seconds.
+    Sleep(f64),
 }
 
 /// A request; a stream has an identifier.

@@ -1,0 +1,149 @@
+//! Building a control plane and its server.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use billhook_apiserver::{Server, ServerBuilder};
+
+use crate::clock::{Clock, Timestamp};
+use crate::control_plane::ControlPlane;
+use crate::controller::Controller;
+use crate::controllers::{RootCertificate, all};
+use crate::identifiers::Identifiers;
+use crate::object::Object;
+use crate::simulation::{Kubelet, Rule, Scheduler, Script, Simulation, permit, register};
+
+impl ControlPlane {
+    /// Begins to build a control plane with its server.
+    pub fn builder() -> ControlPlaneBuilder {
+        ControlPlaneBuilder::default()
+    }
+}
+
+/// Builds a [`ControlPlane`] with its server.
+pub struct ControlPlaneBuilder {
+    server: ServerBuilder,
+    clock: Clock,
+    seed: u64,
+    controllers: Vec<Arc<dyn Controller>>,
+    nodes: Vec<String>,
+    manager: String,
+    simulation: Simulation,
+}
+
+/// The time at which virtual clocks begin: 2026-01-01T00:00:00Z.
+const BEGINNING: Duration = Duration::from_secs(1_767_225_600);
+
+impl Default for ControlPlaneBuilder {
+    fn default() -> Self {
+        ControlPlaneBuilder {
+            server: Server::builder().bootstrap().collect_garbage(),
+            clock: Clock::at(Timestamp::from_unix(BEGINNING)),
+            seed: 0,
+            controllers: all(),
+            nodes: vec!["node-0".to_owned()],
+            manager: "kubelet".to_owned(),
+            simulation: Simulation::default(),
+        }
+    }
+}
+
+impl fmt::Debug for ControlPlaneBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ControlPlaneBuilder").field("nodes", &self.nodes).finish_non_exhaustive()
+    }
+}
+
+impl ControlPlaneBuilder {
+    /// Sets the server; its clock and its identifiers are set when it is built. By default it has the
+    /// objects that a cluster begins with, and collects garbage.
+    #[must_use]
+    pub fn server(mut self, server: ServerBuilder) -> Self {
+        self.server = server;
+        self
+    }
+
+    /// Sets the clock: by default a virtual one, which shows 2026-01-01T00:00:00Z.
+    #[must_use]
+    pub fn clock(mut self, clock: Clock) -> Self {
+        self.clock = clock;
+        self
+    }
+
+    /// Begins another sequence of UIDs and name suffixes.
+    #[must_use]
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.seed = seed;
+        self
+    }
+
+    /// Sets the controllers; by default all.
+    #[must_use]
+    pub fn controllers(mut self, controllers: Vec<Arc<dyn Controller>>) -> Self {
+        self.controllers = controllers;
+        self
+    }
+
+    /// Publishes a certificate, in PEM, as that of the cluster (CP-26). By default there is none.
+    #[must_use]
+    pub fn root_certificate(mut self, pem: &str) -> Self {
+        self.controllers.push(Arc::new(RootCertificate::new(pem)));
+        self
+    }
+
+    /// Sets the names of the simulated nodes: by default `node-0`. Without nodes no pod is scheduled.
+    #[must_use]
+    pub fn nodes<'n>(mut self, names: impl IntoIterator<Item = &'n str>) -> Self {
+        self.nodes = names.into_iter().map(str::to_owned).collect();
+        self
+    }
+
+    /// Says what happens to pods; see [`Rule`]. Where rules differ, the last one counts.
+    #[must_use]
+    pub fn simulate(self, rule: Rule) -> Self {
+        self.simulation.add(rule);
+        self
+    }
+
+    /// Changes what happens to each pod by what it is; see [`Script`] for what happens by default.
+    #[must_use]
+    pub fn script(self, change: impl Fn(&Object, &mut Script) + Send + Sync + 'static) -> Self {
+        self.simulation.change(change);
+        self
+    }
+
+    /// Sets the manager of the fields that nodes write: by default `kubelet`.
+    #[must_use]
+    pub fn node_manager(mut self, manager: &str) -> Self {
+        self.manager = manager.to_owned();
+        self
+    }
+
+    /// Builds the server and creates the nodes. Nothing else happens yet.
+    pub async fn build(mut self) -> ControlPlane {
+        let server = std::mem::take(&mut self.server);
+        let (identifiers, now) =
+            (Identifiers::new(self.clock.clone(), self.seed), self.clock.clone());
+        let server = server
+            .server_fields(move || identifiers.server_fields())
+            .clock(move || now.now().to_time())
+            .build();
+        self.build_on(server).await
+    }
+
+    /// Creates the nodes on a server that is there already, whose clock has to show the same time.
+    /// Nothing else happens yet.
+    pub async fn build_on(self, server: Server) -> ControlPlane {
+        let ControlPlaneBuilder { clock, mut controllers, nodes, manager, simulation, .. } = self;
+        if !nodes.is_empty() {
+            controllers.push(Arc::new(Scheduler::new(simulation.clone())));
+            controllers.push(Arc::new(Kubelet::new(&manager, simulation.clone())));
+            permit(&server, &manager).await;
+        }
+        for name in &nodes {
+            register(&server, &manager, name, clock.now()).await;
+        }
+        ControlPlane::new(server, clock, controllers, simulation)
+    }
+}

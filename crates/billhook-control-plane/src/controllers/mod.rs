@@ -1,0 +1,37 @@
+//! The controllers, one module each.
+//!
+//! # To add a controller
+//!
+//! 1. A module `controllers/<name>.rs`, or a directory of that name, with a type that implements
+//!    [`Controller`](crate::Controller) and keeps nothing: `watches` names resources, `concerns` maps a change of
+//!    one to keys, and `sync` returns the [`Plan`](crate::Plan) for a key. `service_accounts` is the
+//!    smallest one, `replica_sets` shows adoption, slow start, events and status.
+//! 2. Its line in [`all`], in the order of names, and its `mod`.
+//! 3. A resource that is read for the first time has a line in `resource.rs`.
+//! 4. Its account is in the table of CP-01; what others need as well is in a module of its own beside
+//!    `ownership`, `pods`, `conditions` and `slow_start`.
+
+mod deployments;
+mod replica_sets;
+mod root_certificate;
+mod selection;
+mod service_accounts;
+
+use std::sync::Arc;
+
+use self::deployments::Deployments;
+use self::replica_sets::ReplicaSets;
+pub use self::root_certificate::RootCertificate;
+pub use self::selection::{Selection, UnknownControllerError};
+use self::service_accounts::ServiceAccounts;
+use crate::controller::Controller;
+
+/// Returns all controllers that need no settings, in the order in which they work.
+pub fn all() -> Vec<Arc<dyn Controller>> {
+    vec![
+        Arc::new(Deployments),
+        Arc::new(ReplicaSets::of_replica_sets()),
+        Arc::new(ReplicaSets::of_replication_controllers()),
+        Arc::new(ServiceAccounts),
+    ]
+}

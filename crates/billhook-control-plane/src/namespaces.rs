@@ -1,0 +1,22 @@
+//! Parts of controllers that put an object into every namespace.
+
+use std::sync::Arc;
+
+use crate::controller::Keys;
+use crate::resource::NAMESPACES;
+use crate::view::{Change, View};
+
+/// Returns whether a namespace is there and not being deleted.
+pub(crate) fn is_active(view: &View, namespace: &str) -> bool {
+    let phase = view.get(&NAMESPACES, namespace).map(|it| it.text("/status/phase"));
+    phase == Some("Active")
+}
+
+/// Adds the namespace that has changed, or in which the object of a name has.
+pub(crate) fn add_namespaces(change: &Change, name: &str, keys: &mut Keys) {
+    if keys.add_changed(change, &NAMESPACES) {
+        return;
+    }
+    let object = change.object().filter(|object| object.name() == name);
+    object.into_iter().for_each(|object| keys.add(&Arc::from(object.namespace())));
+}

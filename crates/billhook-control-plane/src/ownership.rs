@@ -1,0 +1,108 @@
+//! Which objects are a controller's: adoption and release (CP-04).
+
+use std::sync::Arc;
+
+use billhook_apimachinery::label_selector::{LabelSelector, Selector};
+use serde_json::{Value, json};
+
+use crate::object::Object;
+use crate::plan::Plan;
+use crate::request::Request;
+use crate::resource::Resource;
+use crate::view::View;
+
+/// The owner of objects: the object that a controller works on.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Owner<'o> {
+    pub(crate) resource: &'static Resource,
+    pub(crate) object: &'o Arc<Object>,
+}
+
+/// The objects that belong to an owner, and what has to be done so that they do.
+#[derive(Debug)]
+pub(crate) struct Claimed {
+    pub(crate) objects: Vec<Arc<Object>>,
+    pub(crate) plan: Plan,
+}
+
+impl Owner<'_> {
+    /// Returns the reference of an object that it controls.
+    pub(crate) fn reference(&self) -> Value {
+        json!({
+            "apiVersion": self.resource.api_version(), "kind": self.resource.kind,
+            "name": self.object.name(), "uid": self.object.uid(),
+            "controller": true, "blockOwnerDeletion": true,
+        })
+    }
+
+    /// Claims the objects of a resource that match a selector and pass a filter.
+    pub(crate) fn claim(
+        &self,
+        view: &View,
+        resource: &'static Resource,
+        selector: &Selector,
+        is_candidate: impl Fn(&Object) -> bool,
+    ) -> Claimed {
+        let (owner, is_deleting) = (self.object, self.object.is_deleting());
+        let mut claimed = Claimed { objects: Vec::new(), plan: Plan::nothing() };
+        for object in view.controlled(resource, owner.uid()) {
+            if selector.matches(object.labels()) {
+                claimed.objects.extend(is_candidate(object).then(|| Arc::clone(object)));
+            } else if !is_deleting {
+                let release = Request::patch(resource, object.key(), &self.release(object));
+                claimed.plan = claimed.plan.try_request(release, &[404, 422]);
+            }
+        }
+        let is_orphan = |object: &&Arc<Object>| {
+            selector.matches(object.labels()) && !object.is_deleting() && is_candidate(object)
+        };
+        let orphans = view.uncontrolled(resource, owner.namespace()).filter(is_orphan);
+        let orphans: Vec<_> = orphans.filter(|_| !is_deleting).cloned().collect();
+        if !orphans.is_empty() {
+            let adopt = |orphan: &Arc<Object>| self.adopt(resource, orphan);
+            let adoptions: Vec<Request> = orphans.iter().map(adopt).collect();
+            claimed.plan = claimed.plan.and(self.checked(adoptions));
+            claimed.objects.extend(orphans);
+        }
+        claimed
+    }
+
+    fn release(&self, object: &Object) -> Value {
+        let reference = json!({"$patch": "delete", "uid": self.object.uid()});
+        json!({"metadata": {"ownerReferences": [reference], "uid": object.uid()}})
+    }
+
+    fn adopt(&self, resource: &Resource, object: &Object) -> Request {
+        let metadata = json!({"ownerReferences": [self.reference()], "uid": object.uid()});
+        Request::patch(resource, object.key(), &json!({"metadata": metadata}))
+    }
+
+    /// Makes adoptions, if the owner is still there when it is read anew.
+    fn checked(&self, adoptions: Vec<Request>) -> Plan {
+        let uid = self.object.uid().to_owned();
+        let read = Request::get(self.resource, self.object.key());
+        Plan::nothing().then(vec![read], move |outcomes| {
+            let owner = outcomes.first().map(|outcome| outcome.object()).unwrap_or_default();
+            let metadata = owner.get("metadata").unwrap_or(&Value::Null);
+            let is_same = metadata.get("uid").and_then(Value::as_str) == Some(&*uid);
+            if !is_same || metadata.get("deletionTimestamp").is_some() {
+                return Plan::failure("the owner is gone or being deleted");
+            }
+            adoptions.into_iter().fold(Plan::nothing(), Plan::request)
+        })
+    }
+}
+
+/// Returns the selector of an object, as a label selector or as a map of labels.
+pub(crate) fn selector_of(object: &Object) -> Selector {
+    let written = object.get("/spec/selector");
+    let is_document =
+        ["matchLabels", "matchExpressions"].iter().any(|it| written.get(it).is_some());
+    let document = match is_document {
+        true => written.clone(),
+        false => json!({"matchLabels": written}),
+    };
+    let selector = LabelSelector::from_value(&document).ok();
+    // What cannot be read selects nothing.
+    selector.and_then(|selector| selector.parse().ok()).unwrap_or_else(Selector::nothing)
+}

@@ -1,0 +1,97 @@
+//! The resources that controllers read and write.
+
+use billhook_apiserver::storage::Collection;
+
+/// A resource of the API, in the version that is stored.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Resource {
+    /// Its group; empty for the core group.
+    pub group: &'static str,
+    /// Its version.
+    pub version: &'static str,
+    /// Its name in paths.
+    pub plural: &'static str,
+    /// The kind of its objects.
+    pub kind: &'static str,
+    /// Whether its objects are in namespaces.
+    pub is_namespaced: bool,
+    /// The name of its collection.
+    collection: &'static str,
+}
+
+/// Declares resources: name, group, version, plural, kind, and whether they are in namespaces.
+macro_rules! declare {
+    ($($name:ident: $group:literal $version:literal $plural:literal $kind:literal $is_namespaced:literal;)*) => {
+        $(
+            #[doc = concat!("The resource `", $plural, "`.")]
+            pub static $name: Resource = Resource {
+                group: $group,
+                version: $version,
+                plural: $plural,
+                kind: $kind,
+                is_namespaced: $is_namespaced,
+                collection: concat!($group, "/", $plural),
+            };
+        )*
+    };
+}
+
+declare! {
+    CLUSTER_ROLE_BINDINGS: "rbac.authorization.k8s.io" "v1" "clusterrolebindings" "ClusterRoleBinding" false;
+    CONFIG_MAPS: "" "v1" "configmaps" "ConfigMap" true;
+    DEPLOYMENTS: "apps" "v1" "deployments" "Deployment" true;
+    EVENTS: "" "v1" "events" "Event" true;
+    NAMESPACES: "" "v1" "namespaces" "Namespace" false;
+    NODES: "" "v1" "nodes" "Node" false;
+    PODS: "" "v1" "pods" "Pod" true;
+    REPLICATION_CONTROLLERS: "" "v1" "replicationcontrollers" "ReplicationController" true;
+    REPLICA_SETS: "apps" "v1" "replicasets" "ReplicaSet" true;
+    SECRETS: "" "v1" "secrets" "Secret" true;
+    SELF_SUBJECT_ACCESS_REVIEWS: "authorization.k8s.io" "v1" "selfsubjectaccessreviews" "SelfSubjectAccessReview" false;
+    SERVICE_ACCOUNTS: "" "v1" "serviceaccounts" "ServiceAccount" true;
+}
+
+impl Resource {
+    /// Returns the `apiVersion` of its objects.
+    pub fn api_version(&self) -> String {
+        match self.group {
+            "" => self.version.to_owned(),
+            group => format!("{group}/{}", self.version),
+        }
+    }
+
+    /// Returns the path of its objects in a namespace, which does not count for a resource of the
+    /// cluster.
+    pub fn path(&self, namespace: &str) -> String {
+        let root = match self.group {
+            "" => format!("/api/{}", self.version),
+            group => format!("/apis/{group}/{}", self.version),
+        };
+        match self.is_namespaced {
+            true => format!("{root}/namespaces/{namespace}/{}", self.plural),
+            false => format!("{root}/{}", self.plural),
+        }
+    }
+
+    /// Returns the path of an object, by its key.
+    pub fn path_of(&self, key: &str) -> String {
+        let (namespace, name) = split_key(key);
+        format!("{}/{name}", self.path(namespace))
+    }
+
+    /// Returns the name of its collection.
+    pub(crate) fn collection(&self) -> &'static str {
+        self.collection
+    }
+
+    /// Returns whether a collection is that of its objects.
+    pub fn is_in(&self, collection: &Collection) -> bool {
+        collection.as_str() == self.collection
+    }
+}
+
+/// Returns the namespace and the name of a key: `<namespace>/<name>`, or the name of an object of the
+/// cluster.
+pub fn split_key(key: &str) -> (&str, &str) {
+    key.split_once('/').unwrap_or(("", key))
+}

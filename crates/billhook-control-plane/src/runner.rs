@@ -1,0 +1,207 @@
+//! Runs controllers, one key after the other, in an order that is the same in every run (CP-06).
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use billhook_apiserver::Server;
+use billhook_apiserver::storage::{Changes, RevisionError};
+
+use crate::client::Client;
+use crate::clock::{Clock, Timestamp};
+use crate::controller::{Controller, Key, Keys};
+use crate::plan::{Plan, Step};
+use crate::queue::{Item, Queue};
+use crate::recorder::Recorder;
+use crate::request::{Outcome, Request};
+use crate::resource::Resource;
+use crate::view::{Change, View};
+
+/// How often a key may be worked on at one time before it is said not to come to rest.
+const MAX_SYNCS: u32 = 5_000;
+
+/// Why the control plane does not come to rest.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SettleError {
+    /// A key was worked on again and again.
+    #[error("{controller} never comes to rest about {key}")]
+    Restless {
+        /// The name of the controller.
+        controller: &'static str,
+        /// The key.
+        key: String,
+    },
+    /// The server is gone.
+    #[error("the server cannot be followed: {0}")]
+    Server(#[from] RevisionError),
+}
+
+/// A controller, and what the runner has to know of it.
+#[derive(Debug)]
+struct Registered {
+    controller: Arc<dyn Controller>,
+    client: Client,
+    watches: Vec<&'static Resource>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Runner {
+    clock: Clock,
+    controllers: Vec<Registered>,
+    changes: Changes,
+    change_count: u64,
+    view: View,
+    queue: Queue,
+    recorder: Recorder,
+}
+
+impl Runner {
+    pub(crate) fn new(
+        server: &Server,
+        clock: Clock,
+        controllers: Vec<Arc<dyn Controller>>,
+    ) -> Self {
+        let registered = |controller: Arc<dyn Controller>| {
+            let client = Client::new(server.clone(), controller.account());
+            Registered { watches: controller.watches(), controller, client }
+        };
+        Runner {
+            changes: server.changes(),
+            clock,
+            controllers: controllers.into_iter().map(registered).collect(),
+            change_count: 0,
+            view: View::default(),
+            queue: Queue::default(),
+            recorder: Recorder::default(),
+        }
+    }
+
+    /// Returns how many changes there were.
+    pub(crate) fn change_count(&self) -> u64 {
+        self.change_count
+    }
+
+    /// Returns what waits for changes.
+    pub(crate) fn changes(&self) -> Changes {
+        self.changes.clone()
+    }
+
+    /// Returns the time at which there is work again, if nothing changes before.
+    pub(crate) fn next_timer(&self) -> Option<Timestamp> {
+        self.queue.next_timer()
+    }
+
+    /// Works until there is nothing left to do at this time. Returns whether there was anything.
+    pub(crate) async fn run(&mut self) -> Result<bool, SettleError> {
+        let mut syncs = BTreeMap::<Item, u32>::new();
+        self.follow()?;
+        self.queue.wake(self.clock.now());
+        while let Some(item) = self.queue.pop() {
+            let count = syncs.entry(item.clone()).or_default();
+            *count = count.saturating_add(1);
+            if *count > MAX_SYNCS {
+                let controller = self.controllers.get(item.0);
+                let controller = controller.map_or("", |it| it.controller.name());
+                return Err(SettleError::Restless { controller, key: item.1.to_string() });
+            }
+            self.work(item).await?;
+            self.queue.wake(self.clock.now());
+        }
+        Ok(!syncs.is_empty())
+    }
+
+    /// Takes over the changes of the server.
+    fn follow(&mut self) -> Result<(), SettleError> {
+        let batch = self.changes.read()?;
+        for change in self.view.take_over(batch) {
+            self.change_count = self.change_count.saturating_add(1);
+            self.dispatch(&change);
+        }
+        Ok(())
+    }
+
+    /// Adds the keys that the objects of a resource concern, though these have not changed.
+    pub(crate) fn look_again(&mut self, resource: &Resource) {
+        let objects: Vec<_> = self.view.all(resource).cloned().collect();
+        for object in objects {
+            self.dispatch(&Change::of_nothing(resource, object));
+        }
+    }
+
+    /// Adds the keys that a change concerns.
+    fn dispatch(&mut self, change: &Change) {
+        for (index, registered) in self.controllers.iter().enumerate() {
+            if !registered.watches.iter().any(|resource| change.is_of(resource)) {
+                continue;
+            }
+            let mut keys = Keys::default();
+            registered.controller.concerns(change, &self.view, &mut keys);
+            keys.0.into_iter().for_each(|key| self.queue.add((index, key)));
+        }
+    }
+
+    /// Works on a key.
+    async fn work(&mut self, item: Item) -> Result<(), SettleError> {
+        let (index, key) = &item;
+        let Some(registered) = self.controllers.get(*index) else { return Ok(()) };
+        let controller = Arc::clone(&registered.controller);
+        let plan = controller.sync(key, &self.view, self.clock.now());
+        let done = self.execute(*index, key, plan).await;
+        let now = self.clock.now();
+        match done {
+            Ok(again) => {
+                self.queue.succeed(&item);
+                if let Some(again) = again {
+                    self.queue.set_timer(item, now.plus(again));
+                }
+            }
+            Err(_) => self.queue.fail(item, controller.max_tries(), now),
+        }
+        self.follow()
+    }
+
+    /// Does what a plan says. Returns when to look again; fails as the plan does.
+    async fn execute(
+        &mut self,
+        index: usize,
+        key: &Key,
+        plan: Plan,
+    ) -> Result<Option<Duration>, String> {
+        let mut again = plan.again;
+        let mut steps: Vec<Step> = plan.steps;
+        steps.reverse();
+        while let Some(step) = steps.pop() {
+            match step {
+                Step::Requests(requests, next) => {
+                    let mut outcomes = Vec::with_capacity(requests.len());
+                    for request in requests {
+                        outcomes.push(self.send(index, request).await);
+                    }
+                    let next = next(outcomes);
+                    again = again.into_iter().chain(next.again).min();
+                    steps.extend(next.steps.into_iter().rev());
+                }
+                Step::Event(event) => {
+                    let source = self.controllers.get(index);
+                    let source = source.map_or("", |it| it.controller.event_source());
+                    let now = self.clock.now();
+                    if let Some(request) = self.recorder.record(event, source, now) {
+                        // Events may be lost (CP-03).
+                        self.send(index, request).await;
+                    }
+                }
+                Step::Fail(why) => return Err(format!("{key}: {why}")),
+            }
+        }
+        Ok(again)
+    }
+
+    /// Makes a request of a controller.
+    async fn send(&self, index: usize, request: Request) -> Outcome {
+        match self.controllers.get(index) {
+            Some(registered) => registered.client.send(request).await,
+            None => Outcome::default(),
+        }
+    }
+}

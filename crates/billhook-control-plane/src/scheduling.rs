@@ -1,0 +1,77 @@
+//! Which pods may run on which nodes: selectors, affinity, taints.
+
+use serde_json::Value;
+
+use crate::object::Object;
+
+/// Returns whether the node selector and the required node affinity of a pod's spec admit a node.
+pub(crate) fn selects(spec: &Value, node: &Object) -> bool {
+    let wanted = spec.get("nodeSelector").and_then(Value::as_object).into_iter().flatten();
+    let has_labels = wanted.into_iter().all(|(name, value)| node.labels().get(name) == Some(value));
+    let required = "/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution";
+    let terms = spec.pointer(required).map(|required| list(required, "nodeSelectorTerms"));
+    has_labels && terms.is_none_or(|terms| terms.iter().any(|term| is_met(term, node)))
+}
+
+/// A term without requirements admits no node.
+fn is_met(term: &Value, node: &Object) -> bool {
+    let (expressions, fields) = (list(term, "matchExpressions"), list(term, "matchFields"));
+    let label = |name: &str| node.labels().get(name).and_then(Value::as_str);
+    let field = |name: &str| (name == "metadata.name").then(|| node.name());
+    !(expressions.is_empty() && fields.is_empty())
+        && expressions.iter().all(|it| holds(it, label(text(it, "key"))))
+        && fields.iter().all(|it| holds(it, field(text(it, "key"))))
+}
+
+/// Returns whether a requirement holds for a value.
+fn holds(requirement: &Value, value: Option<&str>) -> bool {
+    let values = list(requirement, "values");
+    let is_among = || value.is_some_and(|value| values.iter().any(|it| it.as_str() == Some(value)));
+    let numbers = || {
+        let wanted: i64 = values.first()?.as_str()?.parse().ok()?;
+        Some((value?.parse::<i64>().ok()?, wanted))
+    };
+    match text(requirement, "operator") {
+        "In" => is_among(),
+        "NotIn" => !is_among(),
+        "Exists" => value.is_some(),
+        "DoesNotExist" => value.is_none(),
+        "Gt" => numbers().is_some_and(|(value, wanted)| value > wanted),
+        "Lt" => numbers().is_some_and(|(value, wanted)| value < wanted),
+        _ => false,
+    }
+}
+
+/// Returns the first taint of a node with one of some effects that tolerations do not tolerate.
+pub(crate) fn untolerated<'n>(
+    node: &'n Object,
+    effects: &[&str],
+    tolerations: &[Value],
+) -> Option<&'n Value> {
+    let mut taints = node.list("/spec/taints").iter();
+    taints.find(|taint| {
+        effects.contains(&text(taint, "effect"))
+            && !tolerations.iter().any(|toleration| tolerates(toleration, taint))
+    })
+}
+
+/// Returns whether a toleration tolerates a taint.
+pub(crate) fn tolerates(toleration: &Value, taint: &Value) -> bool {
+    let (effect, key) = (text(toleration, "effect"), text(toleration, "key"));
+    let is_about = (effect.is_empty() || effect == text(taint, "effect"))
+        && (key.is_empty() || key == text(taint, "key"));
+    is_about
+        && match text(toleration, "operator") {
+            "Exists" => true,
+            _ => text(toleration, "value") == text(taint, "value"),
+        }
+}
+
+/// Returns the list of a member; an empty one if it is absent.
+fn list<'v>(value: &'v Value, name: &str) -> &'v [Value] {
+    value.get(name).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
+}
+
+fn text<'v>(value: &'v Value, name: &str) -> &'v str {
+    value.get(name).and_then(Value::as_str).unwrap_or_default()
+}

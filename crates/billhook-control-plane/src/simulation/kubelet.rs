@@ -1,0 +1,130 @@
+//! The simulated nodes (CP-111 to CP-117).
+
+use std::fmt;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use serde_json::json;
+
+use super::container::Container;
+use super::node::account;
+use super::pod::Pod;
+use super::rules::Simulation;
+use super::script::Script;
+use super::status::{Address, patch};
+use crate::account::Account;
+use crate::clock::Timestamp;
+use crate::controller::{Controller, Keys};
+use crate::event::Event;
+use crate::object::Object;
+use crate::plan::Plan;
+use crate::pods::is_terminal;
+use crate::request::Request;
+use crate::resource::{NODES, PODS, Resource};
+use crate::view::{Change, View};
+
+/// Runs the pods of all nodes as a [`Simulation`] says.
+pub(crate) struct Kubelet {
+    account: Account,
+    simulation: Simulation,
+    /// How many pods have got an address.
+    addresses: AtomicU32,
+}
+
+impl fmt::Debug for Kubelet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Kubelet").finish_non_exhaustive()
+    }
+}
+
+impl Kubelet {
+    /// Creates the nodes' part, whose fields have a manager.
+    pub(crate) fn new(manager: &str, simulation: Simulation) -> Self {
+        Kubelet { account: account(manager, "node-0"), simulation, addresses: AtomicU32::new(0) }
+    }
+
+    fn next_address(&self) -> Address {
+        Address::nth(self.addresses.fetch_add(1, Ordering::Relaxed))
+    }
+
+    /// Writes the status of a pod if it has changed, and tells of containers that wait for a restart.
+    fn write(&self, pod: &Pod<'_>, script: &Script, now: Timestamp) -> Plan {
+        let object = pod.object;
+        let Some(status) = patch(pod, script, || self.next_address(), now) else {
+            return Plan::nothing();
+        };
+        let patch = json!({"metadata": {"uid": object.uid()}, "status": status});
+        let write = Request::patch_in(&PODS, object.key(), "status", &patch);
+        let plan = Plan::nothing().try_request(write, &[404, 409]);
+        pod.containers.iter().filter_map(|it| waiting_event(object, it)).fold(plan, Plan::event)
+    }
+}
+
+impl Controller for Kubelet {
+    fn name(&self) -> &'static str {
+        "kubelet"
+    }
+
+    fn account(&self) -> Account {
+        self.account.clone()
+    }
+
+    fn watches(&self) -> Vec<&'static Resource> {
+        vec![&PODS]
+    }
+
+    fn concerns(&self, change: &Change, _: &View, keys: &mut Keys) {
+        let pod = change.after.iter().filter(|pod| !pod.text("/spec/nodeName").is_empty());
+        pod.for_each(|pod| keys.add(pod.key()));
+    }
+
+    fn sync(&self, key: &str, view: &View, now: Timestamp) -> Plan {
+        let Some(object) = view.get(&PODS, key) else { return Plan::nothing() };
+        if view.get(&NODES, object.text("/spec/nodeName")).is_none() {
+            return Plan::nothing();
+        }
+        let script = self.simulation.script(object);
+        let mut pod = Pod::read(object, now);
+        if object.is_deleting() {
+            return self.stop(pod, &script, now);
+        }
+        if is_terminal(object) {
+            return Plan::nothing();
+        }
+        let next = pod.advance(&script, now);
+        let plan = self.write(&pod, &script, now);
+        next.into_iter().filter(|next| !next.is_zero()).fold(plan, Plan::again_after)
+    }
+}
+
+impl Kubelet {
+    /// Stops the containers of a pod that is being deleted, and lets it go (CP-114).
+    fn stop(&self, mut pod: Pod<'_>, script: &Script, now: Timestamp) -> Plan {
+        let object = pod.object;
+        let is_gone = object.int("/metadata/deletionGracePeriodSeconds") == Some(0);
+        if script.ignores_deletion || is_gone {
+            return Plan::nothing();
+        }
+        let mut plan = Plan::nothing();
+        if !is_terminal(object) {
+            let left = pod.stop(script, now);
+            plan = self.write(&pod, script, now);
+            if let Some(left) = left {
+                return plan.again_after(left.max(Duration::from_millis(1)));
+            }
+        }
+        let options = json!({"gracePeriodSeconds": 0, "preconditions": {"uid": object.uid()}});
+        plan.try_request(Request::delete(&PODS, object.key(), &options), &[404, 409])
+    }
+}
+
+/// Returns the event of a container that has begun to wait after a failure (CP-113).
+fn waiting_event(pod: &Object, container: &Container) -> Option<Event> {
+    let (reason, message) = container.waits_because()?;
+    let reason = match reason {
+        "CrashLoopBackOff" | "ImagePullBackOff" => "BackOff",
+        "ErrImagePull" => "Failed",
+        _ => return None,
+    };
+    Some(Event::warning(&PODS, pod, reason, message.to_owned()))
+}

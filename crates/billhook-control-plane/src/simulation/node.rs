@@ -1,0 +1,93 @@
+//! Nodes as simulated kubelets register them (CP-102).
+
+use billhook_apimachinery::UserInfo;
+use billhook_apiserver::Server;
+use serde_json::{Value, json};
+
+use crate::account::Account;
+use crate::client::Client;
+use crate::clock::Timestamp;
+use crate::request::Request;
+use crate::resource::{CLUSTER_ROLE_BINDINGS, NODES, SELF_SUBJECT_ACCESS_REVIEWS};
+
+/// The group of all nodes, and the role that they have.
+const GROUP: &str = "system:nodes";
+const ROLE: &str = "system:node";
+/// The binding that lets simulated nodes work where roles decide what users may do.
+const BINDING: &str = "billhook:nodes";
+
+/// Returns the account of a node.
+pub(super) fn account(manager: &str, name: &str) -> Account {
+    let user = UserInfo::named(format!("system:node:{name}"));
+    Account::new(user.group(GROUP).group("system:authenticated"), manager)
+}
+
+/// Creates a node as its kubelet registers it. Nothing keeps pods from it.
+pub(crate) async fn register(server: &Server, manager: &str, name: &str, now: Timestamp) {
+    let client = Client::new(server.clone(), account(manager, name));
+    // There may be a node of this name already.
+    client.send(Request::create(&NODES, "", &node(name, now))).await;
+    // A server taints new nodes as not ready.
+    client.send(Request::merge_patch(&NODES, name, &json!({"spec": {"taints": null}}))).await;
+}
+
+/// Lets nodes do what they have to, if they may not yet.
+pub(crate) async fn permit(server: &Server, manager: &str) {
+    let client = Client::new(server.clone(), account(manager, "node-0"));
+    let asked = json!({
+        "apiVersion": "authorization.k8s.io/v1", "kind": "SelfSubjectAccessReview",
+        "spec": {"resourceAttributes": {"verb": "create", "resource": "nodes"}},
+    });
+    let answer = client.send(Request::create(&SELF_SUBJECT_ACCESS_REVIEWS, "", &asked)).await;
+    if answer.object().pointer("/status/allowed") == Some(&Value::Bool(true)) {
+        return;
+    }
+    let server_itself = UserInfo::named("system:apiserver").group("system:masters");
+    let client = Client::new(server.clone(), Account::new(server_itself, "kube-apiserver"));
+    let group = "rbac.authorization.k8s.io";
+    let binding = json!({
+        "apiVersion": format!("{group}/v1"), "kind": "ClusterRoleBinding",
+        "metadata": {"name": BINDING},
+        "roleRef": {"apiGroup": group, "kind": "ClusterRole", "name": ROLE},
+        "subjects": [{"apiGroup": group, "kind": "Group", "name": GROUP}],
+    });
+    // There may be such a binding already.
+    client.send(Request::create(&CLUSTER_ROLE_BINDINGS, "", &binding)).await;
+}
+
+/// Returns a node that is ready and has room for any number of pods.
+fn node(name: &str, now: Timestamp) -> Value {
+    let time = now.to_rfc3339();
+    let condition = |kind: &str, status: &str, reason: &str, message: &str| {
+        json!({
+            "type": kind, "status": status, "reason": reason, "message": message,
+            "lastHeartbeatTime": time, "lastTransitionTime": time,
+        })
+    };
+    let room = json!({"cpu": "1k", "memory": "1Ti", "pods": "1M"});
+    json!({
+        "apiVersion": "v1", "kind": "Node",
+        "metadata": {"name": name, "labels": {
+            "kubernetes.io/arch": "amd64", "kubernetes.io/hostname": name,
+            "kubernetes.io/os": "linux",
+        }},
+        "status": {
+            "capacity": room, "allocatable": room,
+            "addresses": [
+                {"type": "InternalIP", "address": "10.0.0.1"},
+                {"type": "Hostname", "address": name},
+            ],
+            "conditions": [
+                condition("Ready", "True", "KubeletReady", "kubelet is posting ready status"),
+                condition("MemoryPressure", "False", "KubeletHasSufficientMemory",
+                    "kubelet has sufficient memory available"),
+                condition("DiskPressure", "False", "KubeletHasNoDiskPressure",
+                    "kubelet has no disk pressure"),
+                condition("PIDPressure", "False", "KubeletHasSufficientPID",
+                    "kubelet has sufficient PID available"),
+                condition("NetworkUnavailable", "False", "RouteCreated",
+                    "RouteController created a route"),
+            ],
+        },
+    })
+}
