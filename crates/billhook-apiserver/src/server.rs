@@ -139,7 +139,7 @@ impl Server {
     /// let server = Server::builder().build();
     /// let mut changes = server.changes();
     /// assert!(matches!(changes.read()?, Batch::Objects(_)));
-    /// server.load_text("{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}").await?;
+    /// server.load_text("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}").await?;
     /// let Batch::Events(events) = changes.read()? else { return Err("begun again".into()) };
     /// let (collection, event) = &events[0];
     /// assert_eq!((collection.parts(), event.key()), (("", "configmaps"), "default/a"));
