@@ -95,7 +95,7 @@ impl Preparation<'_> {
             });
             self.prepare_update(&mut resource, old, warnings)?;
             *object = scale::of_resource(scale, &resource)?;
-            // From here on nobody sees the owners.
+            // From here on the owners are not seen.
             attributes.old_object = Some(scale::of_resource(scale, old)?);
             return Ok(Some(resource));
         }
