@@ -5,6 +5,7 @@ mod args;
 mod control_plane;
 mod hosts;
 mod kubeconfig;
+mod roles;
 
 use std::error::Error;
 use std::net::IpAddr;
@@ -123,6 +124,10 @@ async fn serve(command: &Serve) -> Result<(), Failure> {
     let Controllers { selection, rules } = controllers;
     controllers::run(server.clone(), &selection, rules, authority.as_deref()).await;
     listener.run(server.clone(), &mut signals).await;
+    if let Some(file) = &command.record_rbac {
+        let roles = roles::of(&server.used_permissions());
+        std::fs::write(file, roles).map_err(|error| Problem::io(Place::path(file), &error))?;
+    }
     server.close().await.map_err(|error| unusable_data(command, &error.to_string()))?;
     Ok(())
 }
@@ -204,6 +209,9 @@ async fn server(command: &Serve, controllers: &Controllers) -> Result<(Server, u
         true => builder.any_namespace(),
         false => builder.bootstrap(),
     };
+    if command.record_rbac.is_some() {
+        builder = builder.record_permissions();
+    }
     if command.collect_garbage || controllers.selection.collects_garbage() {
         builder = builder.collect_garbage();
     }
