@@ -12,24 +12,45 @@
 //!    `ownership`, `pods`, `conditions` and `slow_start`.
 
 mod deployments;
+mod disruption_budgets;
+mod endpoints;
+mod quotas;
 mod replica_sets;
+mod role_aggregation;
 mod root_certificate;
 mod service_accounts;
+mod volumes;
 
 use std::sync::Arc;
 
 use self::deployments::Deployments;
+use self::disruption_budgets::DisruptionBudgets;
+use self::endpoints::{EndpointSlices, Endpoints, Mirroring};
+use self::quotas::Quotas;
 use self::replica_sets::ReplicaSets;
+use self::role_aggregation::RoleAggregation;
 pub use self::root_certificate::RootCertificate;
 use self::service_accounts::ServiceAccounts;
+pub use self::volumes::Provisioner;
+use self::volumes::{ClaimProtection, Claims, VolumeProtection, Volumes};
 use crate::controller::Controller;
 
 /// Returns all controllers that need no settings, in the order in which they work.
 pub fn all() -> Vec<Arc<dyn Controller>> {
     vec![
         Arc::new(Deployments),
+        Arc::new(DisruptionBudgets),
+        Arc::new(EndpointSlices::default()),
+        Arc::new(Endpoints::default()),
+        Arc::new(Mirroring),
+        Arc::new(Quotas),
         Arc::new(ReplicaSets::of_replica_sets()),
         Arc::new(ReplicaSets::of_replication_controllers()),
+        Arc::new(RoleAggregation),
         Arc::new(ServiceAccounts),
+        Arc::new(Claims),
+        Arc::new(Volumes),
+        Arc::new(ClaimProtection),
+        Arc::new(VolumeProtection),
     ]
 }
