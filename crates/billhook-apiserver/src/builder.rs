@@ -50,6 +50,7 @@ pub struct ServerBuilder {
     collects_garbage: bool,
     disabled_plugins: Vec<String>,
     has_controllers: bool,
+    has_namespace_controller: bool,
     service_ranges: ServiceRanges,
     bootstraps: bool,
 }
@@ -78,6 +79,7 @@ impl Default for ServerBuilder {
             collects_garbage: false,
             disabled_plugins: Vec::new(),
             has_controllers: true,
+            has_namespace_controller: true,
             service_ranges: ServiceRanges::default(),
             bootstraps: false,
         }
@@ -322,6 +324,14 @@ impl ServerBuilder {
         self
     }
 
+    /// Leaves namespaces that are being deleted to a controller that makes requests, such as that of
+    /// billhook-control-plane.
+    #[must_use]
+    pub fn without_namespace_controller(mut self) -> Self {
+        self.has_namespace_controller = false;
+        self
+    }
+
     /// Sets the addresses and ports that services get; `10.0.0.0/24` and 30000 to 32767 by default.
     #[must_use]
     pub fn service_ranges(mut self, ranges: ServiceRanges) -> Self {
@@ -369,6 +379,7 @@ impl ServerBuilder {
             collects_garbage,
             disabled_plugins,
             has_controllers,
+            has_namespace_controller,
             service_ranges,
             bootstraps,
         } = self;
@@ -389,6 +400,7 @@ impl ServerBuilder {
             collects_garbage,
             disabled_plugins,
             has_controllers,
+            has_namespace_controller: has_controllers && has_namespace_controller,
             service_ranges,
             bootstraps,
             budgets: Budgets::default(),

@@ -111,6 +111,11 @@ impl ControlPlaneBuilder {
         let ControlPlaneBuilder { server, clock, seed, mut controllers, nodes, manager, script } =
             self;
         let (identifiers, now) = (Identifiers::new(clock.clone(), seed), clock.clone());
+        let ends_namespaces = |it: &Arc<dyn Controller>| it.name() == "namespace-controller";
+        let server = match controllers.iter().any(ends_namespaces) {
+            true => server.without_namespace_controller(),
+            false => server,
+        };
         let server = server
             .server_fields(move || identifiers.server_fields())
             .clock(move || now.now().to_time())

@@ -93,6 +93,11 @@ impl Request {
         Request::new(Method::DELETE, resource.path_of(key), JSON, options)
     }
 
+    /// Deletes all objects of a collection, by its path, with `DeleteOptions`.
+    pub fn delete_all(path: &str, options: &Value) -> Self {
+        Request::new(Method::DELETE, path.to_owned(), JSON, options)
+    }
+
     /// Deletes the object that a controller has seen, and no other one of its name.
     pub fn delete_seen(resource: &Resource, object: &Object) -> Self {
         let options = json!({"preconditions": {"uid": object.uid()}});

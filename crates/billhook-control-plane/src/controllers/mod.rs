@@ -19,6 +19,7 @@ mod replica_sets;
 mod role_aggregation;
 mod root_certificate;
 mod service_accounts;
+mod terminating_namespaces;
 mod volumes;
 
 use std::sync::Arc;
@@ -31,6 +32,7 @@ use self::replica_sets::ReplicaSets;
 use self::role_aggregation::RoleAggregation;
 pub use self::root_certificate::RootCertificate;
 use self::service_accounts::ServiceAccounts;
+use self::terminating_namespaces::TerminatingNamespaces;
 pub use self::volumes::Provisioner;
 use self::volumes::{ClaimProtection, Claims, VolumeProtection, Volumes};
 use crate::controller::Controller;
@@ -48,6 +50,7 @@ pub fn all() -> Vec<Arc<dyn Controller>> {
         Arc::new(ReplicaSets::of_replication_controllers()),
         Arc::new(RoleAggregation),
         Arc::new(ServiceAccounts),
+        Arc::new(TerminatingNamespaces),
         Arc::new(Claims),
         Arc::new(Volumes),
         Arc::new(ClaimProtection),
