@@ -130,7 +130,7 @@ pub use review::{
 pub use stage::Stage;
 pub use time::now;
 pub use trace::{
-    Action, Difference, HookResult, IdempotenceFinding, Mutator, RequestOutcome, Step,
+    Action, Difference, HookResult, IdempotenceFinding, Mutator, RequestOutcome, Step, differences,
 };
 pub use write_path::{
     Accepted, Admission, AdmissionOutcome, Allocator, DeleteOptions, Findings, KindStrategy,

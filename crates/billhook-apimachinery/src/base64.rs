@@ -1,4 +1,4 @@
-//! Base64 as byte strings are written in JSON: the standard alphabet, padded.
+//! Base64 as byte strings are written in JSON: the standard alphabet, padded; and as in URLs.
 
 const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
@@ -15,6 +15,20 @@ pub fn encode(bytes: &[u8]) -> String {
         }
     }
     text
+}
+
+/// Encodes bytes as text that may stand in a URL: with `-` and `_`, and without padding.
+pub fn encode_url(bytes: &[u8]) -> String {
+    encode(bytes).trim_end_matches('=').replace('+', "-").replace('/', "_")
+}
+
+/// Decodes the text that [`encode_url`] makes; none if it is another one.
+pub fn decode_url(text: &str) -> Option<Vec<u8>> {
+    if text.contains(['+', '/', '=', '\r', '\n']) {
+        return None;
+    }
+    let padding = "=".repeat((4 - text.len() % 4) % 4);
+    decode(&(text.replace('-', "+").replace('_', "/") + &padding)).ok()
 }
 
 /// Decodes a text, in which line breaks do not count.

@@ -21,11 +21,12 @@ use crate::controllers::{CONTROLLERS, create_definition, create_initial};
 use crate::edition::EDITIONS;
 use crate::future::finish;
 use crate::own::own_resources;
+use crate::permissions::{AuthorizationMode, Decide, Permissions, master};
 use crate::resources::WatchCaches;
 use crate::server::Server;
 use crate::shared::{Clock, Configured, Settings, Shared};
 use crate::storage::Storage;
-use crate::users::{AUTHENTICATED, Authorizer};
+use crate::tokens::ServiceAccountTokens;
 use crate::webhooks::Webhooks;
 
 impl Server {
@@ -40,7 +41,8 @@ pub struct ServerBuilder {
     kubernetes: KubernetesVersion,
     definitions: Vec<Value>,
     user: UserInfo,
-    authorizer: Authorizer,
+    authorization: AuthorizationMode,
+    answers: Option<Arc<Decide>>,
     new_objects: Option<Arc<dyn Fn() -> ServerFields + Send + Sync>>,
     clock: Clock,
     webhooks: Webhooks,
@@ -53,6 +55,7 @@ pub struct ServerBuilder {
     has_namespace_controller: bool,
     service_ranges: ServiceRanges,
     bootstraps: bool,
+    tokens: ServiceAccountTokens,
 }
 
 impl fmt::Debug for ServerBuilder {
@@ -68,8 +71,9 @@ impl Default for ServerBuilder {
         ServerBuilder {
             kubernetes: KubernetesVersion::default(),
             definitions: Vec::new(),
-            user: UserInfo::named("system:admin").group("system:masters").group(AUTHENTICATED),
-            authorizer: Authorizer::default(),
+            user: master(),
+            authorization: AuthorizationMode::default(),
+            answers: None,
             new_objects: None,
             clock: Clock::default(),
             webhooks: Webhooks::default(),
@@ -82,6 +86,7 @@ impl Default for ServerBuilder {
             has_namespace_controller: true,
             service_ranges: ServiceRanges::default(),
             bootstraps: false,
+            tokens: ServiceAccountTokens::default(),
         }
     }
 }
@@ -126,8 +131,29 @@ impl ServerBuilder {
         self
     }
 
-    /// Decides what users may do, where somebody asks: by access reviews and by `authorizer` in
-    /// expressions. By default everything is allowed. Requests are made whatever it says.
+    /// Refuses the requests that users may not make. By default every user may do everything.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// use billhook_apimachinery::UserInfo;
+    /// use billhook_apiserver::{AuthorizationMode, Server};
+    /// use tower_service::Service as _;
+    ///
+    /// let mut server = Server::builder().authorization_mode(AuthorizationMode::Rbac).build();
+    /// let request = http::Request::get("/api/v1/namespaces/default/pods");
+    /// let request = request.extension(UserInfo::named("alice")).body(String::new())?;
+    /// assert_eq!(server.call(request).await?.status(), 403);
+    /// # Ok(()) }
+    /// ```
+    #[must_use]
+    pub fn authorization_mode(mut self, mode: AuthorizationMode) -> Self {
+        self.authorization = mode;
+        self
+    }
+
+    /// Answers those who ask what users may do, in place of the authorization mode: access reviews and
+    /// `authorizer` in expressions. Requests are made whatever it says.
     ///
     /// ```
     /// use billhook::webhook::AuthorizationDecision;
@@ -145,7 +171,7 @@ impl ServerBuilder {
         + Sync
         + 'static,
     ) -> Self {
-        self.authorizer = Authorizer::new(decide);
+        self.answers = Some(Arc::new(decide));
         self
     }
 
@@ -332,6 +358,13 @@ impl ServerBuilder {
         self
     }
 
+    /// Sets how tokens of service accounts are signed and verified.
+    #[must_use]
+    pub fn service_account_tokens(mut self, tokens: ServiceAccountTokens) -> Self {
+        self.tokens = tokens;
+        self
+    }
+
     /// Sets the addresses and ports that services get; `10.0.0.0/24` and 30000 to 32767 by default.
     #[must_use]
     pub fn service_ranges(mut self, ranges: ServiceRanges) -> Self {
@@ -369,7 +402,8 @@ impl ServerBuilder {
             kubernetes,
             definitions: documents,
             user,
-            authorizer,
+            authorization,
+            answers,
             new_objects,
             clock,
             webhooks,
@@ -382,6 +416,7 @@ impl ServerBuilder {
             has_namespace_controller,
             service_ranges,
             bootstraps,
+            tokens,
         } = self;
         let chain = Chain::new(webhooks).kubernetes(kubernetes);
         let configured = RwLock::new(Configured::new(chain.clone()));
@@ -389,8 +424,6 @@ impl ServerBuilder {
             kubernetes,
             edition: EDITIONS.of(kubernetes),
             user,
-            asked_by_expressions: Arc::new(authorizer.clone()),
-            authorizer,
             new_objects,
             clock,
             chain,
@@ -403,10 +436,14 @@ impl ServerBuilder {
             has_namespace_controller: has_controllers && has_namespace_controller,
             service_ranges,
             bootstraps,
+            tokens,
             budgets: Budgets::default(),
         };
+        let permissions = Arc::new(Permissions::new(authorization, answers));
         let shared = Shared {
             settings: Arc::new(settings),
+            permissions: Arc::clone(&permissions),
+            asked_by_expressions: permissions,
             storage,
             catalog: RwLock::new(own_resources(kubernetes)),
             watch_caches: WatchCaches::default(),

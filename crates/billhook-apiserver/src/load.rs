@@ -9,6 +9,7 @@ use billhook::{CustomResourceDefinition, Manifest, Scope};
 use billhook_apimachinery::record::text;
 use billhook_apimachinery::value::{DeepValue, deep_clone};
 use billhook_apimachinery::{Status, split_api_version};
+use billhook_kinds::InitialObject;
 use serde_json::Value;
 
 use crate::namespaces::{INITIAL, NAMESPACES};
@@ -188,6 +189,10 @@ impl Loaded {
 pub(crate) async fn dump(server: &Arc<Shared>) -> Result<String, Status> {
     let mut documents = Vec::new();
     let mut dumped = BTreeSet::new();
+    let initial: BTreeSet<_> = match server.settings.bootstraps {
+        true => InitialObject::all(server.settings.kubernetes).map(place_of).collect(),
+        false => BTreeSet::new(),
+    };
     for listed in server.catalog().resources() {
         let collection = listed.collection();
         if !dumped.insert(collection.clone()) {
@@ -197,13 +202,21 @@ pub(crate) async fn dump(server: &Arc<Shared>) -> Result<String, Status> {
         for object in listing.objects {
             let resource = listed.resource().ok_or_else(|| not_compiled(listed.kind()))?;
             let is_namespace = resource.definition.name() == NAMESPACES;
-            if is_namespace && INITIAL.contains(&&*object.key) {
+            let (group, plural) = collection.parts();
+            if is_namespace && INITIAL.contains(&&*object.key)
+                || initial.contains(&(group, plural, &*object.key))
+            {
                 continue;
             }
             documents.push(document(resource, &object).await?);
         }
     }
     Ok(documents.join("---\n"))
+}
+
+/// The group, the resource and the key of an object that a cluster begins with.
+fn place_of(object: &InitialObject) -> (&str, &str, &str) {
+    (object.group, object.plural, object.key)
 }
 
 fn not_compiled(kind: &str) -> Status {

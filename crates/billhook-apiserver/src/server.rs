@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, RwLock};
 use std::task::{Context, Poll};
 
 use billhook::CustomResourceDefinition;
-use billhook_apimachinery::Status;
+use billhook_apimachinery::{Status, UserInfo};
 use bytes::Bytes;
 use http::Method;
 use http_body_util::BodyExt as _;
@@ -22,12 +22,15 @@ use crate::discovery;
 use crate::future::BoxFuture;
 use crate::load::{self, CreateError, LoadError, Loaded, Why};
 use crate::openapi;
+use crate::permissions::{AuthorizationMode, master, question_of};
 use crate::request::Request;
 use crate::response::{Form, Response, complete, timed_out};
 use crate::rest;
 use crate::reviews;
 use crate::shared::Shared;
 use crate::storage::{BackendError, Changes};
+use crate::tokens::authenticate;
+use crate::users::{impersonated, questions_of_impersonation};
 use crate::version_and_health;
 
 /// An API server for custom resources, in process. Clones are the same server; when the last one is
@@ -80,9 +83,12 @@ impl Server {
     /// definitions goes on with them in both.
     #[must_use]
     pub fn fork(&self) -> Self {
+        let permissions = Arc::new(self.shared.permissions.fork());
         let shared = Shared {
             settings: Arc::clone(&self.shared.settings),
             storage: self.shared.storage.fork(),
+            permissions: Arc::clone(&permissions),
+            asked_by_expressions: permissions,
             catalog: RwLock::new(self.shared.catalog()),
             watch_caches: self.shared.watch_caches.fork(),
             configured: RwLock::new(self.shared.configured()),
@@ -232,8 +238,12 @@ impl Server {
         let path = load::path(&self.shared, object)?;
         let copy = load::without_revision(object);
         let object = copy.as_deref().unwrap_or(object);
-        let request = http::Request::post(path)
-            .header(http::header::USER_AGENT, "billhook")
+        let mut request = http::Request::post(path).header(http::header::USER_AGENT, "billhook");
+        if self.shared.permissions.mode != AuthorizationMode::AlwaysAllow {
+            // Those who hold the server may do everything.
+            request = request.extension(master());
+        }
+        let request = request
             .body(billhook::to_json(object))
             .map_err(|error| Why::Refused(Status::bad_request(error.to_string())))?;
         let response = self.clone().answer(request).await;
@@ -262,6 +272,14 @@ impl Server {
     /// If an object cannot be read any more, as when the version that it is stored in is gone.
     pub async fn dump(&self) -> Result<String, Status> {
         load::dump(&self.shared).await
+    }
+
+    /// Returns the user of a token of a service account (BK-253); none if the server did not make it,
+    /// if it has ended, or if its account is gone. For those who pass requests on, which carry their
+    /// user.
+    pub fn authenticate(&self, token: &str) -> Option<UserInfo> {
+        let audiences = self.shared.settings.tokens.own_audiences();
+        authenticate(&self.shared, token, audiences).map(|(user, _)| user)
     }
 
     /// Refuses a request without reading its body, in the form of the server's other failures: for who
@@ -294,9 +312,27 @@ impl Server {
     {
         let (parts, body) = request.into_parts();
         let budgets = &self.shared.settings.budgets;
-        let request = Request::new(parts, read(body, &budgets.bodies).await);
-        let answer = self.answer_in_time(&request).await;
+        let mut request = Request::new(parts, read(body, &budgets.bodies).await);
+        let answer = match self.authorize(&mut request) {
+            Ok(()) => self.answer_in_time(&request).await,
+            Err(status) => Form::of_failures(&request).status(&status),
+        };
         self.complete(&request, answer)
+    }
+
+    /// Finds the user of a request, and refuses what the user may not do.
+    fn authorize(&self, request: &mut Request) -> Result<(), Status> {
+        let permissions = &self.shared.permissions;
+        if let Some(user) = impersonated(&request.headers)? {
+            for question in questions_of_impersonation(&request.headers)? {
+                permissions.check(self.shared.user_of(request), &question)?;
+            }
+            request.user = Some(user);
+        }
+        if permissions.mode == AuthorizationMode::AlwaysAllow {
+            return Ok(());
+        }
+        permissions.check(self.shared.user_of(request), &question_of(request))
     }
 
     /// Answers a request before its time is over (RE-22).

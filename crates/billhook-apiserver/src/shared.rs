@@ -18,14 +18,19 @@ use crate::budget::Budgets;
 use crate::edition::Edition;
 use crate::future::BoxFuture;
 use crate::links::Links;
+use crate::permissions::Permissions;
+use crate::request::Request;
 use crate::resources::{Catalog, Resource, Served, WatchCaches};
 use crate::storage::{Collection, Object, Observer, Range, Storage};
-use crate::users::Authorizer;
+use crate::tokens::ServiceAccountTokens;
 
 /// Everything that requests share.
 pub(crate) struct Shared {
     pub(crate) settings: Arc<Settings>,
     pub(crate) storage: Storage,
+    pub(crate) permissions: Arc<Permissions>,
+    /// The same, for expressions.
+    pub(crate) asked_by_expressions: Arc<dyn UserAuthorizer>,
     pub(crate) catalog: RwLock<Catalog>,
     pub(crate) watch_caches: WatchCaches,
     /// The chain of clients' writes.
@@ -118,9 +123,6 @@ pub(crate) struct Settings {
     pub(crate) edition: &'static Edition,
     /// The user who makes the requests that impersonate no other (RE-142).
     pub(crate) user: UserInfo,
-    pub(crate) authorizer: Authorizer,
-    /// The same, for expressions.
-    pub(crate) asked_by_expressions: Arc<dyn UserAuthorizer>,
     /// The source of UIDs, times and name suffixes, if it is not that of every write path.
     pub(crate) new_objects: Option<Arc<dyn Fn() -> ServerFields + Send + Sync>>,
     /// The clock of managed fields and of ages.
@@ -139,6 +141,8 @@ pub(crate) struct Settings {
     pub(crate) service_ranges: ServiceRanges,
     /// The names of the admission plugins that are switched off.
     pub(crate) disabled_plugins: Vec<String>,
+    /// How tokens of service accounts are made and read.
+    pub(crate) tokens: ServiceAccountTokens,
     /// Whether definitions take the time that they take elsewhere.
     pub(crate) settles_like_a_server: bool,
     /// Whether deleted definitions go after the answer to the deletion.
@@ -298,6 +302,11 @@ impl Shared {
             Some(why) => Err(Status::internal_error(why)),
             None => Ok(()),
         }
+    }
+
+    /// Returns the user of a request.
+    pub(crate) fn user_of<'u>(&'u self, request: &'u Request) -> &'u UserInfo {
+        request.user.as_ref().unwrap_or(&self.settings.user)
     }
 
     /// Finds the resource that a part of URLs names in a version, with its lists and watches.

@@ -1,115 +1,158 @@
-//! The users of requests (RE-142), and what they may do.
+//! The users of requests (RE-142): those who make them, and those whom they impersonate.
 
-use std::borrow::Cow;
-use std::fmt;
-use std::sync::Arc;
+use std::collections::BTreeMap;
 
-use billhook::webhook::{AuthorizationDecision, AuthorizationRequest, UserAuthorizer};
+use billhook::webhook::{AuthorizationRequest, AuthorizationTarget, ResourceTarget};
 use billhook_apimachinery::net::{UrlPart, unescape_text};
+use billhook_apimachinery::print::quote;
 use billhook_apimachinery::{Status, UserInfo};
 use http::HeaderMap;
 
-use crate::request::Request;
-
+const IMPERSONATE: &str = "impersonate-";
 const USER: &str = "impersonate-user";
 const GROUP: &str = "impersonate-group";
 const UID: &str = "impersonate-uid";
 const EXTRA: &str = "impersonate-extra-";
 
+/// The user who did not say who it is.
+const ANONYMOUS: &str = "system:anonymous";
+/// The group of users who did not say who they are.
+const UNAUTHENTICATED: &str = "system:unauthenticated";
+/// The beginning of the names of service accounts as users.
+const SERVICE_ACCOUNT: &str = "system:serviceaccount:";
+/// The group of reviews of users.
+const AUTHENTICATION: &str = "authentication.k8s.io";
+
 /// The group of all users who have said who they are.
 pub(crate) const AUTHENTICATED: &str = "system:authenticated";
 
-/// Decides what users may do: everything, unless the builder of the server said otherwise.
-#[derive(Clone, Default)]
-pub(crate) struct Authorizer(Option<Arc<Decide>>);
-
-type Decide = dyn Fn(&UserInfo, &AuthorizationRequest) -> AuthorizationDecision + Send + Sync;
-
-impl Authorizer {
-    pub(crate) fn new(
-        decide: impl Fn(&UserInfo, &AuthorizationRequest) -> AuthorizationDecision
-        + Send
-        + Sync
-        + 'static,
-    ) -> Self {
-        Authorizer(Some(Arc::new(decide)))
-    }
-
-    /// Whether it allows everything, whoever asks.
-    pub(crate) fn allows_everything(&self) -> bool {
-        self.0.is_none()
-    }
-}
-
-impl fmt::Debug for Authorizer {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Authorizer")
-    }
-}
-
-impl UserAuthorizer for Authorizer {
-    fn authorize(&self, user: &UserInfo, request: &AuthorizationRequest) -> AuthorizationDecision {
-        let Some(decide) = &self.0 else { return AuthorizationDecision::new(true) };
-        match &request.service_account {
-            Some(account) => decide(&service_account(&account.namespace, &account.name), request),
-            None => decide(user, request),
-        }
-    }
-}
-
-fn service_account(namespace: &str, name: &str) -> UserInfo {
+/// Returns a service account as a user.
+pub(crate) fn service_account(namespace: &str, name: &str) -> UserInfo {
     let user = UserInfo::named(format!("system:serviceaccount:{namespace}:{name}"));
     let of_namespace = format!("system:serviceaccounts:{namespace}");
     user.group("system:serviceaccounts").group(of_namespace).group(AUTHENTICATED)
 }
 
-/// Adds the group that all users have who said who they are.
-fn authenticated(user: UserInfo) -> UserInfo {
-    let is_anonymous = user.username == "system:anonymous";
-    if is_anonymous || user.groups.iter().any(|group| group == AUTHENTICATED) {
-        return user;
-    }
-    user.group(AUTHENTICATED)
+/// Adds how a user proved who it is.
+pub(crate) fn with_credential(mut user: UserInfo, credential: &str) -> UserInfo {
+    let key = "authentication.kubernetes.io/credential-id".to_owned();
+    user.extra.insert(key, vec![credential.to_owned()]);
+    user
 }
 
-/// Returns the user of a request: the one whom it impersonates, or else the one who makes it, who is
-/// the server's own user unless its extensions have another one.
+/// Adds the group that all users have who said who they are, or that of those who did not.
+fn authenticated(user: UserInfo) -> UserInfo {
+    let is_anonymous = user.username == ANONYMOUS;
+    let has = |name: &str| user.groups.iter().any(|group| group == name);
+    match (is_anonymous, has(AUTHENTICATED), has(UNAUTHENTICATED)) {
+        (true, _, false) => user.group(UNAUTHENTICATED),
+        (false, false, false) => user.group(AUTHENTICATED),
+        _ => user,
+    }
+}
+
+/// Returns whom a request impersonates, if it does.
 ///
 /// # Errors
 ///
 /// If the request is about another user, but does not name one that can be read: it is never made by
-/// the server's own user instead.
-pub(crate) fn user_of<'u>(
-    request: &'u Request,
-    own: &'u UserInfo,
-) -> Result<Cow<'u, UserInfo>, Status> {
-    let headers = &request.headers;
-    let is_about_user = |name: &str| matches!(name, GROUP | UID) || name.starts_with(EXTRA);
+/// the one who sends it instead.
+pub(crate) fn impersonated(headers: &HeaderMap) -> Result<Option<UserInfo>, Status> {
+    if !headers.keys().any(|name| name.as_str().starts_with(IMPERSONATE)) {
+        return Ok(None);
+    }
+    let groups = texts(headers, GROUP)?;
+    let uid = texts(headers, UID)?.into_iter().next().unwrap_or_default();
+    let mut extra = BTreeMap::<String, Vec<String>>::new();
+    for header in headers.keys() {
+        let Some(key) = header.as_str().strip_prefix(EXTRA) else { continue };
+        let key = unescape_text(key, UrlPart::Path).unwrap_or_else(|_| key.to_owned());
+        extra.entry(key).or_default().extend(texts(headers, header.as_str())?);
+    }
     let Some(name) = texts(headers, USER)?.into_iter().next() else {
-        return match headers.keys().find(|name| is_about_user(name.as_str())) {
-            Some(header) => Err(Status::bad_request(format!(
-                "the header {header} needs the header {USER}, which names the user to impersonate"
-            ))),
-            None => Ok(Cow::Borrowed(request.user.as_ref().unwrap_or(own))),
-        };
+        if groups.is_empty() && uid.is_empty() && extra.is_empty() {
+            return Ok(None);
+        }
+        return Err(Status::bad_request(format!(
+            "requested &user.DefaultInfo{{Name:\"\", UID:{}, Groups:{}, Extra:{}}} without \
+             impersonating a user name",
+            quote(&uid),
+            go_list(&groups),
+            go_map(&extra),
+        )));
     };
-    let account = name.strip_prefix("system:serviceaccount:").and_then(|rest| rest.split_once(':'));
+    let account = name.strip_prefix(SERVICE_ACCOUNT).and_then(|rest| rest.split_once(':'));
     let mut user = match account {
         Some((namespace, name)) => service_account(namespace, name),
         None => UserInfo::named(&name),
     };
-    let groups = texts(headers, GROUP)?;
     if !groups.is_empty() {
         user.groups = groups;
     }
     user = authenticated(user);
-    user.uid = texts(headers, UID)?.into_iter().next().unwrap_or_default();
+    (user.uid, user.extra) = (uid, extra);
+    Ok(Some(user))
+}
+
+/// Returns what a user must be allowed who impersonates another one: the verb `impersonate` for the
+/// name and for each group and value that the headers name.
+pub(crate) fn questions_of_impersonation(
+    headers: &HeaderMap,
+) -> Result<Vec<AuthorizationRequest>, Status> {
+    let mut targets = Vec::new();
+    for name in texts(headers, USER)?.into_iter().take(1) {
+        let account = name.strip_prefix(SERVICE_ACCOUNT).and_then(|rest| rest.split_once(':'));
+        targets.push(match account {
+            Some((namespace, account)) => {
+                let mut target = named("", "serviceaccounts", account);
+                namespace.clone_into(&mut target.namespace);
+                target
+            }
+            None => named("", "users", &name),
+        });
+    }
+    targets.extend(texts(headers, GROUP)?.iter().map(|group| named("", "groups", group)));
+    targets
+        .extend(texts(headers, UID)?.iter().take(1).map(|uid| named(AUTHENTICATION, "uids", uid)));
     for header in headers.keys() {
         let Some(key) = header.as_str().strip_prefix(EXTRA) else { continue };
         let key = unescape_text(key, UrlPart::Path).unwrap_or_else(|_| key.to_owned());
-        user.extra.entry(key).or_default().extend(texts(headers, header.as_str())?);
+        targets.extend(texts(headers, header.as_str())?.iter().map(|value| {
+            let mut target = named(AUTHENTICATION, "userextras", value);
+            target.subresource.clone_from(&key);
+            target
+        }));
     }
-    Ok(Cow::Owned(user))
+    let questions = targets.into_iter().map(|target| {
+        let mut question = AuthorizationRequest::default();
+        "impersonate".clone_into(&mut question.verb);
+        question.target = AuthorizationTarget::Resource(target);
+        question
+    });
+    Ok(questions.collect())
+}
+
+fn named(group: &str, resource: &str, name: &str) -> ResourceTarget {
+    let mut target = ResourceTarget::new(group, resource);
+    name.clone_into(&mut target.name);
+    target
+}
+
+fn go_list(texts: &[String]) -> String {
+    if texts.is_empty() {
+        return "[]string(nil)".to_owned();
+    }
+    let texts: Vec<String> = texts.iter().map(|text| quote(text)).collect();
+    format!("[]string{{{}}}", texts.join(", "))
+}
+
+fn go_map(extra: &BTreeMap<String, Vec<String>>) -> String {
+    if extra.is_empty() {
+        return "map[string][]string(nil)".to_owned();
+    }
+    let entries: Vec<String> =
+        extra.iter().map(|(key, values)| format!("{}:{}", quote(key), go_list(values))).collect();
+    format!("map[string][]string{{{}}}", entries.join(", "))
 }
 
 /// Returns the values of a header that are not empty. They are UTF-8, as those of a server.

@@ -2,9 +2,10 @@
 
 use billhook::KubernetesVersion;
 use billhook_apimachinery::print::compact_json;
-use http::StatusCode;
-use serde_json::json;
+use http::{HeaderValue, StatusCode, header};
+use serde_json::{Value, json};
 
+use crate::answer::Body;
 use crate::discovery;
 use crate::edition::EDITIONS;
 use crate::health;
@@ -33,8 +34,23 @@ pub(crate) fn serve(server: &Shared, request: &Request, parts: &[&str]) -> Optio
     Some(match parts {
         [] | [""] => indented(&paths(&server.catalog())),
         ["version"] => indented(&version(server.settings.kubernetes)),
+        ["openid", "v1", "jwks"] => {
+            document("application/jwk-set+json", &server.settings.tokens.key_set())
+        }
+        [".well-known", "openid-configuration"] => {
+            let keys = format!("https://{}/openid/v1/jwks", request.header("host"));
+            let configuration = server.settings.tokens.configuration(&keys);
+            return configuration.map(|it| document("application/json", &it));
+        }
         _ => return health::serve(server, request, parts),
     })
+}
+
+/// Answers with a document of those who verify tokens (ET-34).
+fn document(type_: &'static str, document: &Value) -> Response {
+    let mut response = http::Response::new(Body::whole(compact_json(document)));
+    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(type_));
+    response
 }
 
 fn indented(document: &str) -> Response {

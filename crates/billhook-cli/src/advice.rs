@@ -4,11 +4,14 @@ use std::ops::Range;
 
 use billhook::FieldPath;
 use billhook::webhook::Lint;
+use billhook_compat::{LintCode, SchemaLint};
 use billhook_findings::Severity;
 use billhook_policy::{ExpressionWarning, PolicyDocument, PolicyLint};
 
 /// The rule of advice about policies.
 pub(crate) const POLICY_ADVICE: &str = "policy-advice";
+/// The rule on parts of schemas that no object can do anything with.
+const UNUSABLE_PART: &str = "CC-26";
 /// The rule on type checks of policies.
 const TYPE_CHECK: &str = "PO-90";
 
@@ -34,6 +37,24 @@ impl Advice {
     pub(crate) fn text(&self) -> String {
         let Advice { code, rule, field, message, .. } = self;
         format!("{field}: {message} [{code}, {rule}]")
+    }
+
+    /// A part of a definition's schema that no object can do anything with (CC-26).
+    pub(crate) fn of_schema(definition: &str, lint: &SchemaLint) -> Self {
+        Advice {
+            code: lint.code.as_str().to_owned(),
+            rule: UNUSABLE_PART,
+            severity: match lint.code {
+                LintCode::Tautology => Severity::Note,
+                _ => Severity::Warning,
+            },
+            kind: "CustomResourceDefinition",
+            name: definition.to_owned(),
+            field: lint.path.clone(),
+            message: lint.message.clone(),
+            help: None,
+            part: None,
+        }
     }
 
     /// A problem that a type check found in an expression of a policy (PO-90).

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use billhook::FieldValidation;
 use billhook_findings::Format as FindingFormat;
 use clap::ValueEnum;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
 use crate::parallel::all_cores;
 
@@ -47,68 +48,83 @@ pub(crate) enum Report {
     Json,
 }
 
+/// The formats of findings: their names and what they are.
+const FORMATS: [(FindingFormat, &str, &str); 10] = [
+    (FindingFormat::Human, "human", "Excerpts of the files"),
+    (FindingFormat::Concise, "concise", "A line each"),
+    (FindingFormat::Json, "json", "One JSON document"),
+    (FindingFormat::Ndjson, "ndjson", "A JSON document a line"),
+    (FindingFormat::Sarif, "sarif", "SARIF 2.1.0"),
+    (FindingFormat::Github, "github", "Annotations of GitHub Actions"),
+    (FindingFormat::Gitlab, "gitlab", "GitLab's code quality report"),
+    (FindingFormat::Junit, "junit", "JUnit's XML"),
+    (FindingFormat::Tap, "tap", "Test Anything Protocol"),
+    (FindingFormat::Azure, "azure", "Issues of Azure Pipelines"),
+];
+
+/// A format of findings, or one that only some commands have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Chosen<O> {
+    Findings(FindingFormat),
+    Own(O),
+}
+
+/// Returns the parser of a format, given those that only the command has, which may take the place
+/// of one with the same name.
+pub(crate) fn format_parser<O: Copy + Send + Sync + 'static>(
+    own: &'static [(O, &str, &str)],
+) -> impl TypedValueParser<Value = Chosen<O>> {
+    let has_own = |name: &str| own.iter().any(|(_, known, _)| *known == name);
+    let common = FORMATS.into_iter().filter(|(_, name, _)| !has_own(name));
+    let common = common.map(|(format, name, about)| (Chosen::Findings(format), name, about));
+    let own = own.iter().map(|(format, name, about)| (Chosen::Own(*format), *name, *about));
+    let all: Vec<(Chosen<O>, &str, &str)> = common.chain(own).collect();
+    let values = all.iter().map(|(_, name, about)| PossibleValue::new(*name).help(*about));
+    PossibleValuesParser::new(values.collect::<Vec<_>>()).try_map(move |given| {
+        let found = all.iter().find(|(_, name, _)| *name == given);
+        found.map(|(format, ..)| *format).ok_or("unknown format")
+    })
+}
+
+/// The server's own answers, in place of findings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Answers;
+
+/// The format of the server's answers.
+const ANSWERS: &[(Answers, &str, &str)] = &[(
+    Answers,
+    "status",
+    "The server's answer to each object that it refuses: a Status object, as JSON",
+)];
+
 /// The form of findings.
 #[derive(Clone, Copy, Debug, Default, clap::Args)]
 pub(crate) struct FindingsFormat {
     /// Print only findings, in a format for people or programs [default: a report with findings for
     /// people, or github for check, test and validate in GitHub Actions]
-    #[arg(long, value_enum, value_name = "FORMAT")]
-    format: Option<Findings>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Findings {
-    /// Excerpts of the files
-    Human,
-    /// A line each
-    Concise,
-    /// One JSON document
-    Json,
-    /// A JSON document a line
-    Ndjson,
-    /// SARIF 2.1.0
-    Sarif,
-    /// Annotations of GitHub Actions
-    Github,
-    /// GitLab's code quality report
-    Gitlab,
-    /// JUnit's XML
-    Junit,
-    /// Test Anything Protocol
-    Tap,
-    /// Issues of Azure Pipelines
-    Azure,
-    /// The server's answer to each object that it refuses: a Status object, as JSON
-    Status,
+    #[arg(long, value_parser = format_parser(ANSWERS), value_name = "FORMAT")]
+    format: Option<Chosen<Answers>>,
 }
 
 impl FindingsFormat {
     /// Whether answers of the server are to be printed in place of findings.
     pub(crate) fn is_status(self) -> bool {
-        self.format == Some(Findings::Status)
+        self.format == Some(Chosen::Own(Answers))
     }
 
     /// The format that was asked for, if it is one of findings.
     pub(crate) fn given(self) -> Option<FindingFormat> {
-        Some(match self.format? {
-            Findings::Human => FindingFormat::Human,
-            Findings::Concise => FindingFormat::Concise,
-            Findings::Json => FindingFormat::Json,
-            Findings::Ndjson => FindingFormat::Ndjson,
-            Findings::Sarif => FindingFormat::Sarif,
-            Findings::Github => FindingFormat::Github,
-            Findings::Gitlab => FindingFormat::Gitlab,
-            Findings::Junit => FindingFormat::Junit,
-            Findings::Tap => FindingFormat::Tap,
-            Findings::Azure => FindingFormat::Azure,
-            Findings::Status => return None,
-        })
+        match self.format? {
+            Chosen::Findings(format) => Some(format),
+            Chosen::Own(Answers) => None,
+        }
     }
 
     /// The format that was asked for, or that of the CI system around, except beside a report.
     pub(crate) fn or_ci(self, report: Report) -> Self {
         let is_github = std::env::var_os("GITHUB_ACTIONS").is_some_and(|value| value == "true");
-        let default = (is_github && report == Report::Text).then_some(Findings::Github);
+        let default = Chosen::Findings(FindingFormat::Github);
+        let default = (is_github && report == Report::Text).then_some(default);
         FindingsFormat { format: self.format.or(default) }
     }
 }

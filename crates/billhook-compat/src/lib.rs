@@ -13,6 +13,7 @@ mod compare;
 mod definition;
 mod inclusion;
 pub mod limits;
+mod lint;
 mod merging;
 mod pairs;
 mod readers;
@@ -25,3 +26,4 @@ mod writers;
 
 pub use answer::{Answer, Comparison, Question, Verdict};
 pub use compare::{CompareOptions, compare, compare_with};
+pub use lint::{LintCode, SchemaLint, lint};

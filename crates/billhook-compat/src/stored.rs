@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::answer::{Answer, Question};
 use crate::inclusion::{Obstacle, StoredEffect, shown};
 use crate::limits::MAX_UPDATES;
-use crate::search::run::{self, Unknown};
+use crate::search::run::{self, Part, Unknown};
 use crate::version::{Candidate, Pair, Witness, is_related};
 
 /// The answers about stored objects.
@@ -98,11 +98,8 @@ fn refused_update(
     let is_status = path.segments().next() == Some(Segment::Name("status"))
         && old.has_status_subresource()
         && new.has_status_subresource();
-    let update = match is_status {
-        true => run::update_status,
-        false => run::update,
-    };
-    let standing = run::standing_errors(new, read, is_status);
+    let part = if is_status { Part::Status } else { Part::Whole };
+    let standing = run::standing_errors(new, read, part);
     if standing.is_empty() {
         return None;
     }
@@ -121,11 +118,13 @@ fn refused_update(
         _ => false,
     };
     for object in [labeled].into_iter().chain(others).filter(is_elsewhere).take(4 * MAX_UPDATES) {
-        let Err(refusal) = update(new, read, &object, Unknown::Dropped) else { continue };
+        let Err(refusal) = run::update(new, read, &object, part, Unknown::Dropped) else {
+            continue;
+        };
         let is_old = refusal.errors.iter().any(|error| standing.contains(&run::error_kind(error)));
         if is_old
             && is_related(&refusal, path)
-            && update(old, stored, &object, Unknown::Refused).is_ok()
+            && run::update(old, stored, &object, part, Unknown::Refused).is_ok()
         {
             let mut shown = object;
             for name in ["resourceVersion", "generation"] {

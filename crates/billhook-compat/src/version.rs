@@ -12,7 +12,7 @@ use crate::answer::{Answer, Question, Verdict};
 use crate::inclusion::{Attempt, Bare, Mode, Obstacle, Prover, Shape, StoredEffect, walk};
 use crate::limits::MAX_VALUES;
 use crate::search::build::{Builder, told_apart};
-use crate::search::run::{self, Refusal, Unknown};
+use crate::search::run::{self, Part, Refusal, Unknown};
 
 /// A version of one of the definitions.
 pub(crate) struct Side {
@@ -52,7 +52,7 @@ impl Side {
         Shape { is_resource: true, ..Shape::new(&self.schema, &self.document) }
     }
 
-    fn schema_place(&self) -> FieldPath {
+    pub(crate) fn schema_place(&self) -> FieldPath {
         self.place.clone().name("schema").name("openAPIV3Schema")
     }
 }
@@ -210,7 +210,8 @@ impl<'s> Pair<'s> {
             Some(old) => {
                 let stored = run::write(&self.old.version, old, Unknown::Refused);
                 stored.is_ok_and(|stored| {
-                    run::update(&self.old.version, &stored, object, Unknown::Refused).is_ok()
+                    let old = &self.old.version;
+                    run::update(old, &stored, object, Part::Whole, Unknown::Refused).is_ok()
                 })
             }
         };

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::answer::{Answer, Question};
 use crate::inclusion::shown;
-use crate::search::run::{self, Unknown};
+use crate::search::run::{self, Part, Unknown};
 use crate::version::{Candidate, Pair, Witness, is_related};
 
 /// The answers about manifests.
@@ -64,9 +64,9 @@ fn broken(pair: &Pair<'_>, candidate: &Candidate, path: &FieldPath) -> Option<Wi
     let object = &candidate.object;
     let Some(updated) = &candidate.old else { return written_otherwise(pair, object, path) };
     let stored = run::write(old, updated, Unknown::Refused).ok()?;
-    run::update(old, &stored, object, Unknown::Refused).ok()?;
+    run::update(old, &stored, object, Part::Whole, Unknown::Refused).ok()?;
     let stored = run::write(new, updated, Unknown::Dropped).ok()?;
-    let refusal = run::update(new, &stored, object, Unknown::Dropped).err()?;
+    let refusal = run::update(new, &stored, object, Part::Whole, Unknown::Dropped).err()?;
     is_related(&refusal, path).then(|| Witness {
         value: json!({"before": updated, "after": object}),
         reason: format!("the update is refused now: {}", refusal.text),

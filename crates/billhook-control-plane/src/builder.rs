@@ -12,7 +12,7 @@ use crate::controller::Controller;
 use crate::controllers::{RootCertificate, all};
 use crate::identifiers::Identifiers;
 use crate::object::Object;
-use crate::simulation::{Kubelet, Scheduler, Script, register};
+use crate::simulation::{Kubelet, Rule, Scheduler, Script, Simulation, register};
 
 /// Builds a [`ControlPlane`] with its server.
 pub struct ControlPlaneBuilder {
@@ -22,7 +22,7 @@ pub struct ControlPlaneBuilder {
     controllers: Vec<Arc<dyn Controller>>,
     nodes: Vec<String>,
     manager: String,
-    script: Arc<dyn Fn(&Object) -> Script + Send + Sync>,
+    simulation: Simulation,
 }
 
 /// The time at which virtual clocks begin: 2026-01-01T00:00:00Z.
@@ -37,7 +37,7 @@ impl Default for ControlPlaneBuilder {
             controllers: all(),
             nodes: vec!["node-0".to_owned()],
             manager: "kubelet".to_owned(),
-            script: Arc::new(Script::of_pod),
+            simulation: Simulation::default(),
         }
     }
 }
@@ -92,10 +92,17 @@ impl ControlPlaneBuilder {
         self
     }
 
-    /// Sets what happens to each pod on its node; see [`Script`] for what happens by default.
+    /// Says what happens to pods; see [`Rule`]. Where rules differ, the last one counts.
     #[must_use]
-    pub fn script(mut self, script: impl Fn(&Object) -> Script + Send + Sync + 'static) -> Self {
-        self.script = Arc::new(script);
+    pub fn simulate(self, rule: Rule) -> Self {
+        self.simulation.add(rule);
+        self
+    }
+
+    /// Changes what happens to each pod by what it is; see [`Script`] for what happens by default.
+    #[must_use]
+    pub fn script(self, change: impl Fn(&Object, &mut Script) + Send + Sync + 'static) -> Self {
+        self.simulation.change(change);
         self
     }
 
@@ -108,8 +115,15 @@ impl ControlPlaneBuilder {
 
     /// Builds the server and creates the nodes. Nothing else happens yet.
     pub async fn build(self) -> ControlPlane {
-        let ControlPlaneBuilder { server, clock, seed, mut controllers, nodes, manager, script } =
-            self;
+        let ControlPlaneBuilder {
+            server,
+            clock,
+            seed,
+            mut controllers,
+            nodes,
+            manager,
+            simulation,
+        } = self;
         let (identifiers, now) = (Identifiers::new(clock.clone(), seed), clock.clone());
         let ends_namespaces = |it: &Arc<dyn Controller>| it.name() == "namespace-controller";
         let server = match controllers.iter().any(ends_namespaces) {
@@ -121,12 +135,12 @@ impl ControlPlaneBuilder {
             .clock(move || now.now().to_time())
             .build();
         if !nodes.is_empty() {
-            controllers.push(Arc::new(Scheduler::new(Arc::clone(&script))));
-            controllers.push(Arc::new(Kubelet::new(&manager, script)));
+            controllers.push(Arc::new(Scheduler::new(simulation.clone())));
+            controllers.push(Arc::new(Kubelet::new(&manager, simulation.clone())));
         }
         for name in &nodes {
             register(&server, &manager, name, clock.now()).await;
         }
-        ControlPlane::new(server, clock, controllers)
+        ControlPlane::new(server, clock, controllers, simulation)
     }
 }

@@ -7,9 +7,11 @@ use billhook_apiserver::Server;
 use tokio::sync::Mutex;
 
 use crate::builder::ControlPlaneBuilder;
-use crate::clock::Clock;
+use crate::clock::{Clock, Timestamp};
 use crate::controller::Controller;
+use crate::resource::PODS;
 use crate::runner::{Runner, SettleError};
+use crate::simulation::{Rule, Simulation};
 
 /// The controllers of a server, with its simulated scheduler and nodes. Clones are the same.
 ///
@@ -19,14 +21,20 @@ use crate::runner::{Runner, SettleError};
 pub struct ControlPlane {
     server: Server,
     clock: Clock,
+    simulation: Simulation,
     runner: Arc<Mutex<Runner>>,
 }
 
 impl ControlPlane {
     /// Runs controllers on a server, whose clock is theirs, too.
-    pub fn new(server: Server, clock: Clock, controllers: Vec<Arc<dyn Controller>>) -> Self {
+    pub(crate) fn new(
+        server: Server,
+        clock: Clock,
+        controllers: Vec<Arc<dyn Controller>>,
+        simulation: Simulation,
+    ) -> Self {
         let runner = Runner::new(&server, clock.clone(), controllers);
-        ControlPlane { server, clock, runner: Arc::new(Mutex::new(runner)) }
+        ControlPlane { server, clock, simulation, runner: Arc::new(Mutex::new(runner)) }
     }
 
     /// Begins to build a control plane with its server.
@@ -42,6 +50,18 @@ impl ControlPlane {
     /// Returns the clock.
     pub fn clock(&self) -> &Clock {
         &self.clock
+    }
+
+    /// Says what happens to pods from now on; see [`Rule`]. Where rules differ, the last one counts.
+    pub async fn simulate(&self, rule: Rule) {
+        self.simulation.add(rule);
+        self.runner.lock().await.look_again(&PODS);
+    }
+
+    /// Takes all rules back.
+    pub async fn simulate_nothing(&self) {
+        self.simulation.clear();
+        self.runner.lock().await.look_again(&PODS);
     }
 
     /// Works until no controller has work at this time.
@@ -96,6 +116,11 @@ impl ControlPlane {
             }
             self.clock.advance(next.since(now));
         }
+    }
+
+    /// Returns the time at which there is work again, if nothing changes before; `None` if there is none.
+    pub async fn next_timer(&self) -> Option<Timestamp> {
+        self.runner.lock().await.next_timer()
     }
 
     /// Works whenever something changes or a time comes, as long as the server is there.

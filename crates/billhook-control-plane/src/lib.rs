@@ -20,7 +20,7 @@ mod pods;
 mod queue;
 mod recorder;
 mod request;
-mod resource;
+pub mod resource;
 mod runner;
 mod scale;
 mod scheduling;

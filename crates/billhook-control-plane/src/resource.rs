@@ -20,10 +20,11 @@ pub struct Resource {
 }
 
 /// Declares resources: name, group, version, plural, kind, and whether they are in namespaces.
-macro_rules! resources {
+macro_rules! declare {
     ($($name:ident: $group:literal $version:literal $plural:literal $kind:literal $is_namespaced:literal;)*) => {
         $(
-            pub(crate) static $name: Resource = Resource {
+            #[doc = concat!("The resource `", $plural, "`.")]
+            pub static $name: Resource = Resource {
                 group: $group,
                 version: $version,
                 plural: $plural,
@@ -35,7 +36,7 @@ macro_rules! resources {
     };
 }
 
-resources! {
+declare! {
     CLAIMS: "" "v1" "persistentvolumeclaims" "PersistentVolumeClaim" true;
     CLUSTER_ROLES: "rbac.authorization.k8s.io" "v1" "clusterroles" "ClusterRole" false;
     CONFIG_MAPS: "" "v1" "configmaps" "ConfigMap" true;
@@ -53,6 +54,7 @@ resources! {
     QUOTAS: "" "v1" "resourcequotas" "ResourceQuota" true;
     REPLICATION_CONTROLLERS: "" "v1" "replicationcontrollers" "ReplicationController" true;
     REPLICA_SETS: "apps" "v1" "replicasets" "ReplicaSet" true;
+    SECRETS: "" "v1" "secrets" "Secret" true;
     SERVICES: "" "v1" "services" "Service" true;
     SERVICE_ACCOUNTS: "" "v1" "serviceaccounts" "ServiceAccount" true;
     STATEFUL_SETS: "apps" "v1" "statefulsets" "StatefulSet" true;

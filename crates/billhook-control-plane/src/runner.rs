@@ -18,7 +18,7 @@ use crate::resource::Resource;
 use crate::view::{Change, View};
 
 /// How often a key may be worked on at one time before it is said not to come to rest.
-const MAX_SYNCS: u32 = 10_000;
+const MAX_SYNCS: u32 = 5_000;
 
 /// Why the control plane does not come to rest.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -119,6 +119,14 @@ impl Runner {
             self.dispatch(&change);
         }
         Ok(())
+    }
+
+    /// Adds the keys that the objects of a resource concern, though these have not changed.
+    pub(crate) fn look_again(&mut self, resource: &Resource) {
+        let objects: Vec<_> = self.view.all(resource).cloned().collect();
+        for object in objects {
+            self.dispatch(&Change::of_nothing(resource, object));
+        }
     }
 
     /// Adds the keys that a change concerns.

@@ -34,6 +34,12 @@ pub struct Change {
 }
 
 impl Change {
+    /// A change after which an object is as it was before.
+    pub(crate) fn of_nothing(resource: &Resource, object: Arc<Object>) -> Self {
+        let collection = Collection::new(resource.group, resource.plural);
+        Change { collection, before: Some(Arc::clone(&object)), after: Some(object) }
+    }
+
     /// Returns whether it is one of an object of a resource.
     pub fn is_of(&self, resource: &Resource) -> bool {
         resource.is_in(&self.collection)

@@ -4,6 +4,7 @@
 //! number of tries.
 
 mod changes;
+mod coverage;
 mod oracle;
 mod pattern;
 mod place;
@@ -13,6 +14,7 @@ mod sample;
 mod violation;
 
 pub use changes::{FIXED, Hints, MAX_DEPTH, changes, near, numbered};
+pub use coverage::Covering;
 pub use oracle::{Judged, Oracle, RulePlace};
 pub use pattern::sample_of as text_of_pattern;
 pub use place::{find, parent, replaced, schema_at, set_metadata};

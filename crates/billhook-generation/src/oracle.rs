@@ -20,7 +20,7 @@ pub type RulePlace<'r> = (&'r str, usize);
 
 /// Says what a server would say of objects of a version, a bounded number of times.
 pub struct Oracle<'s> {
-    version: CrdVersion,
+    pub(crate) version: CrdVersion,
     pub(crate) schema: &'s Value,
     /// How many objects may still be tried.
     tries: Cell<usize>,

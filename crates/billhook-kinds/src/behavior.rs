@@ -98,6 +98,12 @@ pub trait Behavior: Sync {
         None
     }
 
+    /// Returns the name of the resource in the failure of a request for an object that does not
+    /// exist, if it is another one than its plural.
+    fn missing_resource(&self) -> Option<&'static str> {
+        None
+    }
+
     /// Returns how many seconds an object has after its deletion was asked for, with those that
     /// the request gives it; none if deletions are not graceful (BK-109).
     fn grace_period(&self, _object: &Value, _requested: Option<i64>) -> Option<i64> {

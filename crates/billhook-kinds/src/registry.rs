@@ -1,9 +1,11 @@
 //! All kinds, and the rules of each.
 
-use billhook_apimachinery::split_api_version;
+use billhook_apimachinery::{KubernetesVersion, split_api_version};
 
 use crate::behavior::{Behavior, Plain};
+use crate::generated::initial::OBJECTS;
 use crate::generated::resources::KINDS;
+use crate::initial_object::InitialObject;
 use crate::kind::{BodyKind, Kind};
 use crate::{
     admissionregistration, apiregistration, apps, autoscaling, batch, certificates, coordination,
@@ -34,6 +36,23 @@ impl Kind {
     pub fn behavior(&self) -> &'static dyn Behavior {
         behavior_of(self.group, self.kind)
     }
+}
+
+impl InitialObject {
+    /// Returns the objects that a server of a version begins with.
+    pub fn all(kubernetes: KubernetesVersion) -> impl Iterator<Item = &'static InitialObject> {
+        OBJECTS.iter().filter(move |object| match object.plural {
+            "apiservices" => serves(kubernetes, object.key),
+            _ => true,
+        })
+    }
+}
+
+/// Whether a server of a version has the group and version of a service of the API.
+fn serves(kubernetes: KubernetesVersion, name: &str) -> bool {
+    let (version, group) = name.split_once('.').unwrap_or_default();
+    let is_of = |kind: &&Kind| kind.group == group && kind.version == version;
+    KINDS.iter().filter(is_of).any(|kind| kind.since <= kubernetes)
 }
 
 /// Returns the rules of a kind of a group.

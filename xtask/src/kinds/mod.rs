@@ -2,6 +2,7 @@
 //! `crates/billhook-kinds/src/generated` is made of it.
 
 mod fields;
+mod initial;
 mod names;
 mod resources;
 
@@ -15,7 +16,7 @@ use serde_json::Value;
 use self::fields::Types;
 
 /// The files that say what the kinds are.
-const DATA: [&str; 2] = ["types.json", "resources.json"];
+const DATA: [&str; 3] = ["types.json", "resources.json", initial::RBAC];
 /// The descriptions of columns, as servers print them, by kinds.
 const DESCRIPTIONS: &str = "column-descriptions.json";
 
@@ -73,9 +74,12 @@ pub fn tables(data: &Path) -> Result<BTreeMap<String, String>, Box<dyn std::erro
         modules.push_str(&format!("#[rustfmt::skip]\npub(crate) mod {module};\n"));
         files.insert(format!("{module}.rs"), text);
     }
-    modules.push_str("#[rustfmt::skip]\npub(crate) mod resources;\n");
+    for module in ["initial", "resources"] {
+        modules.push_str(&format!("#[rustfmt::skip]\npub(crate) mod {module};\n"));
+    }
     let heading = "//! The tables of types and resources, made by `cargo xtask kinds`.\n\n";
     files.insert("mod.rs".to_owned(), format!("{heading}{modules}"));
     files.insert("resources.rs".to_owned(), table);
+    files.insert("initial.rs".to_owned(), initial::table(&read)?);
     Ok(files)
 }

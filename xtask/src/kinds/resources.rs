@@ -21,12 +21,8 @@ pub(crate) static KINDS: &[Kind] = &[
 ";
 
 /// Groups whose types other crates describe.
-const OTHERS: [(&str, &str); 4] = [
-    ("admissionregistration.k8s.io", ""),
-    ("apiextensions.k8s.io", ""),
-    ("authorization.k8s.io", ""),
-    ("authentication.k8s.io", "TokenReview SelfSubjectReview"),
-];
+const OTHERS: [(&str, &str); 2] =
+    [("admissionregistration.k8s.io", ""), ("apiextensions.k8s.io", "")];
 
 /// Makes the table; adds the types of the kinds to the roots.
 pub(super) fn table<'d>(

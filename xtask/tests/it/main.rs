@@ -3,6 +3,7 @@
 mod conformance;
 mod fuzz_corpus;
 mod fuzz_diff;
+mod kinds;
 mod packaging;
 mod public_api;
 mod readme;

@@ -56,9 +56,9 @@ struct Found {
     steps: usize,
 }
 
-/// The smallest parts that differ, in the order of paths, the first [`MAX_DIFFERENCES`] of them and
+/// Returns the smallest parts that differ, in the order of paths: at most 1,000 of them, and
 /// fewer if they are deep. Lists are compared item by item.
-pub(crate) fn differences(before: &Value, after: &Value) -> Vec<Difference> {
+pub fn differences(before: &Value, after: &Value) -> Vec<Difference> {
     let mut found = Found::default();
     compare(Some(before), Some(after), &Location::TOP, &mut found);
     found.differences

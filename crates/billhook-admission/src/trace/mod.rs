@@ -5,8 +5,7 @@ mod difference;
 mod log;
 mod step;
 
-pub use difference::Difference;
-pub(crate) use difference::differences;
+pub use difference::{Difference, differences};
 pub(crate) use log::RequestLog;
 pub use log::{IdempotenceFinding, Mutator, RequestOutcome};
 pub use step::{Action, HookResult, Step};

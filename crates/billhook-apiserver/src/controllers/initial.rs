@@ -2,16 +2,20 @@
 
 use std::sync::Arc;
 
-use billhook_admission::ObjectRequest;
+use billhook_admission::{ObjectRequest, ServerFields};
 use billhook_apimachinery::Status;
 use billhook_apimachinery::record::text;
+use billhook_kinds::InitialObject;
 use serde_json::{Value, json};
 
 use crate::namespaces::{INITIAL, NAMESPACES};
 use crate::shared::Shared;
+use crate::storage::{Collection, Write, WriteError};
 use crate::write_path::{admit_own, object_key};
 
 const SERVICES: &str = "services.";
+const SERVICE_CIDRS: &str = "servicecidrs.networking.k8s.io";
+const SERVICE_CIDR_CONTROLLER: &str = "kubernetes-service-cidr-controller";
 const PRIORITY_CLASSES: &str = "priorityclasses.scheduling.k8s.io";
 
 /// Creates the namespaces that every server has, and the other objects that a cluster begins with if
@@ -56,25 +60,72 @@ pub(crate) async fn create(server: &Arc<Shared>) -> Result<(), (String, Status)>
         });
         create_object(server, PRIORITY_CLASSES, &object).await?;
     }
+    create_service_cidr(server).await?;
+    for object in InitialObject::all(server.settings.kubernetes) {
+        store(server, object).await?;
+    }
     Ok(())
 }
 
-/// Creates an object, unless it is there already; names it if it cannot be.
+/// Creates the range of the addresses of services, which is ready at once.
+async fn create_service_cidr(server: &Arc<Shared>) -> Result<(), (String, Status)> {
+    let name = "kubernetes";
+    let object = json!({
+        "apiVersion": "networking.k8s.io/v1", "kind": "ServiceCIDR",
+        "metadata": {"name": name},
+        "spec": {"cidrs": [server.settings.service_ranges.addresses()]},
+    });
+    let status = json!({
+        "apiVersion": "networking.k8s.io/v1", "kind": "ServiceCIDR",
+        "status": {"conditions": [{
+            "type": "Ready", "status": "True", "lastTransitionTime": server.now().to_rfc3339(),
+            "message": "Kubernetes default Service CIDR is ready",
+        }]},
+    });
+    if !create_object(server, SERVICE_CIDRS, &object).await? {
+        return Ok(());
+    }
+    let Some(resource) = server.catalog().native(SERVICE_CIDRS) else { return Ok(()) };
+    let Some(created) = server.storage.get(&resource.collection, name) else { return Ok(()) };
+    let status = billhook::to_json(&status);
+    let request = ObjectRequest::apply("v1", status.as_bytes(), &[], SERVICE_CIDR_CONTROLLER);
+    let request = request.stored(resource.stored(&created)).name(name).status_update();
+    let applied = admit_own(server, &resource, request).await.result;
+    applied.map(drop).map_err(|status| (name.to_owned(), status))
+}
+
+/// Stores an object as it is.
+async fn store(server: &Shared, object: &InitialObject) -> Result<(), (String, Status)> {
+    let collection = Collection::new(object.group, object.plural);
+    if server.storage.get(&collection, object.key).is_some() {
+        return Ok(());
+    }
+    let new = server.settings.new_objects.as_ref();
+    let uid = new.map_or_else(ServerFields::random, |new| new()).uid;
+    let text = object.text(&uid, &server.now().to_rfc3339());
+    let written = server.storage.write(&collection, object.key, Write::create(text)).await;
+    let failed =
+        |error: WriteError| (object.key.to_owned(), Status::failure(500, "", error.to_string()));
+    written.map(drop).map_err(failed)
+}
+
+/// Creates an object and returns true, unless it is there already or its kind is not served; names it
+/// if it cannot be created.
 async fn create_object(
     server: &Arc<Shared>,
     resource: &str,
     object: &Value,
-) -> Result<(), (String, Status)> {
-    let Some(resource) = server.catalog().native(resource) else { return Ok(()) };
+) -> Result<bool, (String, Status)> {
+    let Some(resource) = server.catalog().native(resource) else { return Ok(false) };
     let metadata = object.get("metadata").unwrap_or(&Value::Null);
     let name = text(metadata, "name");
     let key = object_key(text(metadata, "namespace"), name);
     if server.storage.get(&resource.collection, &key).is_some() {
-        return Ok(());
+        return Ok(false);
     }
     let request = ObjectRequest::create("v1", &[])
         .body(billhook::to_json(object))
         .field_manager("kube-apiserver");
     let created = admit_own(server, &resource, request).await.result;
-    created.map(drop).map_err(|status| (name.to_owned(), status))
+    created.map(|_| true).map_err(|status| (name.to_owned(), status))
 }

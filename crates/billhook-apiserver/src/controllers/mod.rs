@@ -3,12 +3,14 @@
 
 mod configuration;
 mod definitions;
+mod escalation;
 mod garbage;
 mod initial;
 mod namespace_lifecycle;
 mod namespaces;
 mod permissions;
 mod policies;
+mod roles;
 mod services;
 
 use crate::plugins::{Plugins, Quotas};
@@ -20,8 +22,9 @@ pub(crate) use self::definitions::{
 pub(crate) use self::initial::create as create_initial;
 
 /// All controllers, in the order in which they act upon a write.
-pub(crate) static CONTROLLERS: [&dyn Controller; 8] = [
+pub(crate) static CONTROLLERS: [&dyn Controller; 9] = [
     &policies::Policies,
+    &roles::Roles,
     &definitions::Definitions,
     &namespaces::Namespaces,
     &Plugins,

@@ -15,10 +15,8 @@ use billhook_policy::{ParamKind, ParamRef, PolicyDocument, PolicyKind};
 use serde_json::Value;
 
 use crate::admission_configuration::policy;
+use crate::permissions::is_master;
 use crate::shared::Shared;
-
-/// Those who may do everything are not asked.
-const MASTERS: &str = "system:masters";
 
 /// Asks whether users may read the parameters that they write of.
 pub(super) struct PolicyPermissions(pub(super) Arc<Shared>);
@@ -39,7 +37,7 @@ impl Plugin for PolicyPermissions {
     fn validate(&self, request: &mut PluginRequest<'_>) -> Result<(), Status> {
         let AdmissionAttributes { user, object, old_object, subresource, .. } =
             request.attributes();
-        if !subresource.is_empty() || user.groups.iter().any(|group| group == MASTERS) {
+        if !subresource.is_empty() || is_master(user) {
             return Ok(());
         }
         let read = |object: &Value| PolicyDocument::from_value(object).ok();
@@ -119,7 +117,7 @@ impl PolicyPermissions {
         let mut request = AuthorizationRequest::default();
         verb.clone_into(&mut request.verb);
         request.target = AuthorizationTarget::Resource(target);
-        self.0.settings.authorizer.authorize(user, &request).allowed
+        self.0.permissions.authorize(user, &request).allowed
     }
 }
 

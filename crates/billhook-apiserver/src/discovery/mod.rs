@@ -25,7 +25,7 @@ pub(crate) fn serve(server: &Shared, request: &Request, parts: &[&str]) -> Optio
         _ => return None,
     };
     let catalog = server.catalog();
-    let is_own = is_core || parts.get(1).is_some_and(|group| catalog.is_own(group, None));
+    let is_own = is_core || parts.get(1).is_some_and(|group| catalog.is_own(group));
     if is_own && !matches!(request.method, Method::GET | Method::HEAD) {
         return Some(Form::of_failures(request).status(&not_allowed()));
     }

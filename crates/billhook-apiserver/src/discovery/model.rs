@@ -7,7 +7,7 @@ use billhook_kinds::Kind;
 use sha2::{Digest as _, Sha256};
 
 use crate::resources::{Catalog, Resource as Served};
-use crate::reviews::{REVIEW_KINDS, REVIEW_VERSION, ReviewKind};
+use crate::reviews;
 
 /// The groups of the server itself in the order of their priority; those of definitions follow by
 /// name (DT-02).
@@ -37,9 +37,6 @@ const OWN_GROUPS: [&str; 21] = [
 
 /// The verbs of a resource whose definition is being deleted.
 const LAST_VERBS: [&str; 5] = ["delete", "deletecollection", "get", "list", "watch"];
-
-/// Those of what is answered and not stored.
-const REVIEW_VERBS: [&str; 1] = ["create"];
 
 /// The verbs of `status` and `scale`.
 const SUBRESOURCE_VERBS: &[&str] = &["get", "patch", "update"];
@@ -101,8 +98,8 @@ impl Group {
                 Self::add(&mut groups, definition.group(), version.name(), resource);
             }
         }
-        for review in &REVIEW_KINDS {
-            Self::add(&mut groups, review.group, REVIEW_VERSION, Resource::of_review(review));
+        for review in reviews::kinds() {
+            Self::add(&mut groups, review.group, review.version, Resource::of_kind(review));
         }
         let place = |group: &Group| {
             let place = OWN_GROUPS.iter().position(|own| *own == group.name);
@@ -187,25 +184,12 @@ impl Resource {
             is_namespaced: kind.is_namespaced,
             subresources: subresources.collect(),
             verbs: kind.verbs,
-            storage_version_hash: Some(match kind.storage_version {
+            storage_version_hash: match kind.storage_version {
+                "" => None,
                 // The core group has a slash before its version.
-                "v1" => hash(&format!("/v1/{}", kind.kind)),
-                stored_in => hash(&format!("{stored_in}/{}", kind.kind)),
-            }),
-        }
-    }
-
-    fn of_review(review: &ReviewKind) -> Self {
-        let mut names = Names::default();
-        review.plural.clone_into(&mut names.plural);
-        review.kind.clone_into(&mut names.kind);
-        names.singular = review.kind.to_lowercase();
-        Resource {
-            names,
-            is_namespaced: review.is_namespaced,
-            subresources: Vec::new(),
-            verbs: &REVIEW_VERBS,
-            storage_version_hash: None,
+                "v1" => Some(hash(&format!("/v1/{}", kind.kind))),
+                stored_in => Some(hash(&format!("{stored_in}/{}", kind.kind))),
+            },
         }
     }
 }

@@ -36,7 +36,8 @@ pub(crate) struct Request {
     pub(crate) objects: Option<ResourcePath>,
     pub(crate) query: Query,
     pub(crate) headers: HeaderMap,
-    /// The user whom the one has found who passes the request on; the server's own user if missing.
+    /// The user of the request: the one whom it impersonates, or else the one whom those have found who
+    /// pass it on; the server's own user if missing.
     pub(crate) user: Option<UserInfo>,
     body: Result<RequestBody, Status>,
 }
@@ -56,6 +57,11 @@ impl Request {
             headers: parts.headers,
             body,
         }
+    }
+
+    /// Returns the path without escapes; empty if it names nothing.
+    pub(crate) fn path(&self) -> &str {
+        self.path.as_deref().unwrap_or_default()
     }
 
     /// Returns the parts of the path, without slashes at its ends (RE-01); `None` if the path names

@@ -149,11 +149,9 @@ impl Catalog {
         self.native.get(name).and_then(BuiltIn::resource).cloned()
     }
 
-    /// Whether the server itself has resources in a group, or in a version of it.
-    pub(crate) fn is_own(&self, group: &str, version: Option<&str>) -> bool {
-        self.native.values().any(|BuiltIn { kind, .. }| {
-            kind.group == group && version.is_none_or(|version| kind.version == version)
-        })
+    /// Whether the server itself has resources in a group.
+    pub(crate) fn is_own(&self, group: &str) -> bool {
+        self.native.values().any(|BuiltIn { kind, .. }| kind.group == group)
     }
 
     /// Returns the group of each definition.

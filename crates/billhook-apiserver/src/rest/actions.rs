@@ -1,4 +1,4 @@
-//! Subresources that are created on a pod: bindings and evictions (BK-110, BK-111).
+//! Subresources that are created: bindings and evictions of pods, tokens (BK-110, BK-111, BK-253).
 
 use billhook_admission::{DeleteOptions, ObjectRequest, Subresource};
 use billhook_apimachinery::label_selector::LabelSelector;
@@ -13,6 +13,7 @@ use serde_json::{Map, Value, json};
 
 use super::context::Context;
 use super::options::{Body, WriteOptions};
+use super::token;
 use super::write::answer;
 use crate::request::{Request, ResourcePath, Verb};
 use crate::resources::Resource;
@@ -29,7 +30,7 @@ const VIOLATES: &str = "Cannot evict pod as it would violate the pod's disruptio
 pub(super) fn is_action(context: &Context<'_>) -> bool {
     let name = context.path.subresource.as_str();
     let is_known = context.resource.kind.is_some_and(|kind| kind.subresource(name).is_some());
-    is_known && matches!(name, "binding" | "eviction")
+    is_known && matches!(name, "binding" | "eviction" | "token")
 }
 
 /// Returns the path of the subresource that an object is sent to, if it is sent to a collection of its
@@ -62,8 +63,11 @@ pub(super) fn path_of(request: &Request, path: &ResourcePath, verb: Verb) -> Opt
     })
 }
 
-/// `POST` to a subresource of a pod.
+/// `POST` to a subresource.
 pub(super) async fn create(context: &Context<'_>) -> Result<Response, Status> {
+    if context.path.subresource == "token" {
+        return token::create(context);
+    }
     let kind = context.resource.kind.and_then(|kind| kind.subresource(&context.path.subresource));
     let record = kind.and_then(|subresource| subresource.body.record());
     let body = Body::of(context.request, record)?;

@@ -1,6 +1,5 @@
 //! A request for objects of a resource, with everything that a verb needs.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
 use billhook::{CrdVersion, Scope};
@@ -25,7 +24,7 @@ pub(crate) struct Context<'r> {
     pub(crate) server: &'r Arc<Shared>,
     pub(crate) request: &'r Request,
     /// Who asks.
-    pub(crate) user: Cow<'r, UserInfo>,
+    pub(crate) user: &'r UserInfo,
     pub(crate) path: &'r ResourcePath,
     pub(crate) resource: Arc<Resource>,
     pub(crate) cache: Arc<WatchCache>,
@@ -88,12 +87,18 @@ impl Context<'_> {
     /// The object in the path, as it is stored.
     pub(crate) fn stored(&self) -> Result<Object, Status> {
         let name = self.name()?;
-        self.find()?.ok_or_else(|| Status::not_found(&self.resource_name(), name))
+        let missing = || {
+            let mut resource = self.resource_name();
+            let named = self.resource.kind.and_then(|kind| kind.behavior().missing_resource());
+            resource.resource = named.map_or(resource.resource, str::to_owned);
+            Status::not_found(&resource, name)
+        };
+        self.find()?.ok_or_else(missing)
     }
 
     /// Takes a request through the write path to storage.
     pub(crate) async fn admit(&self, request: ObjectRequest) -> AdmissionOutcome {
-        let request = request.namespace(self.namespace()).user(UserInfo::clone(&self.user));
+        let request = request.namespace(self.namespace()).user(self.user.clone());
         let (server, resource) = (Arc::clone(self.server), Arc::clone(&self.resource));
         let namespace = self.path.namespace.clone();
         let admitted = async move {

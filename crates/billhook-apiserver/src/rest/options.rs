@@ -15,17 +15,17 @@ use crate::request::{Query, Request};
 
 /// The options of a creation, an update or a patch.
 #[derive(Clone, Debug, Default)]
-pub(super) struct WriteOptions {
-    pub(super) dry_run: bool,
-    pub(super) field_manager: String,
-    pub(super) field_validation: FieldValidation,
+pub(crate) struct WriteOptions {
+    pub(crate) dry_run: bool,
+    pub(crate) field_manager: String,
+    pub(crate) field_validation: FieldValidation,
     /// Whether an apply takes the fields of others.
-    pub(super) force: bool,
+    pub(crate) force: bool,
 }
 
 impl WriteOptions {
     /// Reads the options of a request; `kind` is named in errors.
-    pub(super) fn read(request: &Request, kind: &str) -> Result<Self, Status> {
+    pub(crate) fn read(request: &Request, kind: &str) -> Result<Self, Status> {
         let mut errors = Vec::new();
         if kind == "PatchOptions" {
             check_force(request, &mut errors);
@@ -35,7 +35,7 @@ impl WriteOptions {
     }
 
     /// Reads the options of an apply, which must name its manager (SA-60).
-    pub(super) fn read_of_apply(request: &Request) -> Result<Self, Status> {
+    pub(crate) fn read_of_apply(request: &Request) -> Result<Self, Status> {
         let mut errors = Vec::new();
         let manager = request.query.text("fieldManager");
         if manager.is_empty() {
@@ -48,7 +48,7 @@ impl WriteOptions {
     }
 
     /// Adds the options to a request.
-    pub(super) fn set(&self, request: ObjectRequest) -> ObjectRequest {
+    pub(crate) fn set(&self, request: ObjectRequest) -> ObjectRequest {
         request
             .dry_run(self.dry_run)
             .field_manager(&self.field_manager)
@@ -77,7 +77,7 @@ impl WriteOptions {
 }
 
 /// Fails with the errors of options, if there are any (RE-21).
-pub(super) fn invalid(kind: &str, errors: &[FieldError]) -> Result<(), Status> {
+pub(crate) fn invalid(kind: &str, errors: &[FieldError]) -> Result<(), Status> {
     if errors.is_empty() {
         return Ok(());
     }
@@ -92,7 +92,7 @@ fn check_force(request: &Request, errors: &mut Vec<FieldError>) {
 }
 
 /// Reads `dryRun`, a list whose only value is `All` (RE-21, RE-23).
-pub(super) fn dry_run(query: &Query, errors: &mut Vec<FieldError>) -> bool {
+pub(crate) fn dry_run(query: &Query, errors: &mut Vec<FieldError>) -> bool {
     let values: Vec<Value> = query.all("dryRun").map(Value::from).collect();
     if values.iter().any(|value| value != "All") {
         let path = FieldPath::default().name("dryRun");
@@ -102,15 +102,15 @@ pub(super) fn dry_run(query: &Query, errors: &mut Vec<FieldError>) -> bool {
 }
 
 /// A body, as JSON or YAML.
-pub(super) struct Body {
-    pub(super) text: Bytes,
-    pub(super) format: BodyFormat,
+pub(crate) struct Body {
+    pub(crate) text: Bytes,
+    pub(crate) format: BodyFormat,
 }
 
 impl Body {
     /// Takes the body of a request: JSON or YAML, or protobuf if it is read as a type of the server
     /// (RE-12, BK-20).
-    pub(super) fn of(request: &Request, record: Option<&'static Record>) -> Result<Self, Status> {
+    pub(crate) fn of(request: &Request, record: Option<&'static Record>) -> Result<Self, Status> {
         let is = |type_| is_of_type(request, type_);
         let sent = || request.body().cloned();
         let format = BodyFormat::Json;

@@ -18,7 +18,6 @@ use crate::resources::Served;
 use crate::response::{Form, Response, plain_not_found};
 use crate::shared::Shared;
 use crate::table::Columns;
-use crate::users::user_of;
 use crate::view::View;
 
 /// Answers a request for objects.
@@ -37,7 +36,7 @@ async fn serve_path(
     verb: Verb,
 ) -> Response {
     let failure_form = Form::of_failures(request);
-    let not_found = || match server.catalog().is_own(&path.group, Some(&path.version)) {
+    let not_found = || match server.catalog().is_own(&path.group) {
         true => failure_form.status(&not_served()),
         false => plain_not_found(),
     };
@@ -73,10 +72,7 @@ async fn serve_path(
     let view = View::new(resource.record, transform, include, columns, clock);
     let form = accepted.as_ref();
     let form = form.map_or_else(Form::fallback, |accepted| Form::of(request, accepted));
-    let user = match user_of(request, &server.settings.user) {
-        Ok(user) => user,
-        Err(status) => return failure_form.status(&status),
-    };
+    let user = server.user_of(request);
     let context =
         Context { server, request, user, path, resource, cache, version, form, failure_form, view };
     let warning = deprecation_warning(&context.version);
@@ -150,6 +146,9 @@ fn check_offered(context: &Context<'_>, verb: Verb) -> Result<(), Status> {
         "scale" => context.version.has_scale_subresource(),
         name => OF_KINDS.contains(&name) && own_verbs(context).is_some(),
     };
+    if !has_subresource && actions::is_action(context) {
+        return Err(not_allowed());
+    }
     if !has_subresource {
         let name = context.path.name.as_deref().unwrap_or_default();
         return Err((style.missing_subresource)(&context.resource_name(), name));

@@ -141,7 +141,7 @@ fn returned_text(context: &Context<'_>, accepted: &Accepted) -> Option<String> {
 }
 
 /// Adds the warnings of a request.
-pub(super) fn warn(response: &mut Response, warnings: &Warnings) {
+pub(crate) fn warn(response: &mut Response, warnings: &Warnings) {
     for warning in warnings.headers() {
         if let Ok(value) = HeaderValue::from_bytes(warning.as_bytes()) {
             response.headers_mut().append(header::WARNING, value);

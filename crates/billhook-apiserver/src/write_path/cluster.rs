@@ -76,7 +76,7 @@ impl Cluster for StoredObjects<'_> {
     }
 
     fn authorizer(&self) -> Option<&Arc<dyn UserAuthorizer>> {
-        Some(&self.0.settings.asked_by_expressions)
+        Some(&self.0.asked_by_expressions)
     }
 }
 

@@ -44,11 +44,11 @@ pub fn implies(premises: &[&str], conclusion: &str) -> bool {
 }
 
 /// Atoms of which one is true.
-type Clause = Vec<Atom>;
+pub(super) type Clause = Vec<Atom>;
 
 /// A condition that is not taken apart.
 #[derive(Clone, Debug, PartialEq)]
-enum Atom {
+pub(super) enum Atom {
     /// An expression that is true, or false.
     Plain(String, bool),
     /// The comparison of an expression with a number.
@@ -58,7 +58,7 @@ enum Atom {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Order {
+pub(super) enum Order {
     Less,
     LessOrEqual,
     Greater,
@@ -66,7 +66,7 @@ enum Order {
 }
 
 impl Atom {
-    fn is_true(&self) -> bool {
+    pub(super) fn is_true(&self) -> bool {
         *self == Atom::Plain("true".to_owned(), true)
     }
 
@@ -98,7 +98,7 @@ impl Atom {
 }
 
 /// The conjunction of alternatives that an expression is, or its negation; none if it is too large.
-fn clauses(expr: &Expr, positive: bool) -> Option<Vec<Clause>> {
+pub(super) fn clauses(expr: &Expr, positive: bool) -> Option<Vec<Clause>> {
     if let Kind::Call { function, target: None, arguments } = &expr.kind {
         match (&**function, arguments.as_slice()) {
             ("!_", [inner]) => return grow(|| clauses(inner, !positive)),

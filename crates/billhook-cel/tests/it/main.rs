@@ -23,6 +23,7 @@ mod kubernetes_libraries;
 mod messages;
 mod mutations;
 mod schema_types;
+mod tautologies;
 mod text_and_lists;
 mod traces;
 mod validate_rules;

@@ -54,9 +54,10 @@ impl Telling<'_> {
         let mut found = self.errors();
         let idempotence = self.outcome.findings.iter();
         found.extend(idempotence.map(|finding| self.not_idempotent(finding)));
-        found.extend(self.outcome.warnings.texts().iter().map(|text| self.warning(text)));
+        let warnings = self.outcome.warnings.texts();
+        found.extend(self.about.each(warnings, |text| self.warning(&text)));
         found.extend(self.outcome.steps.iter().filter_map(|step| self.ignored(step)));
-        found.extend(self.deprecated.iter().map(|field| self.about.deprecated(field)));
+        found.extend(self.about.each(&self.deprecated, |field| self.about.deprecated(field)));
         let mut seen = BTreeSet::new();
         found.retain(|finding| seen.insert((finding.text.clone(), finding.path.to_string())));
         found
@@ -66,7 +67,7 @@ impl Telling<'_> {
         let Err(status) = &self.outcome.result else { return Vec::new() };
         let fields = &self.outcome.field_errors;
         if !fields.is_empty() {
-            return fields.iter().map(|error| self.about.error(error)).collect();
+            return self.about.each(fields, |error| self.about.error(error));
         }
         if let Some(problem) = &self.undecodable
             && problem.answer.as_deref() == Some(status)

@@ -3,6 +3,7 @@
 
 mod matrix;
 mod report;
+mod subject;
 
 use std::collections::BTreeMap;
 use std::io;
@@ -10,18 +11,14 @@ use std::path::PathBuf;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use billhook::webhook::{
-    ConfigurationError, ConfigurationKind, ValidationOptions, WebhookConfiguration, lint_together,
-};
-use billhook::{
-    CrdOptions, CustomResourceDefinition, Definition, DefinitionError, DefinitionValidation,
-    FieldError, FieldValidation, KubernetesVersion, Status as Answer,
-};
+use billhook::webhook::lint_together;
+use billhook::{CrdOptions, CustomResourceDefinition, FieldValidation, KubernetesVersion};
+use billhook_apimachinery::PerVersion;
 use billhook_apimachinery::print::quote;
 use billhook_apimachinery::value::DeepValue;
-use billhook_apimachinery::{PerVersion, split_api_version};
+use billhook_compat::{CompareOptions, lint};
 use billhook_findings::Finding;
-use billhook_policy::{PolicyDocument, PolicyError, PolicyKind, lint_policies_together};
+use billhook_policy::{PolicyDocument, PolicyKind, lint_policies_together};
 use indexmap::IndexSet;
 use serde_json::Value;
 
@@ -34,6 +31,7 @@ use crate::options::field_validation;
 use crate::policy::{Config, Policy};
 use crate::problem::{self, Place, Problem, RunError, Status};
 use crate::work::{self, Event, Others, Pass, Work};
+use subject::{Findings, Subject, unreadable};
 
 /// The outcome of a document.
 #[derive(Debug)]
@@ -61,17 +59,6 @@ impl work::Outcome for Outcome {
     }
 }
 
-/// The findings of a server in a document.
-#[derive(Debug, Default)]
-struct Findings {
-    errors: Vec<FieldError>,
-    warnings: Vec<String>,
-    /// The server's answer to a document that it refuses.
-    answer: Option<Answer>,
-    /// Advice: a server accepts this, although it is likely to be wrong.
-    lints: Vec<Advice>,
-}
-
 impl Outcome {
     fn status(&self) -> Status {
         match &self.result {
@@ -80,177 +67,6 @@ impl Outcome {
             Err(problem) => problem.status,
         }
     }
-}
-
-/// A document of a kind that can be checked.
-#[derive(Debug)]
-enum Subject {
-    Definition(Box<Definition>),
-    Webhooks(Box<WebhookConfiguration>),
-    Policy(Box<PolicyDocument>),
-}
-
-impl Subject {
-    /// Whether documents of this kind can be checked.
-    fn is_known(value: &Value) -> bool {
-        CustomResourceDefinition::is_definition(value)
-            || has_webhooks(value)
-            || PolicyDocument::kind_of(value).is_some()
-    }
-
-    /// Reads a document for a version of the server; also gives the fields that its kind does not
-    /// have.
-    fn read(
-        document: &Document,
-        kubernetes: KubernetesVersion,
-    ) -> Result<(Self, Vec<String>), Box<Problem>> {
-        if has_webhooks(&document.value) {
-            let read = WebhookConfiguration::from_value_reporting(&document.value);
-            let (configuration, unknown) = read.map_err(|error| match error {
-                ConfigurationError::Kind { .. } => unknown_version(document),
-                error => unreadable(document, &error.to_string()),
-            })?;
-            let configuration = configuration.kubernetes(kubernetes);
-            return Ok((Subject::Webhooks(Box::new(configuration)), unknown));
-        }
-        if PolicyDocument::kind_of(&document.value).is_some() {
-            let read = PolicyDocument::from_value_reporting(&document.value);
-            let (policy, unknown) = read.map_err(|error| match error {
-                PolicyError::Kind { .. } | PolicyError::Version { .. } => unknown_version(document),
-                error => unreadable(document, &error.to_string()),
-            })?;
-            if let Some(problem) = missing_version(document, policy.kind(), kubernetes) {
-                return Err(problem);
-            }
-            return Ok((Subject::Policy(Box::new(policy)), unknown));
-        }
-        let read = Definition::new(document.value.clone(), kubernetes);
-        let manifest = read.or_else(|error| match &document.body {
-            // The text knows which of several errors is the first.
-            Some(text) if text.bytes().starts_with(b"{") => {
-                Definition::from_json(text.bytes(), kubernetes)
-            }
-            _ => Err(error),
-        });
-        let manifest = manifest.map_err(|error| match error {
-            DefinitionError::Kind => unknown_version(document),
-            error => unreadable(document, &error.to_string()),
-        })?;
-        let unknown = manifest.unknown_fields().to_vec();
-        Ok((Subject::Definition(Box::new(manifest)), unknown))
-    }
-
-    fn create(&self, kubernetes: KubernetesVersion) -> Findings {
-        match self {
-            Subject::Definition(manifest) => manifest.validate_create().into(),
-            Subject::Webhooks(new) => findings(new, &ValidationOptions::default()),
-            Subject::Policy(new) => policy_findings(new, None, kubernetes),
-        }
-    }
-
-    /// The findings of a server when this replaces `old`.
-    fn update(&self, old: &Subject, kubernetes: KubernetesVersion) -> Findings {
-        match (self, old) {
-            (Subject::Definition(manifest), Subject::Definition(old)) => {
-                manifest.validate_update(old).into()
-            }
-            (Subject::Webhooks(new), Subject::Webhooks(old)) => {
-                findings(new, &ValidationOptions::default().stored(old))
-            }
-            (Subject::Policy(new), Subject::Policy(old)) => {
-                policy_findings(new, Some(old), kubernetes)
-            }
-            // Found by their kinds, both are of the same one.
-            (Subject::Definition(_) | Subject::Webhooks(_) | Subject::Policy(_), _) => {
-                self.create(kubernetes)
-            }
-        }
-    }
-}
-
-/// Whether a document says that it is a webhook configuration, of any version.
-fn has_webhooks(value: &Value) -> bool {
-    let text = |name| value.get(name).and_then(Value::as_str).unwrap_or_default();
-    text("apiVersion").starts_with("admissionregistration.k8s.io/")
-        && ConfigurationKind::of(text("kind")).is_some()
-}
-
-fn policy_findings(
-    policy: &PolicyDocument,
-    stored: Option<&PolicyDocument>,
-    kubernetes: KubernetesVersion,
-) -> Findings {
-    let errors = policy.validate_for(kubernetes, stored);
-    let is_refused = !errors.is_empty();
-    Findings {
-        answer: is_refused.then(|| policy.refusal(&errors)),
-        errors,
-        warnings: policy.warnings(),
-        lints: Vec::new(),
-    }
-}
-
-fn findings(configuration: &WebhookConfiguration, options: &ValidationOptions<'_>) -> Findings {
-    let check = configuration.check(options);
-    let is_refused = !check.errors.is_empty();
-    Findings {
-        answer: is_refused.then(|| configuration.refusal(&check.errors)),
-        errors: check.errors,
-        warnings: check.warnings,
-        lints: check.lints.iter().map(Advice::from).collect(),
-    }
-}
-
-impl From<DefinitionValidation> for Findings {
-    fn from(validation: DefinitionValidation) -> Self {
-        Findings {
-            errors: validation.errors().to_vec(),
-            warnings: validation.warnings().to_vec(),
-            answer: validation.status(),
-            lints: Vec::new(),
-        }
-    }
-}
-
-/// A document that a server refuses before it looks at what it says.
-fn unreadable(document: &Document, error: &str) -> Box<Problem> {
-    let text = |name| document.value.get(name).and_then(Value::as_str).unwrap_or_default();
-    let (kind, api_version) = (text("kind"), text("apiVersion"));
-    let version = api_version.rsplit_once('/').map_or(api_version, |(_, version)| version);
-    let message = format!("{kind} in version \"{version}\" cannot be handled as a {kind}: {error}");
-    Problem::answered(document.place.clone(), Answer::bad_request(message))
-}
-
-/// A document of a version that no server has had.
-fn unknown_version(document: &Document) -> Box<Problem> {
-    let text = |name| document.value.get(name).and_then(Value::as_str).unwrap_or_default();
-    let message = format!("a {} of `{}` cannot be checked", text("kind"), text("apiVersion"));
-    let help = match PolicyDocument::kind_of(&document.value) {
-        Some(kind) => known_versions(kind.versions(KubernetesVersion::default())),
-        None if has_webhooks(&document.value) => known_versions(&["v1", "v1beta1"]),
-        None => "the only version that servers have is `apiextensions.k8s.io/v1`".to_owned(),
-    };
-    Problem::unusable(document.place.clone(), message).help(help)
-}
-
-fn known_versions(versions: &[&str]) -> String {
-    format!("the versions that are known: {}", list(versions))
-}
-
-/// A policy or a binding of a version that the server does not have yet.
-fn missing_version(
-    document: &Document,
-    kind: PolicyKind,
-    kubernetes: KubernetesVersion,
-) -> Option<Box<Problem>> {
-    let api_version = document.value.get("apiVersion").and_then(Value::as_str)?;
-    let versions = kind.versions(kubernetes);
-    if versions.contains(&split_api_version(api_version).1) {
-        return None;
-    }
-    let message = format!("Kubernetes {kubernetes} has no {kind} of `{api_version}`");
-    let help = format!("the versions that it has: {}", list(versions));
-    Some(Problem::unusable(document.place.clone(), message).help(help))
 }
 
 /// Runs the command.
@@ -469,8 +285,17 @@ impl Run<'_> {
             }
             None => subject.create(kubernetes),
         };
-        if let Subject::Policy(policy) = &subject {
-            findings.lints = self.advice(policy, kubernetes, findings.errors.is_empty());
+        match &subject {
+            Subject::Policy(policy) => {
+                findings.lints = self.advice(policy, kubernetes, findings.errors.is_empty());
+            }
+            Subject::Definition(_) if findings.errors.is_empty() => {
+                let options = CompareOptions::default().kubernetes(kubernetes);
+                let lints = lint(&document.value, &options).unwrap_or_default();
+                let name = Identity::of(&document.value).name.unwrap_or_default();
+                findings.lints = lints.iter().map(|lint| Advice::of_schema(&name, lint)).collect();
+            }
+            _ => {}
         }
         *checked = Some(subject).filter(|subject| !matches!(subject, Subject::Definition(_)));
         // A server gives the same warning once.

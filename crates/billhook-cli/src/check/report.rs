@@ -133,8 +133,8 @@ pub(super) fn found(outcome: &Outcome) -> Vec<Finding> {
     };
     let mut seen = IndexSet::new();
     let errors = checked.errors.iter().filter(|error| seen.insert(error.to_string()));
-    let mut found: Vec<Finding> = errors.map(|error| about.definition_error(error)).collect();
-    found.extend(checked.warnings.iter().map(|warning| about.warning(warning)));
+    let mut found = about.each(errors, |error| about.definition_error(error));
+    found.extend(about.each(&checked.warnings, |warning| about.warning(warning)));
     found.extend(checked.lints.iter().map(|lint| about.advice(lint)));
     found
 }

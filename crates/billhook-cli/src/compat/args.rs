@@ -2,8 +2,9 @@
 
 use billhook::{FieldPath, Segment};
 use billhook_compat::{Answer, Question};
-use clap::{Args, ValueEnum};
+use clap::Args;
 
+use crate::options::{Chosen, format_parser};
 use crate::policy::Known;
 use crate::server::Server;
 
@@ -41,8 +42,13 @@ pub(crate) struct Compat {
     #[arg(long, value_name = "QUESTION[:PATH]", value_parser = allowed)]
     pub(crate) allow: Vec<Allowed>,
     /// Format of the answers
-    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Form::Human)]
-    pub(crate) format: Form,
+    #[arg(
+        long,
+        value_parser = format_parser(FORMS),
+        value_name = "FORMAT",
+        default_value = "human"
+    )]
+    pub(crate) format: Chosen<Form>,
     #[command(flatten)]
     pub(crate) server: Server,
     #[command(flatten)]
@@ -65,31 +71,19 @@ impl Compat {
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+/// A form of all answers, with their witnesses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Form {
-    /// Excerpts of both files, and witnesses as YAML
     Human,
-    /// One JSON document with all answers
     Json,
-    /// A comment for a pull request
     Markdown,
-    /// A line each
-    Concise,
-    /// A JSON document a line
-    Ndjson,
-    /// SARIF 2.1.0
-    Sarif,
-    /// Annotations of GitHub Actions
-    Github,
-    /// GitLab's code quality report
-    Gitlab,
-    /// JUnit's XML
-    Junit,
-    /// Test Anything Protocol
-    Tap,
-    /// Issues of Azure Pipelines
-    Azure,
 }
+
+const FORMS: &[(Form, &str, &str)] = &[
+    (Form::Human, "human", "Excerpts of both files, and witnesses as YAML"),
+    (Form::Json, "json", "One JSON document with all answers"),
+    (Form::Markdown, "markdown", "A comment for a pull request"),
+];
 
 /// An answer that may break.
 #[derive(Clone, Debug, PartialEq)]

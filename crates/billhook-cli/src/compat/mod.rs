@@ -11,6 +11,7 @@ use serde_json::json;
 
 use crate::compat::args::{Compat, Form};
 use crate::input::Document;
+use crate::options::Chosen;
 use crate::parallel;
 use crate::policy::Policy;
 use crate::problem::{Problem, RunError, Status};
@@ -161,19 +162,11 @@ fn rule(question: Question) -> &'static str {
 }
 
 fn printed(command: &Compat, told: &[Told], gone: Vec<Finding>) -> String {
-    use billhook_findings::Format;
     let format = match command.format {
-        Form::Human => return report::human(told, &gone, command.explain),
-        Form::Json => return report::json(told),
-        Form::Markdown => return report::markdown(told),
-        Form::Concise => Format::Concise,
-        Form::Ndjson => Format::Ndjson,
-        Form::Sarif => Format::Sarif,
-        Form::Github => Format::Github,
-        Form::Gitlab => Format::Gitlab,
-        Form::Junit => Format::Junit,
-        Form::Tap => Format::Tap,
-        Form::Azure => Format::Azure,
+        Chosen::Own(Form::Human) => return report::human(told, &gone, command.explain),
+        Chosen::Own(Form::Json) => return report::json(told),
+        Chosen::Own(Form::Markdown) => return report::markdown(told),
+        Chosen::Findings(format) => format,
     };
     let mut subjects: IndexMap<&str, Vec<Finding>> = IndexMap::new();
     for one in told {

@@ -1,6 +1,7 @@
 //! `billhook convert`: objects in another version, by their definition or its webhook.
 
 pub(crate) mod args;
+mod round_trip;
 
 use std::sync::Arc;
 
@@ -9,13 +10,17 @@ use billhook_admission::{
     Admission, BoxFuture, CallerError, Chain, ConversionCall, StoredObject, WebhookAnswer,
     WebhookCall, WebhookCaller,
 };
+use billhook_apimachinery::split_api_version;
 use billhook_apimachinery::value::DeepValue;
 use billhook_webhook_client::HttpsCaller;
+use serde_json::Value;
+use tokio::runtime::{Builder, Runtime};
 
 use crate::convert::args::Convert;
+use crate::convert::round_trip::RoundTrip;
 use crate::crds::{Crds, Used, version_named};
 use crate::identity::Identity;
-use crate::input::{Document, objects, read_file};
+use crate::input::{Document, objects, read_file, readable_documents};
 use crate::problem::{Place, Problem, RunError, Status};
 use crate::report::{self, Objects};
 use crate::resolving::resolver;
@@ -28,9 +33,12 @@ pub(crate) fn run(command: &Convert) -> Result<Status, RunError> {
     let caller = Caller::new(command).map_err(|problem| problems.push(*problem)).ok();
     let mut status = report::problems(&problems);
     let Some(caller) = caller.filter(|_| status == Status::Fine) else { return Ok(status) };
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let printer = Objects::new(command.output);
+    let runtime = Builder::new_current_thread().enable_all().build()?;
     let caller = Arc::new(caller);
+    if command.round_trip {
+        return round_trip(command, &crds, &caller, &runtime);
+    }
+    let printer = Objects::new(command.output);
     let mut run = Run { command, crds: &crds, used: Used::default(), caller, printer };
     for found in objects(&command.objects) {
         let converted = found.and_then(|document| run.convert(&document, &runtime));
@@ -41,6 +49,34 @@ pub(crate) fn run(command: &Convert) -> Result<Status, RunError> {
             }
             Err(problem) => report::problem(&problem),
         });
+    }
+    Ok(status)
+}
+
+/// Sends the objects of each definition through its other versions.
+fn round_trip(
+    command: &Convert,
+    crds: &Crds,
+    caller: &Arc<Caller>,
+    runtime: &Runtime,
+) -> Result<Status, RunError> {
+    let mut problems = Vec::new();
+    let objects = readable_documents(&command.objects, &mut problems);
+    let mut status = report::problems(&problems);
+    for definition in crds.definitions() {
+        let is_own = |value: &&Value| {
+            let identity = Identity::of(value);
+            let api_version = identity.api_version.unwrap_or_default();
+            split_api_version(&api_version).0 == definition.group()
+                && identity.kind.as_deref() == Some(definition.kind())
+        };
+        let own: Vec<&Value> =
+            objects.iter().map(|document| &*document.value).filter(is_own).collect();
+        if own.is_empty() && !command.objects.is_empty() {
+            continue;
+        }
+        let admission = Admission::new(definition.clone(), Chain::new(Arc::clone(caller)));
+        status = status.max(RoundTrip { definition, admission, runtime }.run(&own)?);
     }
     Ok(status)
 }
@@ -58,12 +94,13 @@ impl Run<'_> {
     fn convert(
         &mut self,
         document: &Document,
-        runtime: &tokio::runtime::Runtime,
+        runtime: &Runtime,
     ) -> Result<DeepValue, Box<Problem>> {
         let place = document.place.clone();
         let identity = Identity::of(&document.value);
         let (crd, _) = self.crds.version_of(&document.value, &identity, &place)?;
-        let version = version_named(&crd, &self.command.to, &place)?;
+        let to = self.command.to.as_deref().unwrap_or_default();
+        let version = version_named(&crd, to, &place)?;
         let notes = self.used.notes(&crd, &version, false);
         notes.iter().for_each(|note| report::warning(note));
         let chain = Chain::new(Arc::clone(&self.caller));

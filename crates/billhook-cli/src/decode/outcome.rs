@@ -103,10 +103,10 @@ impl work::Outcome for Outcome<'_> {
             None => about,
         };
         let mut found: Vec<Finding> = match &self.result {
-            Ok(done) => done.warnings.iter().map(|warning| about.warning(warning)).collect(),
+            Ok(done) => about.each(&done.warnings, |warning| about.warning(warning)),
             Err(problem) => about.problem(problem),
         };
-        found.extend(deprecated.iter().map(|field| about.deprecated(field)));
+        found.extend(about.each(deprecated, |field| about.deprecated(field)));
         found
     }
 }

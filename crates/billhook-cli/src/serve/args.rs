@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
+use billhook_apiserver::AuthorizationMode;
 use clap::{Args, ValueEnum};
 
 use crate::allow::{Allow, allow};
@@ -29,6 +30,27 @@ pub(crate) enum Settle {
     AtOnce,
     DeleteLater,
     LikeAServer,
+}
+
+/// How it is decided whether a user may make a request.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum Mode {
+    #[value(name = "AlwaysAllow")]
+    AlwaysAllow,
+    #[value(name = "AlwaysDeny")]
+    AlwaysDeny,
+    #[value(name = "RBAC")]
+    Rbac,
+}
+
+impl From<Mode> for AuthorizationMode {
+    fn from(mode: Mode) -> Self {
+        match mode {
+            Mode::AlwaysAllow => AuthorizationMode::AlwaysAllow,
+            Mode::AlwaysDeny => AuthorizationMode::AlwaysDeny,
+            Mode::Rbac => AuthorizationMode::Rbac,
+        }
+    }
 }
 
 #[derive(Debug, Args)]
@@ -76,6 +98,10 @@ pub(crate) struct Serve {
     /// are denied, but no request is refused for that. May be repeated [default: all permissions]
     #[arg(long, value_name = "VERB[:RESOURCE[.GROUP]]", value_parser = allow)]
     pub(crate) allow: Vec<Allow>,
+    /// How to decide whether a user may make a request: `AlwaysAllow`, `AlwaysDeny`, or `RBAC` by the
+    /// roles that are bound to the user. Users in the group `system:masters` may do everything
+    #[arg(long, value_name = "MODE", default_value = "AlwaysAllow", hide_possible_values = true)]
+    pub(crate) authorization_mode: Mode,
     /// Let requests use namespaces that do not exist
     #[arg(long)]
     pub(crate) any_namespace: bool,

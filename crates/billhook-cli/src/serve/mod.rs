@@ -188,8 +188,11 @@ async fn server(command: &Serve) -> Result<(Server, usize), Failure> {
     let user = if is_authenticated { user.group(AUTHENTICATED) } else { user };
     let inputs: Vec<_> = command.crd.iter().chain(&command.load).cloned().collect();
     let kubernetes = command.server.kubernetes(&command.server.config(&inputs)?);
-    let mut builder =
-        Server::builder().kubernetes(kubernetes).user(user).webhooks(HttpsCaller::default());
+    let mut builder = Server::builder()
+        .kubernetes(kubernetes)
+        .user(user)
+        .authorization_mode(command.authorization_mode.into())
+        .webhooks(HttpsCaller::default());
     builder = match command.any_namespace {
         true => builder.any_namespace(),
         false => builder.bootstrap(),

@@ -7,13 +7,13 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use billhook::KubernetesVersion;
-use billhook_apiserver::{Server, ServerBuilder, git_version};
+use billhook_apiserver::{Server, ServerBuilder, ServiceAccountTokens, TokenKeyError, git_version};
 use billhook_definition::ca_bundle::certificates;
 use billhook_webhook_client::HttpsCaller;
 use tokio_rustls::rustls::pki_types::CertificateDer;
 
 use super::flags::{self, Flags};
-use super::options::Options;
+use super::options::{Options, TokenOptions};
 use super::users::Users;
 use super::{log, runtime};
 use crate::files::write_private;
@@ -87,9 +87,10 @@ async fn serve(options: &Options) -> Result<(), String> {
     let clients = options.client_authorities.as_deref().map(client_authorities).transpose()?;
     let pairs = serving_pairs(options)?;
     let tls = acceptor(pairs, clients.clone()).map_err(|error| error.to_string())?;
-    let users = Users::new(options.tokens.as_deref(), options.allows_anonymous)?;
     // Nobody is accepted before everything is there (ET-16, ET-70).
-    let server = builder(options).build();
+    let tokens = service_account_tokens(&options.service_accounts)?;
+    let server = builder(options).service_account_tokens(tokens).build();
+    let users = Users::new(server.clone(), options.tokens.as_deref(), options.allows_anonymous)?;
     let address = SocketAddr::new(options.bind, options.port);
     let listener = listen(address).map_err(|error| {
         format!("failed to create listener: failed to listen on {address}: {error}")
@@ -108,6 +109,7 @@ fn builder(options: &Options) -> ServerBuilder {
         .webhooks(HttpsCaller::default())
         .service_ranges(options.ranges.clone())
         .bootstrap()
+        .authorization_mode(options.mode)
         .finalize_definitions_in_background();
     if !options.controllers.namespaces {
         builder = builder.without_controllers();
@@ -122,6 +124,28 @@ fn builder(options: &Options) -> ServerBuilder {
         };
     }
     builder
+}
+
+/// Reads the keys of tokens of service accounts (ET-34).
+fn service_account_tokens(options: &TokenOptions) -> Result<ServiceAccountTokens, String> {
+    let read = |file: &Path| {
+        fs::read(file).map_err(|error| format!("error reading {}: {error}", file.display()))
+    };
+    let unusable =
+        |file: &Path, error: &TokenKeyError| format!("failed to parse {}: {error}", file.display());
+    let mut tokens = ServiceAccountTokens::default()
+        .issuers(options.issuers.iter().cloned())
+        .audiences(options.audiences.iter().cloned());
+    if let Some(file) = &options.signing_key {
+        tokens = tokens.signing_key(&read(file)?).map_err(|error| unusable(file, &error))?;
+    }
+    for file in &options.verifying_keys {
+        tokens = tokens.verifying_keys(&read(file)?).map_err(|error| unusable(file, &error))?;
+    }
+    if let Some(max) = options.max_expiration {
+        tokens = tokens.max_expiration(max);
+    }
+    Ok(tokens)
 }
 
 fn client_authorities(file: &Path) -> Result<Arc<ClientAuthorities>, String> {

@@ -5,8 +5,10 @@ mod plugins;
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::PathBuf;
+use std::time::Duration;
 
 use billhook::KubernetesVersion;
+use billhook_apiserver::AuthorizationMode;
 use billhook_kinds::{Kind, ServiceRanges};
 
 use super::flags::{Answer, Flags, parse_bool};
@@ -32,6 +34,16 @@ pub(super) struct SniPair {
     pub(super) names: Vec<String>,
 }
 
+/// The settings of tokens of service accounts.
+#[derive(Debug)]
+pub(super) struct TokenOptions {
+    pub(super) issuers: Vec<String>,
+    pub(super) audiences: Vec<String>,
+    pub(super) signing_key: Option<PathBuf>,
+    pub(super) verifying_keys: Vec<PathBuf>,
+    pub(super) max_expiration: Option<Duration>,
+}
+
 /// The settings of a server.
 #[derive(Debug)]
 pub(super) struct Options {
@@ -43,6 +55,8 @@ pub(super) struct Options {
     pub(super) sni: Vec<SniPair>,
     pub(super) client_authorities: Option<PathBuf>,
     pub(super) tokens: Option<PathBuf>,
+    pub(super) mode: AuthorizationMode,
+    pub(super) service_accounts: TokenOptions,
     pub(super) allows_anonymous: bool,
     pub(super) disabled_plugins: Vec<String>,
     pub(super) ranges: ServiceRanges,
@@ -80,7 +94,8 @@ impl Options {
         let sni = sni.collect();
         let tls = tls(flags, &mut errors);
         check_issuer(flags, &mut errors);
-        check_modes(flags, &mut errors, &mut warnings);
+        let mode = mode(flags, &mut errors);
+        let service_accounts = tokens(flags, &mut errors);
         let disabled_plugins = plugins::disabled(flags, &mut errors, &mut warnings);
         check_runtime(flags, &mut errors);
         check_gates(flags, &mut errors);
@@ -112,6 +127,8 @@ impl Options {
             sni,
             client_authorities: path("client-ca-file"),
             tokens: path("token-auth-file"),
+            mode,
+            service_accounts,
             allows_anonymous: flags.bool("anonymous-auth", true),
             disabled_plugins,
             ranges,
@@ -245,7 +262,8 @@ fn check_issuer(flags: &Flags, errors: &mut Vec<String>) {
     }
 }
 
-fn check_modes(flags: &Flags, errors: &mut Vec<String>, warnings: &mut Vec<String>) {
+/// Returns how it is decided what users may do.
+fn mode(flags: &Flags, errors: &mut Vec<String>) -> AuthorizationMode {
     let given = flags.all("authorization-mode");
     for mode in given {
         match mode.as_str() {
@@ -254,9 +272,6 @@ fn check_modes(flags: &Flags, errors: &mut Vec<String>, warnings: &mut Vec<Strin
             "Webhook" => errors.push(
                 "authorization-mode Webhook's authorization config file not passed".to_owned(),
             ),
-            "AlwaysDeny" => {
-                errors.push("authorization-mode AlwaysDeny is not supported".to_owned());
-            }
             mode if !MODES.contains(&mode) => {
                 errors.push(format!("authorization-mode {mode:?} is not a valid mode"));
             }
@@ -272,9 +287,34 @@ fn check_modes(flags: &Flags, errors: &mut Vec<String>, warnings: &mut Vec<Strin
         let modes = modes.join(" ");
         errors.push(format!("authorization-mode [{modes}] has mode specified more than once"));
     }
-    if given.iter().any(|mode| mode == "RBAC" || mode == "Node") {
-        let idle = "is accepted and has no effect: every user may do everything";
-        warnings.push(format!("--authorization-mode={} {idle}", given.join(",")));
+    // Who is allowed by one mode is allowed.
+    let has = |name: &str| given.iter().any(|mode| mode == name);
+    match () {
+        () if given.is_empty() || has("AlwaysAllow") => AuthorizationMode::AlwaysAllow,
+        () if has("RBAC") || has("Node") => AuthorizationMode::Rbac,
+        () => AuthorizationMode::AlwaysDeny,
+    }
+}
+
+/// How tokens of service accounts are signed and verified (ET-34).
+fn tokens(flags: &Flags, errors: &mut Vec<String>) -> TokenOptions {
+    let texts = |name: &str| flags.all(name).to_vec();
+    let files = |name: &str| flags.all(name).iter().map(PathBuf::from).collect();
+    let max_expiration = flags.duration("service-account-max-token-expiration");
+    const HOUR: Duration = Duration::from_secs(3600);
+    const MOST: Duration = Duration::from_secs(1 << 32);
+    if max_expiration.is_some_and(|max| !max.is_zero() && !(HOUR..=MOST).contains(&max)) {
+        errors.push(
+            "the service-account-max-token-expiration must be between 1 hour and 2^32 seconds"
+                .to_owned(),
+        );
+    }
+    TokenOptions {
+        issuers: texts("service-account-issuer"),
+        audiences: texts("api-audiences"),
+        signing_key: flags.text("service-account-signing-key-file").map(PathBuf::from),
+        verifying_keys: files("service-account-key-file"),
+        max_expiration: max_expiration.filter(|max| !max.is_zero()),
     }
 }
 

@@ -4,6 +4,7 @@
 use std::path::Path;
 
 use billhook_apimachinery::{Status, UserInfo};
+use billhook_apiserver::Server;
 use http::Request;
 use hyper::body::Incoming;
 
@@ -13,6 +14,8 @@ const AUTHENTICATED: &str = "system:authenticated";
 
 /// The users that a server knows.
 pub(super) struct Users {
+    /// Knows the tokens of service accounts.
+    server: Server,
     /// Tokens, and who has them.
     tokens: Vec<(String, UserInfo)>,
     /// The user who has not said who it is, if there may be one.
@@ -25,19 +28,25 @@ impl Users {
     /// # Errors
     ///
     /// If it cannot be read.
-    pub(super) fn new(tokens: Option<&Path>, allows_anonymous: bool) -> Result<Self, String> {
+    pub(super) fn new(
+        server: Server,
+        tokens: Option<&Path>,
+        allows_anonymous: bool,
+    ) -> Result<Self, String> {
         let tokens = tokens.map_or(Ok(Vec::new()), |file| {
             let failed = |why: String| format!("token auth file {}: {why}", file.display());
             let text = std::fs::read_to_string(file).map_err(|error| failed(error.to_string()))?;
             read_tokens(&text).map_err(failed)
         })?;
         let anonymous = UserInfo::named("system:anonymous").group("system:unauthenticated");
-        Ok(Users { tokens, anonymous: allows_anonymous.then_some(anonymous) })
+        Ok(Users { server, tokens, anonymous: allows_anonymous.then_some(anonymous) })
     }
 
-    fn of_token(&self, token: &[u8]) -> Option<&UserInfo> {
+    fn of_token(&self, token: &[u8]) -> Option<UserInfo> {
         let mut found = self.tokens.iter();
-        found.find(|(known, _)| is_same(known.as_bytes(), token)).map(|(_, user)| user)
+        let found = found.find(|(known, _)| is_same(known.as_bytes(), token));
+        let known = found.map(|(_, user)| user.clone());
+        known.or_else(|| self.server.authenticate(str::from_utf8(token).ok()?))
     }
 }
 
@@ -50,10 +59,10 @@ impl Gate for Users {
         let user = match (token, peer) {
             (Some(token), _) => self.of_token(token),
             (None, Peer::Refused) => None,
-            (None, _) => self.anonymous.as_ref(),
+            (None, _) => self.anonymous.clone(),
         };
         let unauthorized = || Status::failure(401, "Unauthorized", "Unauthorized");
-        user.cloned().map(Some).ok_or_else(unauthorized)
+        user.map(Some).ok_or_else(unauthorized)
     }
 
     fn turns_strangers_away(&self) -> bool {

@@ -57,12 +57,13 @@ impl work::Outcome for Outcome<'_> {
                 let mut seen = IndexSet::new();
                 let errors = validation.errors().iter();
                 let errors = errors.filter(|error| seen.insert(error.to_string()));
-                let errors = errors.map(|error| about.error(error));
-                errors.chain(warnings.iter().map(|warning| about.warning(warning))).collect()
+                let mut found = about.each(errors, |error| about.error(error));
+                found.extend(about.each(warnings, |warning| about.warning(warning)));
+                found
             }
             Err(problem) => about.problem(problem),
         };
-        found.extend(self.deprecated.iter().map(|field| about.deprecated(field)));
+        found.extend(about.each(&self.deprecated, |field| about.deprecated(field)));
         found
     }
 }

@@ -364,6 +364,26 @@ fn unknown_fields_in_a_deep_schema() {
     }
 }
 
+/// A finding takes much more memory than the field that it is about, so there are only so many; the last
+/// says how many are left out.
+#[test]
+fn more_unknown_fields_than_findings() {
+    let fields = (0..100_000).map(|index| (format!("x{index}"), json!(1))).collect();
+    let attack = Attack::new("more-unknown", &json!({"type": "object"}), &Value::Object(fields));
+    for (command, status) in
+        [("validate --format json", 0), ("validate --strict --format json", 1), ("validate", 0)]
+    {
+        let arguments = format!("{command} --crd crd.json object.json");
+        let (found, shown) = attack.run_within(400 << 10, &arguments);
+        assert_eq!(found, status, "{command}: {shown:.500}");
+        let left_out = "not shown: 90,000 more findings about this object";
+        assert!(shown.contains(left_out), "{command}: {shown:.500}");
+    }
+    let (_, shown) =
+        attack.run_within(400 << 10, "decode -q --check --report json --crd crd.json object.json");
+    assert!(shown.contains("unknown field \\\"spec.x99999\\\""), "{shown:.500}");
+}
+
 /// Each unknown field may be meant for any known one.
 #[test]
 fn unknown_fields_among_many() {

@@ -14,6 +14,7 @@ cases! {
     check_update_of_another: "check --old fixtures/crds fixtures/broken-crds/missing-type.yaml";
     check_rules_and_formats: "check -" < [SMALL.replace("{type: object}", RULES)];
     check_rules_json: "check --report json -" < [SMALL.replace("{type: object}", RULES)];
+    check_unusable_parts: "check -" < [SMALL.replace("{type: object}", "{type: object, properties: {spec: {type: object, properties: {mode: {type: string, enum: [full, incremental], maxLength: 5}}}}}")];
     check_twice_written: "check -" < [SMALL.replace("served: true", "served: true, served: true")];
     check_old_version: "check -" < [SMALL.replace("io/v1", "io/v1beta1")];
     check_nothing: "check fixtures/objects";

@@ -50,7 +50,7 @@ impl<'s> Prover<'s> {
 
     /// Whether it is proved that a value of which this is known, and which is not null, is invalid
     /// for a schema.
-    pub(super) fn refutes(&self, known: &Known<'s>, target: &'s JsonSchemaProps) -> bool {
+    pub(crate) fn refutes(&self, known: &Known<'s>, target: &'s JsonSchemaProps) -> bool {
         self.step(|| {
             self.contradicts(known, target)
                 || known.fails.iter().any(|failed| self.is_within(known, target, failed))

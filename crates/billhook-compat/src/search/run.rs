@@ -75,31 +75,34 @@ fn sent(version: &CrdVersion, stored: &Value, object: &Value, unknown: Unknown) 
     Ok(object)
 }
 
-/// Updates a stored object, as a read returns it.
+/// A part of an object that requests write on their own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Part {
+    /// All but the status, where that is written on its own.
+    Whole,
+    Status,
+}
+
+/// Updates a part of a stored object, as a read returns it.
 pub(crate) fn update(
     version: &CrdVersion,
     stored: &Value,
     object: &Value,
+    part: Part,
     unknown: Unknown,
 ) -> Answer {
     let (stored, mut object) = (standing(stored), sent(version, stored, object, unknown)?);
-    version.prepare_update(&mut object, &stored);
-    match version.validate_update(&object, &stored, &options()).errors() {
-        [] => Ok(object),
-        errors => Err(Refusal::of(errors)),
-    }
-}
-
-/// Updates the status of a stored object.
-pub(crate) fn update_status(
-    version: &CrdVersion,
-    stored: &Value,
-    object: &Value,
-    unknown: Unknown,
-) -> Answer {
-    let (stored, mut object) = (standing(stored), sent(version, stored, object, unknown)?);
-    version.prepare_status_update(&mut object, &stored);
-    match version.validate_status_update(&object, &stored, &options()).errors() {
+    let found = match part {
+        Part::Whole => {
+            version.prepare_update(&mut object, &stored);
+            version.validate_update(&object, &stored, &options())
+        }
+        Part::Status => {
+            version.prepare_status_update(&mut object, &stored);
+            version.validate_status_update(&object, &stored, &options())
+        }
+    };
+    match found.errors() {
         [] => Ok(object),
         errors => Err(Refusal::of(errors)),
     }
@@ -110,7 +113,7 @@ pub(crate) fn write(version: &CrdVersion, object: &Value, unknown: Unknown) -> A
     let has_status = object.get("status").is_some() && version.has_status_subresource();
     let created = create(version, object, unknown)?;
     match has_status {
-        true => update_status(version, &created, object, unknown),
+        true => update(version, &created, object, Part::Status, unknown),
         false => Ok(created),
     }
 }
@@ -182,13 +185,13 @@ pub(crate) fn decoded(version: &CrdVersion, object: &Value) -> Option<DeepValue>
 pub(crate) fn standing_errors(
     version: &CrdVersion,
     read: &Value,
-    is_status: bool,
+    part: Part,
 ) -> Vec<(String, &'static str)> {
     let options = options();
     let mut object = deep_clone(read);
     set_metadata(&mut object, "resourceVersion", None);
     let mut errors = version.validate_create(&object, &options).errors().to_vec();
-    if is_status {
+    if part == Part::Status {
         let empty = serde_json::json!({});
         set_metadata(&mut object, "resourceVersion", Some("1"));
         let mut stored = deep_clone(&object);

@@ -11,6 +11,7 @@
 
 mod hostile;
 mod laws;
+mod lints;
 mod mutations;
 mod support;
 mod table;

@@ -1,28 +1,32 @@
-//! The simulated nodes (CP-111 to CP-114).
+//! The simulated nodes (CP-111 to CP-117).
 
 use std::fmt;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
 
 use billhook_apimachinery::UserInfo;
-use serde_json::{Value, json};
+use serde_json::json;
 
+use super::container::Container;
+use super::pod::Pod;
+use super::rules::Simulation;
 use super::script::Script;
-use super::status::{Address, exited, readiness, running};
+use super::status::{Address, patch};
 use crate::account::Account;
 use crate::clock::Timestamp;
 use crate::controller::{Controller, Keys};
+use crate::event::Event;
 use crate::object::Object;
 use crate::plan::Plan;
-use crate::pods::{is_ready, is_terminal};
+use crate::pods::is_terminal;
 use crate::request::Request;
 use crate::resource::{NODES, PODS, Resource};
 use crate::view::{Change, View};
 
-/// Runs the pods of all nodes by scripts.
-pub struct Kubelet {
+/// Runs the pods of all nodes as a [`Simulation`] says.
+pub(crate) struct Kubelet {
     account: Account,
-    script: Arc<dyn Fn(&Object) -> Script + Send + Sync>,
+    simulation: Simulation,
     /// How many pods have got an address.
     addresses: AtomicU32,
 }
@@ -34,21 +38,31 @@ impl fmt::Debug for Kubelet {
 }
 
 impl Kubelet {
-    /// Creates the nodes' part that asks for the script of each pod, and whose fields have a manager.
-    pub fn new(manager: &str, script: Arc<dyn Fn(&Object) -> Script + Send + Sync>) -> Self {
+    /// Creates the nodes' part, whose fields have a manager.
+    pub(crate) fn new(manager: &str, simulation: Simulation) -> Self {
         let user = UserInfo::named("system:node:node-0")
             .group("system:nodes")
             .group("system:authenticated");
-        Kubelet { account: Account::new(user, manager), script, addresses: AtomicU32::new(0) }
+        let account = Account::new(user, manager);
+        Kubelet { account, simulation, addresses: AtomicU32::new(0) }
     }
 
     fn next_address(&self) -> Address {
         Address::nth(self.addresses.fetch_add(1, Ordering::Relaxed))
     }
-}
 
-/// The exit code of a container that is stopped.
-const KILLED: i32 = 137;
+    /// Writes the status of a pod if it has changed, and tells of containers that wait for a restart.
+    fn write(&self, pod: &Pod<'_>, script: &Script, now: Timestamp) -> Plan {
+        let object = pod.object;
+        let Some(status) = patch(pod, script, || self.next_address(), now) else {
+            return Plan::nothing();
+        };
+        let patch = json!({"metadata": {"uid": object.uid()}, "status": status});
+        let write = Request::patch_in(&PODS, object.key(), "status", &patch);
+        let plan = Plan::nothing().try_request(write, &[404, 409]);
+        pod.containers.iter().filter_map(|it| waiting_event(object, it)).fold(plan, Plan::event)
+    }
+}
 
 impl Controller for Kubelet {
     fn name(&self) -> &'static str {
@@ -69,51 +83,52 @@ impl Controller for Kubelet {
     }
 
     fn sync(&self, key: &str, view: &View, now: Timestamp) -> Plan {
-        let Some(pod) = view.get(&PODS, key) else { return Plan::nothing() };
-        if view.get(&NODES, pod.text("/spec/nodeName")).is_none() {
+        let Some(object) = view.get(&PODS, key) else { return Plan::nothing() };
+        if view.get(&NODES, object.text("/spec/nodeName")).is_none() {
             return Plan::nothing();
         }
-        let script = (self.script)(pod);
-        if pod.is_deleting() {
-            return stop(pod, &script, now);
+        let script = self.simulation.script(object);
+        let mut pod = Pod::read(object, now);
+        if object.is_deleting() {
+            return self.stop(pod, &script, now);
         }
-        if is_terminal(pod) {
+        if is_terminal(object) {
             return Plan::nothing();
         }
-        let Some(started) = pod.time("/status/startTime") else {
-            return write(pod, &running(pod, self.next_address(), &script, now));
-        };
-        if let Some(exit) = script.exit {
-            let left = started.plus(exit.after).since(now);
-            return match left.is_zero() {
-                true => write(pod, &exited(pod, exit.code, now)),
-                false => Plan::nothing().again_after(left),
-            };
-        }
-        match is_ready(pod) == script.unready.is_none() {
-            true => Plan::nothing(),
-            false => write(pod, &readiness(pod, &script, now)),
-        }
+        let next = pod.advance(&script, now);
+        let plan = self.write(&pod, &script, now);
+        next.into_iter().filter(|next| !next.is_zero()).fold(plan, Plan::again_after)
     }
 }
 
-/// Stops the containers of a pod that is being deleted, and lets it go (CP-114).
-fn stop(pod: &Object, script: &Script, now: Timestamp) -> Plan {
-    let is_gone = pod.int("/metadata/deletionGracePeriodSeconds") == Some(0);
-    if script.ignores_deletion || is_gone {
-        return Plan::nothing();
+impl Kubelet {
+    /// Stops the containers of a pod that is being deleted, and lets it go (CP-114).
+    fn stop(&self, mut pod: Pod<'_>, script: &Script, now: Timestamp) -> Plan {
+        let object = pod.object;
+        let is_gone = object.int("/metadata/deletionGracePeriodSeconds") == Some(0);
+        if script.ignores_deletion || is_gone {
+            return Plan::nothing();
+        }
+        let mut plan = Plan::nothing();
+        if !is_terminal(object) {
+            let left = pod.stop(script, now);
+            plan = self.write(&pod, script, now);
+            if let Some(left) = left {
+                return plan.again_after(left.max(Duration::from_millis(1)));
+            }
+        }
+        let options = json!({"gracePeriodSeconds": 0, "preconditions": {"uid": object.uid()}});
+        plan.try_request(Request::delete(&PODS, object.key(), &options), &[404, 409])
     }
-    let code = script.exit.map_or(KILLED, |exit| exit.code);
-    let stopped = match is_terminal(pod) {
-        true => Plan::nothing(),
-        false => write(pod, &exited(pod, code, now)),
+}
+
+/// Returns the event of a container that has begun to wait after a failure (CP-113).
+fn waiting_event(pod: &Object, container: &Container) -> Option<Event> {
+    let (reason, message) = container.waits_because()?;
+    let reason = match reason {
+        "CrashLoopBackOff" | "ImagePullBackOff" => "BackOff",
+        "ErrImagePull" => "Failed",
+        _ => return None,
     };
-    let options = json!({"gracePeriodSeconds": 0, "preconditions": {"uid": pod.uid()}});
-    stopped.try_request(Request::delete(&PODS, pod.key(), &options), &[404, 409])
-}
-
-/// Writes the status of a pod.
-fn write(pod: &Object, status: &Value) -> Plan {
-    let patch = json!({"metadata": {"uid": pod.uid()}, "status": status});
-    Plan::nothing().try_request(Request::patch_in(&PODS, pod.key(), "status", &patch), &[404, 409])
+    Some(Event::warning(&PODS, pod, reason, message.to_owned()))
 }

@@ -1,12 +1,18 @@
 //! The simulated part of a cluster: a scheduler, and nodes that run pods by scripts (CP-100 to CP-117).
 
+mod container;
 mod kubelet;
 mod node;
+mod pod;
+mod rule;
+mod rules;
 mod scheduler;
 mod script;
 mod status;
 
-pub use self::kubelet::Kubelet;
+pub(crate) use self::kubelet::Kubelet;
 pub(crate) use self::node::register;
-pub use self::scheduler::Scheduler;
-pub use self::script::{Exit, Script, Unready};
+pub use self::rule::{Pods, Rule};
+pub(crate) use self::rules::Simulation;
+pub(crate) use self::scheduler::Scheduler;
+pub use self::script::{ContainerScript, End, Exit, Script, Unready};

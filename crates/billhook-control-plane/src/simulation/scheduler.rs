@@ -1,12 +1,13 @@
 //! The simulated scheduler (CP-100, CP-101).
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
 use billhook_apimachinery::UserInfo;
 use serde_json::json;
 
-use super::script::Script;
+use super::rules::Simulation;
 use crate::account::Account;
 use crate::clock::Timestamp;
 use crate::controller::{Controller, Keys};
@@ -15,13 +16,13 @@ use crate::object::Object;
 use crate::plan::Plan;
 use crate::request::Request;
 use crate::resource::{NODES, PODS, Resource};
-use crate::scheduling::{selects, untolerated};
+use crate::scheduling::{selects, tolerates, untolerated};
 use crate::view::{Change, View};
 
 /// Binds pods to nodes.
-pub struct Scheduler {
+pub(crate) struct Scheduler {
     account: Account,
-    script: Arc<dyn Fn(&Object) -> Script + Send + Sync>,
+    simulation: Simulation,
 }
 
 impl fmt::Debug for Scheduler {
@@ -31,10 +32,10 @@ impl fmt::Debug for Scheduler {
 }
 
 impl Scheduler {
-    /// Creates a scheduler that asks for the script of each pod.
-    pub fn new(script: Arc<dyn Fn(&Object) -> Script + Send + Sync>) -> Self {
+    /// Creates a scheduler that leaves pods alone if a simulation says so.
+    pub(crate) fn new(simulation: Simulation) -> Self {
         let user = UserInfo::named("system:kube-scheduler").group("system:authenticated");
-        Scheduler { account: Account::new(user, "kube-scheduler"), script }
+        Scheduler { account: Account::new(user, "kube-scheduler"), simulation }
     }
 }
 
@@ -68,12 +69,13 @@ impl Controller for Scheduler {
         }
     }
 
-    fn sync(&self, key: &str, view: &View, _: Timestamp) -> Plan {
+    fn sync(&self, key: &str, view: &View, now: Timestamp) -> Plan {
         let pod = view.get(&PODS, key).filter(|pod| is_to_be_scheduled(pod));
-        let Some(pod) = pod.filter(|pod| !(self.script)(pod).stays_pending) else {
+        let Some(pod) = pod.filter(|pod| !self.simulation.script(pod).stays_pending) else {
             return Plan::nothing();
         };
-        let Some(node) = choose(pod, view) else { return Plan::nothing() };
+        let nodes = Nodes::new(pod, view);
+        let Some(node) = nodes.choose(pod) else { return nodes.explain(pod, now) };
         let binding = json!({
             "apiVersion": "v1", "kind": "Binding",
             "metadata": {"name": pod.name(), "namespace": pod.namespace(), "uid": pod.uid()},
@@ -86,6 +88,7 @@ impl Controller for Scheduler {
     }
 }
 
+/// Returns whether a pod waits for this scheduler; one that has gates has a condition of the server.
 fn is_to_be_scheduled(pod: &Object) -> bool {
     pod.text("/spec/nodeName").is_empty()
         && !pod.is_deleting()
@@ -93,16 +96,71 @@ fn is_to_be_scheduled(pod: &Object) -> bool {
         && pod.text("/spec/schedulerName") == NAME
 }
 
-/// Returns the node for a pod: one of those that admit it, which the age of the pod decides.
-fn choose<'v>(pod: &Object, view: &'v View) -> Option<&'v Arc<Object>> {
-    let (spec, tolerations) = (pod.get("/spec"), pod.list("/spec/tolerations"));
-    let admits = |node: &&Arc<Object>| {
-        node.get("/spec/unschedulable").as_bool() != Some(true)
-            && untolerated(node, &["NoSchedule", "NoExecute"], tolerations).is_none()
-            && selects(spec, node)
-    };
-    let nodes: Vec<_> = view.all(&NODES).filter(admits).collect();
-    let count = u64::try_from(nodes.len()).unwrap_or(u64::MAX);
-    let chosen = usize::try_from(pod.created().checked_rem(count)?).ok()?;
-    nodes.get(chosen).copied()
+/// The nodes that admit a pod, and why others do not.
+struct Nodes<'v> {
+    fitting: Vec<&'v Arc<Object>>,
+    /// How many nodes there are for each reason.
+    refusing: BTreeMap<&'static str, usize>,
+}
+
+impl<'v> Nodes<'v> {
+    fn new(pod: &Object, view: &'v View) -> Self {
+        let mut nodes = Nodes { fitting: Vec::new(), refusing: BTreeMap::new() };
+        for node in view.all(&NODES) {
+            match refusal(pod, node) {
+                None => nodes.fitting.push(node),
+                Some(reason) => {
+                    let count = nodes.refusing.entry(reason).or_default();
+                    *count = count.saturating_add(1);
+                }
+            }
+        }
+        nodes
+    }
+
+    /// Returns the node for a pod: one of those that admit it, by the revision that created it.
+    fn choose(&self, pod: &Object) -> Option<&'v Arc<Object>> {
+        let count = u64::try_from(self.fitting.len()).unwrap_or(u64::MAX);
+        let chosen = usize::try_from(pod.created().checked_rem(count)?).ok()?;
+        self.fitting.get(chosen).copied()
+    }
+
+    /// Says why no node admits a pod, if that is new (CP-101).
+    fn explain(&self, pod: &Object, now: Timestamp) -> Plan {
+        let count: usize = self.refusing.values().sum();
+        let reasons: Vec<String> =
+            self.refusing.iter().map(|(reason, count)| format!("{count} {reason}")).collect();
+        let message = match count {
+            0 => "no nodes available to schedule pods".to_owned(),
+            _ => format!("0/{count} nodes are available: {}.", reasons.join(", ")),
+        };
+        let known = pod.condition("PodScheduled").and_then(|it| it.get("message")?.as_str());
+        if known == Some(&*message) {
+            return Plan::nothing();
+        }
+        let condition = json!({
+            "type": "PodScheduled", "status": "False", "reason": "Unschedulable",
+            "message": message, "lastProbeTime": null, "lastTransitionTime": now.to_rfc3339(),
+        });
+        let patch = json!({"status": {"conditions": [condition]}});
+        Plan::nothing()
+            .try_request(Request::patch_in(&PODS, pod.key(), "status", &patch), &[404])
+            .event(Event::warning(&PODS, pod, "FailedScheduling", message))
+    }
+}
+
+/// Returns why a node does not admit a pod; `None` if it does.
+fn refusal(pod: &Object, node: &Object) -> Option<&'static str> {
+    let tolerations = pod.list("/spec/tolerations");
+    let unschedulable = json!({"key": "node.kubernetes.io/unschedulable", "effect": "NoSchedule"});
+    let is_unschedulable = node.get("/spec/unschedulable").as_bool() == Some(true)
+        && !tolerations.iter().any(|toleration| tolerates(toleration, &unschedulable));
+    if is_unschedulable {
+        return Some("node(s) were unschedulable");
+    }
+    if untolerated(node, &["NoSchedule", "NoExecute"], tolerations).is_some() {
+        return Some("node(s) had untolerated taint(s)");
+    }
+    let reason = "node(s) didn't match Pod's node affinity/selector";
+    (!selects(pod.get("/spec"), node)).then_some(reason)
 }

@@ -1,26 +1,47 @@
-//! What the containers of a pod do on a simulated node (CP-115).
+//! What happens to a pod on a simulated node (CP-115, CP-116).
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use crate::object::Object;
 
-/// What happens to a pod on its node. By default its containers start at once, are ready, and run until
-/// the pod is deleted; those of Jobs end well after a second.
+/// What happens to a pod. By default it is scheduled, its containers start at once, are ready, and run
+/// until the pod is deleted; those of Jobs end well after a second.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Script {
     /// Whether the pod is not scheduled.
     pub stays_pending: bool,
-    /// Why the pod is not ready; `None` if it is.
+    /// Why the pod is not ready, whatever its containers are; `None` if these decide.
     pub unready: Option<Unready>,
-    /// How its containers end, if they do.
-    pub exit: Option<Exit>,
-    /// Whether its containers go on when the pod is deleted.
+    /// How the whole pod ends, whatever its restart policy is; `None` if its containers decide.
+    pub end: Option<End>,
+    /// Whether nothing happens when the pod is deleted, as if its node were gone.
     pub ignores_deletion: bool,
+    /// What the containers do, by their names.
+    pub containers: BTreeMap<String, ContainerScript>,
+}
+
+/// What a container does.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ContainerScript {
+    /// How long it takes to start.
+    pub starts_after: Duration,
+    /// Whether its image cannot be pulled.
+    pub is_not_pulled: bool,
+    /// How long it runs until it is ready; `None` if it never is.
+    pub ready_after: Option<Duration>,
+    /// How it ends, if it does.
+    pub exit: Option<Exit>,
+    /// How often it ends before it goes on; `None` if always.
+    pub exits_times: Option<u64>,
+    /// Whether it goes on until the grace period is over when the pod is deleted.
+    pub ignores_sigterm: bool,
 }
 
 /// Why a pod is not ready, as its conditions say.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Unready {
     /// The reason; empty for none.
     pub reason: String,
@@ -32,19 +53,73 @@ pub struct Unready {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Exit {
     /// Its exit code.
-    pub code: i32,
-    /// How long it runs before.
+    pub code: i64,
+    /// How long it runs before, to the second.
     pub after: Duration,
+    /// Whether it was killed because it took too much memory.
+    pub is_oom: bool,
+}
+
+/// The end of a pod.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// All its containers end with an exit code after a time.
+    Exit(Exit),
+    /// Its node evicts it after a time.
+    Eviction(Duration),
 }
 
 /// How long the containers of a Job run.
 const JOB: Duration = Duration::from_secs(1);
 
-impl Script {
-    /// Returns the script of a pod that no rule is about.
-    pub fn of_pod(pod: &Object) -> Self {
-        let owner = pod.controller().and_then(|owner| owner.get("kind")?.as_str());
-        let exit = (owner == Some("Job")).then_some(Exit { code: 0, after: JOB });
-        Script { exit, ..Script::default() }
+impl Exit {
+    /// A container ends with an exit code, after a time.
+    pub fn new(code: i64, after: Duration) -> Self {
+        Exit { code, after, is_oom: false }
     }
+}
+
+impl ContainerScript {
+    /// Returns the script of a container that runs and is ready.
+    fn running() -> Self {
+        ContainerScript { ready_after: Some(Duration::ZERO), ..ContainerScript::default() }
+    }
+}
+
+impl Script {
+    /// Returns the script of a pod whose containers run until it is deleted.
+    pub fn running(pod: &Object) -> Self {
+        let named = |(is_init, name): (bool, String)| {
+            let exit = is_init.then(|| Exit::new(0, Duration::ZERO));
+            (name, ContainerScript { exit, ..ContainerScript::running() })
+        };
+        Script { containers: containers(pod).map(named).collect(), ..Script::default() }
+    }
+
+    /// Returns the script of a pod that no rule is about.
+    pub(super) fn of_pod(pod: &Object) -> Self {
+        let mut script = Script::running(pod);
+        let owner = pod.controller().and_then(|owner| owner.get("kind")?.as_str());
+        if owner == Some("Job") {
+            let running = script.containers.values_mut().filter(|it| it.exit.is_none());
+            running.for_each(|container| container.exit = Some(Exit::new(0, JOB)));
+        }
+        script
+    }
+
+    /// Returns what a container does.
+    pub(super) fn container(&self, name: &str) -> ContainerScript {
+        self.containers.get(name).cloned().unwrap_or_else(ContainerScript::running)
+    }
+}
+
+/// Returns the names of a pod's containers, and whether each is one that ends before others begin.
+fn containers(pod: &Object) -> impl Iterator<Item = (bool, String)> {
+    let lists = [("/spec/initContainers", true), ("/spec/containers", false)];
+    lists.into_iter().flat_map(|(list, is_init)| {
+        pod.list(list).iter().filter_map(move |container| {
+            let is_sidecar = container.get("restartPolicy").is_some_and(|it| it == "Always");
+            Some((is_init && !is_sidecar, container.get("name")?.as_str()?.to_owned()))
+        })
+    })
 }

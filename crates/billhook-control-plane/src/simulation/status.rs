@@ -1,9 +1,11 @@
-//! The statuses that simulated nodes write (CP-111, CP-112).
+//! The statuses that simulated nodes write (CP-111, CP-116, CP-117).
 
 use std::net::Ipv4Addr;
 
 use serde_json::{Map, Value, json};
 
+use super::container::Container;
+use super::pod::{Ended, Phase, Pod};
 use super::script::{Script, Unready};
 use crate::clock::Timestamp;
 use crate::object::Object;
@@ -26,72 +28,110 @@ impl Address {
 
 /// The address of all nodes.
 const HOST: &str = "10.0.0.1";
+const EVICTED: &str = "The node was low on resource: memory. ";
+const DEADLINE: &str = "Pod was active on the node longer than the specified deadline";
 
-/// Returns the status of a pod whose containers run.
-pub(super) fn running(pod: &Object, address: Address, script: &Script, now: Timestamp) -> Value {
-    let time = now.to_rfc3339();
-    let address = match pod.get("/spec/hostNetwork").as_bool() {
-        Some(true) => HOST.to_owned(),
-        _ => address.0.to_string(),
-    };
-    let mut conditions = vec![
-        condition("PodReadyToStartContainers", "True", None, now),
-        condition("Initialized", "True", None, now),
-    ];
-    conditions.extend(readiness_conditions(pod, script.unready.as_ref(), now));
-    let state = json!({"running": {"startedAt": time}});
-    json!({
-        "phase": "Running", "startTime": time, "hostIP": HOST, "hostIPs": [{"ip": HOST}],
-        "podIP": address, "podIPs": [{"ip": address}], "conditions": conditions,
-        "containerStatuses": containers(pod, &state, true, script.unready.is_none()),
-        "initContainerStatuses": init_containers(pod, now),
-    })
-}
-
-/// Returns the part of the status that says whether a pod is ready.
-pub(super) fn readiness(pod: &Object, script: &Script, now: Timestamp) -> Value {
-    let is_ready = script.unready.is_none();
-    let statuses = pod.list("/status/containerStatuses").iter().map(|status| {
-        let mut status = status.clone();
-        if let Some(members) = status.as_object_mut() {
-            members.insert("ready".to_owned(), is_ready.into());
+/// Returns the patch that brings the status of a pod up to its state; `None` if it is already.
+pub(super) fn patch(
+    pod: &Pod<'_>,
+    script: &Script,
+    address: impl FnOnce() -> Address,
+    now: Timestamp,
+) -> Option<Value> {
+    let mut patch = Map::new();
+    let (object, phase) = (pod.object, pod.phase());
+    let mut put = |name: &str, value: Value| {
+        if object.get("/status").get(name) != Some(&value) {
+            patch.insert(name.to_owned(), value);
         }
-        status
-    });
-    json!({
-        "conditions": readiness_conditions(pod, script.unready.as_ref(), now),
-        "containerStatuses": statuses.collect::<Vec<_>>(),
-    })
+    };
+    put("phase", phase.name().into());
+    let statuses = |containers: &mut dyn Iterator<Item = &Container>| -> Value {
+        containers.map(|container| container.status(object.uid())).collect()
+    };
+    put("containerStatuses", statuses(&mut pod.containers.iter()));
+    if !pod.init.is_empty() {
+        let init = pod.init.iter().map(|init| &init.container);
+        put("initContainerStatuses", statuses(&mut init.into_iter()));
+    }
+    if let Some((reason, message)) = pod.ended.and_then(told) {
+        put("reason", reason.into());
+        put("message", message.into());
+    }
+    let conditions = conditions(pod, phase, script, now);
+    let changed: Vec<Value> = conditions.into_iter().filter(|it| differs(object, it)).collect();
+    if !changed.is_empty() {
+        patch.insert("conditions".to_owned(), changed.into());
+    }
+    if patch.is_empty() {
+        return None;
+    }
+    if object.text("/status/startTime").is_empty() {
+        patch.insert("startTime".to_owned(), now.to_rfc3339().into());
+        patch.insert("hostIP".to_owned(), HOST.into());
+        patch.insert("hostIPs".to_owned(), json!([{"ip": HOST}]));
+    }
+    let has_begun = !pod.containers.iter().all(Container::is_new)
+        || pod.init.iter().any(|init| !init.container.is_new());
+    if has_begun && object.text("/status/podIP").is_empty() {
+        let address = match object.get("/spec/hostNetwork").as_bool() {
+            Some(true) => HOST.to_owned(),
+            _ => address().0.to_string(),
+        };
+        patch.insert("podIPs".to_owned(), json!([{"ip": address}]));
+        patch.insert("podIP".to_owned(), address.into());
+    }
+    patch.insert("observedGeneration".to_owned(), object.get("/metadata/generation").clone());
+    Some(Value::Object(patch))
 }
 
-/// Returns the status of a pod whose containers have ended with an exit code.
-pub(super) fn exited(pod: &Object, code: i32, now: Timestamp) -> Value {
-    let time = now.to_rfc3339();
-    let (phase, reason, ended) = match code {
-        0 => ("Succeeded", "PodCompleted", "Completed"),
-        _ => ("Failed", "PodFailed", "Error"),
-    };
-    let started = pod.get("/status/startTime").as_str().unwrap_or(&time);
-    let state = json!({"terminated": {
-        "exitCode": code, "reason": ended, "startedAt": started, "finishedAt": time,
-    }});
-    let because = Unready { reason: reason.to_owned(), message: String::new() };
-    let conditions = ["Ready", "ContainersReady"]
-        .map(|kind| condition_since(pod, kind, "False", Some(&because), now));
-    json!({
-        "phase": phase, "conditions": conditions,
-        "containerStatuses": containers(pod, &state, false, false),
-    })
+/// Returns the reason and the message of a pod that was ended from outside.
+fn told(ended: Ended) -> Option<(&'static str, &'static str)> {
+    match ended {
+        Ended::Stopped => None,
+        Ended::Evicted => Some(("Evicted", EVICTED)),
+        Ended::DeadlineExceeded => Some(("DeadlineExceeded", DEADLINE)),
+    }
 }
 
-fn readiness_conditions(pod: &Object, unready: Option<&Unready>, now: Timestamp) -> [Value; 2] {
-    let status = if unready.is_none() { "True" } else { "False" };
-    let gates = unready.is_none().then(|| unmet_gate(pod)).flatten();
-    let ready = match &gates {
-        Some(gate) => condition_since(pod, "Ready", "False", Some(gate), now),
-        None => condition_since(pod, "Ready", status, unready, now),
+/// Returns the conditions that a node owns; those of others stay (CP-111).
+fn conditions(pod: &Pod<'_>, phase: Phase, script: &Script, now: Timestamp) -> Vec<Value> {
+    let because = |reason: &str, message: String| Unready { reason: reason.to_owned(), message };
+    let uninitialized = pod.uninitialized();
+    let initialized = match uninitialized.is_empty() || phase == Phase::Succeeded {
+        true => None,
+        false => Some(because("ContainersNotInitialized", listed("incomplete", &uninitialized))),
     };
-    [ready, condition_since(pod, "ContainersReady", status, unready, now)]
+    let unready = pod.unready();
+    let unready = match phase {
+        Phase::Succeeded => Some(because("PodCompleted", String::new())),
+        Phase::Failed => Some(because("PodFailed", String::new())),
+        _ if script.unready.is_some() => script.unready.clone(),
+        _ if unready.is_empty() => None,
+        _ => Some(because("ContainersNotReady", listed("unready", &unready))),
+    };
+    let ready = unready.clone().or_else(|| unmet_gate(pod.object));
+    let has_sandbox = pod.init.iter().any(|init| !init.container.is_new())
+        || !pod.containers.iter().all(Container::is_new);
+    let sandbox = (!has_sandbox || phase.is_terminal()).then(Unready::default);
+    let condition = |kind, because: Option<&Unready>| condition(pod.object, kind, because, now);
+    let mut conditions = vec![
+        condition("PodReadyToStartContainers", sandbox.as_ref()),
+        condition("Initialized", initialized.as_ref()),
+        condition("Ready", ready.as_ref()),
+        condition("ContainersReady", unready.as_ref()),
+    ];
+    if pod.ended == Some(Ended::Evicted) {
+        conditions.push(json!({
+            "type": "DisruptionTarget", "status": "True", "reason": "TerminationByKubelet",
+            "message": EVICTED, "lastProbeTime": null, "lastTransitionTime": now.to_rfc3339(),
+        }));
+    }
+    conditions
+}
+
+fn listed(what: &str, names: &[&str]) -> String {
+    format!("containers with {what} status: [{}]", names.join(" "))
 }
 
 /// Returns why a readiness gate keeps a pod from being ready, if one does.
@@ -109,24 +149,12 @@ fn unmet_gate(pod: &Object) -> Option<Unready> {
     Some(Unready { reason: "ReadinessGatesNotReady".to_owned(), message })
 }
 
-/// A condition whose transition time stays if its status does.
-fn condition_since(
-    pod: &Object,
-    kind: &str,
-    status: &str,
-    because: Option<&Unready>,
-    now: Timestamp,
-) -> Value {
+/// A condition that is true unless there is a reason why not. Its transition time stays if its status
+/// does.
+fn condition(pod: &Object, kind: &str, because: Option<&Unready>, now: Timestamp) -> Value {
+    let status = if because.is_none() { "True" } else { "False" };
     let known = pod.condition(kind).filter(|it| it.get("status").is_some_and(|it| it == status));
     let since = known.and_then(|known| known.get("lastTransitionTime")).cloned();
-    let mut condition = condition(kind, status, because, now);
-    if let (Some(since), Some(members)) = (since, condition.as_object_mut()) {
-        members.insert("lastTransitionTime".to_owned(), since);
-    }
-    condition
-}
-
-fn condition(kind: &str, status: &str, because: Option<&Unready>, now: Timestamp) -> Value {
     // What is not said any more has to be taken away from what is stored.
     let said = |text: fn(&Unready) -> &String| {
         because
@@ -136,50 +164,17 @@ fn condition(kind: &str, status: &str, because: Option<&Unready>, now: Timestamp
     };
     json!({
         "type": kind, "status": status, "lastProbeTime": null,
-        "lastTransitionTime": now.to_rfc3339(),
+        "lastTransitionTime": since.unwrap_or_else(|| now.to_rfc3339().into()),
         "reason": said(|because| &because.reason), "message": said(|because| &because.message),
     })
 }
 
-/// Returns the statuses of the containers, all in the same state.
-fn containers(pod: &Object, state: &Value, has_started: bool, is_ready: bool) -> Vec<Value> {
-    let of_container = |container: &Value| {
-        let mut status = container_status(pod, container, state);
-        status.insert("ready".to_owned(), is_ready.into());
-        status.insert("started".to_owned(), has_started.into());
-        Value::Object(status)
+/// Whether a condition differs from the one of its type that a pod has.
+fn differs(pod: &Object, condition: &Value) -> bool {
+    let kind = condition.get("type").and_then(Value::as_str).unwrap_or_default();
+    let known = pod.condition(kind);
+    let of = |it: Option<&Value>, name: &str| {
+        it.and_then(|it| it.get(name)).and_then(Value::as_str).unwrap_or_default().to_owned()
     };
-    pod.list("/spec/containers").iter().map(of_container).collect()
-}
-
-/// Returns the statuses of the init containers: all are done, but sidecars run.
-fn init_containers(pod: &Object, now: Timestamp) -> Vec<Value> {
-    let time = now.to_rfc3339();
-    let of_container = |container: &Value| {
-        let is_sidecar = container.get("restartPolicy").is_some_and(|it| it == "Always");
-        let state = match is_sidecar {
-            true => json!({"running": {"startedAt": time}}),
-            false => json!({"terminated": {
-                "exitCode": 0, "reason": "Completed", "startedAt": time, "finishedAt": time,
-            }}),
-        };
-        let mut status = container_status(pod, container, &state);
-        status.insert("ready".to_owned(), true.into());
-        status.insert("started".to_owned(), is_sidecar.into());
-        Value::Object(status)
-    };
-    pod.list("/spec/initContainers").iter().map(of_container).collect()
-}
-
-fn container_status(pod: &Object, container: &Value, state: &Value) -> Map<String, Value> {
-    let text = |name: &str| container.get(name).and_then(Value::as_str).unwrap_or_default();
-    let mut status = Map::new();
-    status.insert("name".to_owned(), text("name").into());
-    status.insert("image".to_owned(), text("image").into());
-    status.insert("imageID".to_owned(), text("image").into());
-    let id = format!("sim://{}/{}", pod.uid(), text("name"));
-    status.insert("containerID".to_owned(), id.into());
-    status.insert("restartCount".to_owned(), 0.into());
-    status.insert("state".to_owned(), state.clone());
-    status
+    ["status", "reason", "message"].iter().any(|name| of(known, name) != of(Some(condition), name))
 }

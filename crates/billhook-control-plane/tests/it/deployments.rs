@@ -3,7 +3,7 @@
 use billhook_control_plane::ControlPlane;
 use serde_json::Value;
 
-use crate::support::{column, create, request, run};
+use crate::support::{column, create, request, run, run_with};
 
 const DEPLOYMENTS: &str = "/apis/apps/v1/namespaces/default/deployments";
 const PATH: &str = "/apis/apps/v1/namespaces/default/deployments/web";
@@ -132,26 +132,21 @@ fn a_paused_deployment_does_not_roll_out() {
 /// CP-35: a rollout that does not progress is late after its deadline.
 #[test]
 fn a_rollout_that_is_stuck_is_late() {
-    use billhook_control_plane::simulation::{Script, Unready};
+    use billhook_control_plane::simulation::Rule;
     use std::time::Duration;
 
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    runtime.block_on(async {
-        let unready = Unready { reason: String::new(), message: String::new() };
-        let script = move |_: &_| {
-            let mut script = Script::default();
-            script.unready = Some(unready.clone());
-            script
-        };
-        let plane = ControlPlane::builder().script(script).build().await;
-        create(&plane, &deployment("{type: RollingUpdate}")).await;
-        let web = request(&plane, "GET", PATH, "").await;
-        assert_eq!(condition(&web, "Progressing")["reason"], "ReplicaSetUpdated");
-        plane.advance(Duration::from_secs(602)).await.unwrap();
-        let web = request(&plane, "GET", PATH, "").await;
-        assert_eq!(condition(&web, "Progressing")["reason"], "ProgressDeadlineExceeded");
-        assert_eq!(condition(&web, "Available")["status"], "False");
-    });
+    run_with(
+        |builder| builder.simulate(Rule::pods("*").never_get_ready()),
+        async |plane| {
+            create(plane, &deployment("{type: RollingUpdate}")).await;
+            let web = request(plane, "GET", PATH, "").await;
+            assert_eq!(condition(&web, "Progressing")["reason"], "ReplicaSetUpdated");
+            plane.advance(Duration::from_secs(602)).await.unwrap();
+            let web = request(plane, "GET", PATH, "").await;
+            assert_eq!(condition(&web, "Progressing")["reason"], "ProgressDeadlineExceeded");
+            assert_eq!(condition(&web, "Available")["status"], "False");
+        },
+    );
 }
 
 /// CP-32: old sets beyond the limit go.

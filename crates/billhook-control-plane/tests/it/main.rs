@@ -3,5 +3,7 @@
 #![cfg(test)]
 
 mod deployments;
+mod nodes;
 mod replica_sets;
+mod running;
 mod support;

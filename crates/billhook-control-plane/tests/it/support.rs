@@ -1,15 +1,23 @@
 //! What tests share: a control plane, and short requests to its server.
 
-use billhook_control_plane::ControlPlane;
+use billhook_control_plane::{ControlPlane, ControlPlaneBuilder};
 use http_body_util::BodyExt as _;
 use serde_json::Value;
 use tower_service::Service as _;
 
 /// Runs a test on a control plane with all controllers and one node.
 pub(crate) fn run(test: impl AsyncFnOnce(&ControlPlane)) {
+    run_with(|builder| builder, test);
+}
+
+/// Runs a test on a control plane that is built so.
+pub(crate) fn run_with(
+    build: impl FnOnce(ControlPlaneBuilder) -> ControlPlaneBuilder,
+    test: impl AsyncFnOnce(&ControlPlane),
+) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
-        let plane = ControlPlane::builder().build().await;
+        let plane = build(ControlPlane::builder()).build().await;
         test(&plane).await;
     });
 }

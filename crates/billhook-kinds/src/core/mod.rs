@@ -1,5 +1,6 @@
 //! The core group.
 
+mod component_status;
 mod config_map;
 mod data;
 mod endpoints;
@@ -19,6 +20,7 @@ mod service;
 mod service_account;
 pub(crate) mod volume_claim;
 
+use self::component_status::ComponentStatus;
 use self::config_map::ConfigMap;
 use self::endpoints::Endpoints;
 pub(crate) use self::event::Event;
@@ -41,6 +43,7 @@ use crate::behavior::{Behavior, Plain};
 /// Returns the rules of a kind of the group.
 pub(crate) fn behavior_of(kind: &str) -> &'static dyn Behavior {
     match kind {
+        "ComponentStatus" => &ComponentStatus,
         "ConfigMap" => &ConfigMap,
         "Endpoints" => &Endpoints,
         "Event" => &Event,

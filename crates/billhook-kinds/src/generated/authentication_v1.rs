@@ -14,6 +14,23 @@ pub(crate) static BOUND_OBJECT_REFERENCE: Record = Record::new(
     ],
 );
 
+pub(crate) static SELF_SUBJECT_REVIEW: Record = Record::new(
+    "SelfSubjectReview",
+    &[
+        Field::new("kind", Type::Text),
+        Field::new("apiVersion", Type::Text),
+        Field::new("metadata", Type::Record(ObjectMeta::record)).numbered(&[1]).required(),
+        Field::new("status", Type::Record(|| &super::authentication_v1::SELF_SUBJECT_REVIEW_STATUS)).numbered(&[2]).required(),
+    ],
+);
+
+pub(crate) static SELF_SUBJECT_REVIEW_STATUS: Record = Record::new(
+    "SelfSubjectReviewStatus",
+    &[
+        Field::new("userInfo", Type::Record(|| &super::authentication_v1::USER_INFO)).numbered(&[1]).required(),
+    ],
+);
+
 pub(crate) static TOKEN_REQUEST: Record = Record::new(
     "TokenRequest",
     &[
@@ -39,5 +56,44 @@ pub(crate) static TOKEN_REQUEST_STATUS: Record = Record::new(
     &[
         Field::new("token", Type::Text).numbered(&[1]).required(),
         Field::new("expirationTimestamp", Type::Time).numbered(&[2]).required(),
+    ],
+);
+
+pub(crate) static TOKEN_REVIEW: Record = Record::new(
+    "TokenReview",
+    &[
+        Field::new("kind", Type::Text),
+        Field::new("apiVersion", Type::Text),
+        Field::new("metadata", Type::Record(ObjectMeta::record)).numbered(&[1]).required(),
+        Field::new("spec", Type::Record(|| &super::authentication_v1::TOKEN_REVIEW_SPEC)).numbered(&[2]).required(),
+        Field::new("status", Type::Record(|| &super::authentication_v1::TOKEN_REVIEW_STATUS)).numbered(&[3]).required(),
+    ],
+);
+
+pub(crate) static TOKEN_REVIEW_SPEC: Record = Record::new(
+    "TokenReviewSpec",
+    &[
+        Field::new("token", Type::Text).numbered(&[1]),
+        Field::new("audiences", Type::List(&Type::Text)).numbered(&[2]),
+    ],
+);
+
+pub(crate) static TOKEN_REVIEW_STATUS: Record = Record::new(
+    "TokenReviewStatus",
+    &[
+        Field::new("authenticated", Type::Flag).numbered(&[1]),
+        Field::new("user", Type::Record(|| &super::authentication_v1::USER_INFO)).numbered(&[2]).required(),
+        Field::new("audiences", Type::List(&Type::Text)).numbered(&[4]),
+        Field::new("error", Type::Text).numbered(&[3]),
+    ],
+);
+
+pub(crate) static USER_INFO: Record = Record::new(
+    "UserInfo",
+    &[
+        Field::new("username", Type::Text).numbered(&[1]),
+        Field::new("uid", Type::Text).numbered(&[2]),
+        Field::new("groups", Type::List(&Type::Text)).numbered(&[3]),
+        Field::new("extra", Type::Map(&Type::Named("v1.ExtraValue", &Type::List(&Type::Text)))).numbered(&[4]),
     ],
 );

@@ -28,6 +28,15 @@ pub(crate) static DELETE_OPTIONS: Record = Record::new(
     ],
 );
 
+pub(crate) static FIELD_SELECTOR_REQUIREMENT: Record = Record::new(
+    "FieldSelectorRequirement",
+    &[
+        Field::new("key", Type::Text).numbered(&[1]).required(),
+        Field::new("operator", Type::Named("v1.FieldSelectorOperator", &Type::Text)).numbered(&[2]).required(),
+        Field::new("values", Type::List(&Type::Text)).numbered(&[3]),
+    ],
+);
+
 pub(crate) static PRECONDITIONS: Record = Record::new(
     "Preconditions",
     &[

@@ -7,6 +7,8 @@ pub(crate) mod apps_v1;
 #[rustfmt::skip]
 pub(crate) mod authentication_v1;
 #[rustfmt::skip]
+pub(crate) mod authorization_v1;
+#[rustfmt::skip]
 pub(crate) mod autoscaling_v1;
 #[rustfmt::skip]
 pub(crate) mod autoscaling_v2;
@@ -40,5 +42,7 @@ pub(crate) mod resource_v1;
 pub(crate) mod scheduling_v1;
 #[rustfmt::skip]
 pub(crate) mod storage_v1;
+#[rustfmt::skip]
+pub(crate) mod initial;
 #[rustfmt::skip]
 pub(crate) mod resources;

@@ -2024,7 +2024,7 @@ pub(crate) static KINDS: &[Kind] = &[
         subresources: &[],
         columns: &[],
         deprecation: None,
-        record: None,
+        record: Some(|| &super::authentication_v1::SELF_SUBJECT_REVIEW),
     },
     Kind {
         group: "authentication.k8s.io",
@@ -2048,7 +2048,7 @@ pub(crate) static KINDS: &[Kind] = &[
         subresources: &[],
         columns: &[],
         deprecation: None,
-        record: None,
+        record: Some(|| &super::authentication_v1::TOKEN_REVIEW),
     },
     Kind {
         group: "authorization.k8s.io",
@@ -2072,7 +2072,7 @@ pub(crate) static KINDS: &[Kind] = &[
         subresources: &[],
         columns: &[],
         deprecation: None,
-        record: None,
+        record: Some(|| &super::authorization_v1::LOCAL_SUBJECT_ACCESS_REVIEW),
     },
     Kind {
         group: "authorization.k8s.io",
@@ -2096,7 +2096,7 @@ pub(crate) static KINDS: &[Kind] = &[
         subresources: &[],
         columns: &[],
         deprecation: None,
-        record: None,
+        record: Some(|| &super::authorization_v1::SELF_SUBJECT_ACCESS_REVIEW),
     },
     Kind {
         group: "authorization.k8s.io",
@@ -2120,7 +2120,7 @@ pub(crate) static KINDS: &[Kind] = &[
         subresources: &[],
         columns: &[],
         deprecation: None,
-        record: None,
+        record: Some(|| &super::authorization_v1::SELF_SUBJECT_RULES_REVIEW),
     },
     Kind {
         group: "authorization.k8s.io",
@@ -2144,7 +2144,7 @@ pub(crate) static KINDS: &[Kind] = &[
         subresources: &[],
         columns: &[],
         deprecation: None,
-        record: None,
+        record: Some(|| &super::authorization_v1::SUBJECT_ACCESS_REVIEW),
     },
     Kind {
         group: "apiextensions.k8s.io",

@@ -44,6 +44,22 @@ impl RoleBinding {
         }
     }
 
+    /// Describes the binding of a user, as reasons of decisions do: `ClusterRoleBinding "a" of
+    /// ClusterRole "b" to Group "c"`. Empty if it does not bind the user.
+    pub fn describe(&self, user: &UserInfo) -> String {
+        let RoleBinding { name, namespace, role_kind, role_name, .. } = self;
+        let Some(subject) = self.subjects.iter().find(|subject| subject.is(user)) else {
+            return String::new();
+        };
+        let binding = match namespace.as_str() {
+            "" => format!("ClusterRoleBinding \"{name}\""),
+            namespace => format!("RoleBinding \"{name}/{namespace}\""),
+        };
+        let Subject { kind, name, namespace } = subject;
+        let slash = if namespace.is_empty() { "" } else { "/" };
+        format!("{binding} of {role_kind} \"{role_name}\" to {kind} \"{name}{slash}{namespace}\"")
+    }
+
     /// Whether it binds a user, by name, by group or as a service account.
     pub fn binds(&self, user: &UserInfo) -> bool {
         self.subjects.iter().any(|subject| subject.is(user))

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use billhook_control_plane::simulation::{Exit, Script, Unready};
+use billhook_control_plane::simulation::{End, Exit, Script, Unready};
 use billhook_control_plane::{ControlPlane, Object};
 
 /// How long containers run that end.
@@ -13,18 +13,16 @@ const RUN: Duration = Duration::from_millis(200);
 pub(super) async fn build() -> ControlPlane {
     let builder = ControlPlane::builder().nodes(["node-1", "node-2", "node-3"]).node_manager("sim");
     let certificate = "-----BEGIN CERTIFICATE-----\n-----END CERTIFICATE-----\n";
-    builder.root_certificate(certificate).script(script).build().await
+    builder.root_certificate(certificate).script(follow_annotations).build().await
 }
 
-/// Reads the annotations of a pod.
-fn script(pod: &Object) -> Script {
+/// Reads the annotations of a pod, without which its containers run.
+fn follow_annotations(pod: &Object, script: &mut Script) {
     let has = |name: &str| pod.annotation(name).is_some();
     let code = pod.annotation("sim/exit").and_then(|code| code.parse().ok());
-    let mut script = Script::default();
+    *script = Script::running(pod);
     script.stays_pending = has("sim/pending");
     script.ignores_deletion = has("sim/hang");
-    script.exit = code.map(|code| Exit { code, after: RUN });
-    script.unready =
-        has("sim/unready").then(|| Unready { reason: String::new(), message: String::new() });
-    script
+    script.unready = has("sim/unready").then(Unready::default);
+    script.end = code.map(|code| End::Exit(Exit::new(code, RUN)));
 }

@@ -26,6 +26,13 @@ pub(super) fn reduce(document: &mut Value, groups: &[String]) {
                 }
             }
         }
+        "SelfSubjectRulesReview" => {
+            for rules in ["/status/resourceRules", "/status/nonResourceRules"] {
+                if let Some(Value::Array(rules)) = document.pointer_mut(rules) {
+                    rules.sort_by_cached_key(plain_json);
+                }
+            }
+        }
         _ => {}
     }
     if let Value::Object(members) = document {

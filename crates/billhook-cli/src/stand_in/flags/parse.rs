@@ -1,6 +1,9 @@
 //! Reading flags as Go programs do (ET-17).
 
 use std::collections::BTreeMap;
+use std::time::Duration;
+
+use billhook_validation::parse_go_duration;
 
 use super::table::{Answer, Flag, Kind, find, find_short};
 
@@ -132,6 +135,12 @@ impl Flags {
     pub(in super::super) fn number(&self, name: &str, default: i64) -> i64 {
         self.text(name).and_then(|text| text.parse().ok()).unwrap_or(default)
     }
+
+    /// The duration that a flag names; none if it is negative.
+    pub(in super::super) fn duration(&self, name: &str) -> Option<Duration> {
+        let nanoseconds = parse_go_duration(self.text(name)?)?;
+        u64::try_from(nanoseconds).ok().map(Duration::from_nanos)
+    }
 }
 
 /// Reads a truth value in Go's notations.
@@ -151,32 +160,11 @@ fn check(flag: &Flag, value: &str) -> Result<(), String> {
         Kind::Bool if parse_bool(value).is_none() => fails("ParseBool"),
         Kind::Number if value.parse::<i64>().is_err() => fails("ParseInt"),
         Kind::Count if value.parse::<f64>().is_err() => fails("ParseFloat"),
-        Kind::Duration if !is_duration(value) => Err(format!("time: invalid duration \"{value}\"")),
+        Kind::Duration if parse_go_duration(value).is_none() => {
+            Err(format!("time: invalid duration \"{value}\""))
+        }
         _ => Ok(()),
     }
-}
-
-/// Whether a text is a duration in Go's notation, such as `1h30m` or `0`.
-fn is_duration(text: &str) -> bool {
-    let text = text.strip_prefix(['-', '+']).unwrap_or(text);
-    if text == "0" {
-        return true;
-    }
-    let mut rest = text;
-    while !rest.is_empty() {
-        let number =
-            rest.trim_start_matches(|letter: char| letter.is_ascii_digit() || letter == '.');
-        let digits = rest.len() - number.len();
-        let unit = ["ns", "us", "µs", "μs", "ms", "s", "m", "h"];
-        let Some(unit) = unit.into_iter().find(|unit| number.starts_with(unit)) else {
-            return false;
-        };
-        if digits == 0 {
-            return false;
-        }
-        rest = number.strip_prefix(unit).unwrap_or_default();
-    }
-    !text.is_empty()
 }
 
 #[cfg(test)]

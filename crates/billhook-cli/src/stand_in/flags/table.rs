@@ -57,7 +57,6 @@ const NO_TRACING: Answer = Idle("nothing is traced");
 const NO_JWT: Answer = Refused("tokens of other issuers are not checked");
 const NO_WEBHOOK: Answer = Refused("no other server is asked who users are, or what they may do");
 const NO_PROXY: Answer = Idle("no requests are passed on to other API servers");
-const NO_TOKENS: Answer = Idle("tokens of service accounts are not made or accepted");
 const NO_LIMIT: Answer = Idle("requests are not limited in this way");
 const NO_RECONCILER: Answer = Idle("the service `kubernetes` has no endpoints");
 
@@ -200,7 +199,7 @@ pub(super) static SECTIONS: &[Section] = &[
         name: "Authentication",
         flags: &[
             flag("anonymous-auth", Bool, Honored),
-            flag("api-audiences", List, NO_TOKENS),
+            flag("api-audiences", List, Honored),
             flag("authentication-config", Text, NO_JWT),
             flag("authentication-token-webhook-cache-ttl", Duration, Accepted),
             flag("authentication-token-webhook-config-file", Text, NO_WEBHOOK),
@@ -223,11 +222,11 @@ pub(super) static SECTIONS: &[Section] = &[
             flag("requestheader-uid-headers", List, Accepted),
             flag("requestheader-username-headers", List, Accepted),
             flag("service-account-extend-token-expiration", Bool, Accepted),
-            flag("service-account-issuer", List, NO_TOKENS),
+            flag("service-account-issuer", List, Honored),
             flag("service-account-jwks-uri", Text, Accepted),
-            flag("service-account-key-file", List, NO_TOKENS),
+            flag("service-account-key-file", List, Honored),
             flag("service-account-lookup", Bool, Accepted),
-            flag("service-account-max-token-expiration", Duration, NO_TOKENS),
+            flag("service-account-max-token-expiration", Duration, Honored),
             flag("token-auth-file", Text, Honored),
         ],
     },
@@ -284,7 +283,7 @@ pub(super) static SECTIONS: &[Section] = &[
             flag("proxy-client-cert-file", Text, NO_PROXY),
             flag("proxy-client-key-file", Text, NO_PROXY),
             flag("service-account-signing-endpoint", Text, NO_WEBHOOK),
-            flag("service-account-signing-key-file", Text, NO_TOKENS),
+            flag("service-account-signing-key-file", Text, Honored),
             flag("service-cluster-ip-range", Text, Honored),
             flag("service-node-port-range", Text, Honored),
             flag("show-hidden-metrics-for-version", Text, Accepted),

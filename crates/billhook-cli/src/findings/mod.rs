@@ -1,20 +1,24 @@
 //! From the outcomes of commands to findings, and the printing of those.
 
-use std::io;
+mod collector;
 
 use billhook::webhook::DecisionReason;
 use billhook::{CrdVersion, FieldError, FieldPath, Segment, Span, StatusCause};
 use billhook_admission::deprecation_warning;
-use billhook_findings::{
-    DeprecatedField, Finding, Format, ObjectName, SchemaSource, Severity, Subject, human, print,
-};
+use billhook_findings::{DeprecatedField, Finding, ObjectName, SchemaSource, Severity};
 use billhook_suite::{Failure, Plan};
 
 use crate::advice::Advice;
 use crate::built_in::record_of;
 use crate::identity::Identity;
 use crate::problem::{Place, Problem, Status};
-use crate::report::{error_text, subject, write};
+use crate::report::error_text;
+use crate::summary::count;
+pub(crate) use collector::{Collector, text};
+
+/// How many findings of one severity are made of an object. Each takes a hundred times the memory of
+/// a field.
+const MAX_FINDINGS: usize = 10_000;
 
 /// The rules of texts that a server gives no reason for.
 pub(crate) const REFUSED: &str = "refused";
@@ -25,8 +29,10 @@ pub(crate) const ASSUMED: &str = "assumed-namespace";
 /// The rule on definitions that are used although something is wrong with them.
 const DEFINITION: &str = "definition";
 /// The rules that are not of the book.
-pub(crate) const OWN_RULES: [&str; 7] =
-    [REFUSED, WARNING, ASSUMED, DEFINITION, DEPRECATED, Plan::RULE, Failure::RULE];
+pub(crate) const OWN_RULES: [&str; 8] =
+    [REFUSED, WARNING, ASSUMED, DEFINITION, DEPRECATED, MORE, Plan::RULE, Failure::RULE];
+/// The rule on findings that are left out.
+const MORE: &str = "more-findings";
 /// The rule on fields that are deprecated, and that on versions.
 const DEPRECATED: &str = "deprecated-field";
 const DEPRECATED_VERSION: &str = "RP-90";
@@ -78,6 +84,23 @@ impl<'a> About<'a> {
         self
     }
 
+    /// A finding for each item, in their order, of one severity; if there are too many, the last says
+    /// how many are left out.
+    pub(crate) fn each<T>(
+        &self,
+        items: impl IntoIterator<Item = T>,
+        find: impl Fn(T) -> Finding,
+    ) -> Vec<Finding> {
+        let mut items = items.into_iter();
+        let mut found: Vec<Finding> = items.by_ref().take(MAX_FINDINGS).map(find).collect();
+        let rest = items.count();
+        if let Some(severity) = found.last().map(|last| last.severity).filter(|_| rest > 0) {
+            let text = format!("not shown: {} about this object", count(rest, "more finding"));
+            found.push(self.whole(severity, MORE, &text));
+        }
+        found
+    }
+
     /// An error of a field.
     pub(crate) fn error(&self, error: &FieldError) -> Finding {
         let finding =
@@ -127,11 +150,11 @@ impl<'a> About<'a> {
             finding
         };
         // Those of YAML are in one text, a line each (RP-21).
-        let lines = |text: &'_ String| {
+        let lines = whole.fields.iter().flat_map(|text| {
             let text = text.strip_prefix("yaml: unmarshal errors:\n").unwrap_or(text);
-            text.split("\n").map(|line| strict(line.trim_start())).collect::<Vec<_>>()
-        };
-        whole.fields.iter().flat_map(lines).collect()
+            text.split("\n").map(str::trim_start)
+        });
+        self.each(lines, strict)
     }
 
     /// The answer of a server that refuses the object: each cause at its field, or all in one.
@@ -286,80 +309,6 @@ pub(crate) fn problem(problem: &Problem) -> Finding {
 /// A note about a definition as a finding.
 pub(crate) fn note(text: &str) -> Finding {
     Finding::new(Severity::Warning, DEFINITION, text)
-}
-
-/// Collects what was found until the end of the run.
-#[derive(Debug)]
-pub(crate) struct Collector {
-    format: Format,
-    subjects: Vec<Subject>,
-}
-
-impl Collector {
-    pub(crate) fn new(format: Format) -> Self {
-        Collector { format, subjects: Vec::new() }
-    }
-
-    /// Adds what was found in an object; prints it at once where that is possible. Problems that
-    /// were reported before are only for forms that list the objects.
-    pub(crate) fn add(
-        &mut self,
-        place: &Place,
-        identity: &Identity,
-        findings: Vec<Finding>,
-        is_told: bool,
-    ) -> io::Result<()> {
-        if is_told && !matches!(self.format, Format::Junit | Format::Tap) {
-            return Ok(());
-        }
-        self.add_subject(Subject::new(place.file.as_str(), subject(place, identity), findings))
-    }
-
-    /// Adds what was found beside the objects.
-    pub(crate) fn add_findings(&mut self, findings: Vec<Finding>) -> io::Result<()> {
-        let file = findings.first().map(|finding| finding.file().to_owned()).unwrap_or_default();
-        self.add_subject(Subject::new(file, "findings about no object", findings))
-    }
-
-    /// Adds what was found in a subject.
-    pub(crate) fn add_subject(&mut self, subject: Subject) -> io::Result<()> {
-        match self.format {
-            Format::Human | Format::Concise | Format::Ndjson | Format::Github | Format::Azure => {
-                write(&self.print(&[subject]))
-            }
-            _ => {
-                self.subjects.push(subject);
-                Ok(())
-            }
-        }
-    }
-
-    fn print(&self, subjects: &[Subject]) -> String {
-        match self.format {
-            Format::Human => text(subjects.iter().flat_map(|subject| &subject.findings)),
-            format => print(format, subjects),
-        }
-    }
-
-    /// Whether people are to read the findings.
-    pub(crate) fn is_for_people(&self) -> bool {
-        matches!(self.format, Format::Human)
-    }
-
-    /// Prints what has not been printed.
-    pub(crate) fn finish(self) -> io::Result<()> {
-        match self.format {
-            Format::Human | Format::Concise | Format::Ndjson | Format::Github | Format::Azure => {
-                Ok(())
-            }
-            _ => write(&self.print(&self.subjects)),
-        }
-    }
-}
-
-/// Findings for people, with colors.
-pub(crate) fn text<'f>(findings: impl IntoIterator<Item = &'f Finding>) -> String {
-    findings.into_iter().map(|finding| human(finding, true)).collect()
 }
 
 /// The texts that may be meant by one in quotes: with escapes as in JSON, or without any (RP-20).

@@ -1,0 +1,325 @@
+//! The states of a container, and how one follows from the other (CP-112, CP-113).
+
+use std::time::Duration;
+
+use serde_json::{Map, Value, json};
+
+use super::script::ContainerScript;
+use crate::clock::Timestamp;
+
+/// A container of a pod.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Container {
+    pub(super) name: String,
+    image: String,
+    pub(super) state: State,
+    last: Option<Terminated>,
+    restarts: u64,
+    pub(super) is_ready: bool,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum State {
+    Waiting { reason: String, message: String },
+    Running { since: Timestamp },
+    Terminated(Terminated),
+}
+
+/// The end of a container.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Terminated {
+    pub(super) code: i64,
+    pub(super) reason: String,
+    started: Timestamp,
+    finished: Timestamp,
+}
+
+/// When a container is started again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum RestartPolicy {
+    Always,
+    OnFailure,
+    Never,
+}
+
+impl RestartPolicy {
+    pub(super) fn parse(text: &str) -> Self {
+        match text {
+            "Never" => RestartPolicy::Never,
+            "OnFailure" => RestartPolicy::OnFailure,
+            _ => RestartPolicy::Always,
+        }
+    }
+
+    fn restarts(self, code: i64) -> bool {
+        match self {
+            RestartPolicy::Always => true,
+            RestartPolicy::OnFailure => code != 0,
+            RestartPolicy::Never => false,
+        }
+    }
+}
+
+/// What the next state of a container depends on.
+#[derive(Debug)]
+pub(super) struct Surroundings<'s> {
+    /// `<namespace>/<name>` and the UID of its pod, for messages.
+    pub(super) pod: (&'s str, &'s str),
+    /// When the pod has come to its node.
+    pub(super) arrived: Timestamp,
+    pub(super) restart_policy: RestartPolicy,
+    pub(super) now: Timestamp,
+}
+
+/// The first delay of a restart, the last one, and the time after which they begin again.
+const FIRST_DELAY: Duration = Duration::from_secs(10);
+const LAST_DELAY: Duration = Duration::from_secs(300);
+const RECOVERED: Duration = Duration::from_secs(600);
+/// The exit code of a container that ends when it is asked to, and of one that is killed.
+const STOPPED: i64 = 143;
+const KILLED: i64 = 137;
+
+impl Container {
+    /// Reads a container of a pod's spec, with its status if it has one.
+    pub(super) fn read(spec: &Value, statuses: &[Value], waits_for: &str) -> Self {
+        let name = text(spec, "name");
+        let status = statuses.iter().find(|status| text(status, "name") == name);
+        let waiting = || State::Waiting { reason: waits_for.to_owned(), message: String::new() };
+        let state = status.and_then(|status| State::parse(status.get("state")?));
+        let last =
+            status.and_then(|status| Terminated::parse(status.pointer("/lastState/terminated")?));
+        let restarts = status.and_then(|status| status.get("restartCount")?.as_u64());
+        Container {
+            name: name.to_owned(),
+            image: text(spec, "image").to_owned(),
+            state: state.unwrap_or_else(waiting),
+            last,
+            restarts: restarts.unwrap_or_default(),
+            is_ready: status.is_some_and(|status| status.get("ready") == Some(&Value::Bool(true))),
+        }
+    }
+
+    /// Goes one state further, if the time has come. Returns how long that still takes, if the state
+    /// ends by itself.
+    pub(super) fn advance(
+        &mut self,
+        script: &ContainerScript,
+        around: &Surroundings<'_>,
+    ) -> Option<Duration> {
+        let now = around.now;
+        match &self.state {
+            State::Waiting { .. } if script.is_not_pulled => self.fail_to_pull(),
+            State::Waiting { .. } => {
+                let due = match &self.last {
+                    Some(last) => last.finished.plus(self.delay(last)),
+                    None => around.arrived.plus(script.starts_after),
+                };
+                if due > now {
+                    return Some(due.since(now));
+                }
+                self.restarts += u64::from(self.last.is_some());
+                self.run(script, now)
+            }
+            State::Running { since } => {
+                let since = *since;
+                let goes_on = script.exits_times.is_some_and(|times| self.restarts >= times);
+                let exit = script.exit.filter(|_| !goes_on);
+                let ends = exit.map(|exit| since.plus(exit.after));
+                if let (Some(exit), Some(_)) = (exit, ends.filter(|ends| *ends <= now)) {
+                    self.end(exit.code, exit.is_oom, now);
+                    return Some(Duration::ZERO);
+                }
+                let ready = script.ready_after.map(|after| since.plus(after));
+                self.is_ready = ready.is_some_and(|ready| ready <= now);
+                let ready = ready.filter(|ready| *ready > now);
+                ends.into_iter().chain(ready).min().map(|due| due.since(now))
+            }
+            State::Terminated(ended) => {
+                if !around.restart_policy.restarts(ended.code) {
+                    return None;
+                }
+                self.restart(ended.clone(), script, around)
+            }
+        }
+    }
+
+    fn run(&mut self, script: &ContainerScript, now: Timestamp) -> Option<Duration> {
+        self.state = State::Running { since: now };
+        self.is_ready = script.ready_after == Some(Duration::ZERO);
+        Some(Duration::ZERO)
+    }
+
+    /// The first restart is at once, later ones wait.
+    fn restart(
+        &mut self,
+        ended: Terminated,
+        script: &ContainerScript,
+        around: &Surroundings<'_>,
+    ) -> Option<Duration> {
+        let delay = self.delay(&ended);
+        self.last = Some(ended);
+        if delay.is_zero() {
+            self.restarts += 1;
+            return self.run(script, around.now);
+        }
+        let (pod, uid) = around.pod;
+        let pod = pod.split('/').rev().collect::<Vec<_>>().join("_");
+        let (seconds, name) = (delay.as_secs(), &self.name);
+        let message =
+            format!("back-off {seconds}s restarting failed container={name} pod={pod}({uid})");
+        self.state = State::Waiting { reason: "CrashLoopBackOff".to_owned(), message };
+        Some(delay)
+    }
+
+    /// How long it takes to restart after an end.
+    fn delay(&self, ended: &Terminated) -> Duration {
+        let has_recovered = ended.finished.since(ended.started) >= RECOVERED;
+        let Some(earlier) = self.restarts.checked_sub(1).filter(|_| !has_recovered) else {
+            return Duration::ZERO;
+        };
+        let factor = 2_u32.saturating_pow(u32::try_from(earlier).unwrap_or(u32::MAX));
+        FIRST_DELAY.saturating_mul(factor).min(LAST_DELAY)
+    }
+
+    fn fail_to_pull(&mut self) -> Option<Duration> {
+        let (reason, message) = match &self.state {
+            State::Waiting { reason, .. }
+                if reason == "ErrImagePull" || reason == "ImagePullBackOff" =>
+            {
+                ("ImagePullBackOff", format!("Back-off pulling image \"{}\"", self.image))
+            }
+            _ => ("ErrImagePull", format!("failed to pull image \"{}\"", self.image)),
+        };
+        self.state = State::Waiting { reason: reason.to_owned(), message };
+        None
+    }
+
+    /// Ends it, if it has not ended.
+    pub(super) fn end(&mut self, code: i64, is_oom: bool, now: Timestamp) {
+        let started = match &self.state {
+            State::Running { since } => *since,
+            State::Waiting { .. } => now,
+            State::Terminated(_) => return,
+        };
+        let reason = match code {
+            _ if is_oom => "OOMKilled",
+            0 => "Completed",
+            _ => "Error",
+        };
+        self.is_ready = false;
+        let reason = reason.to_owned();
+        self.state = State::Terminated(Terminated { code, reason, started, finished: now });
+    }
+
+    /// Stops it because its pod is deleted, as soon as its script allows. Returns how long it goes on.
+    pub(super) fn stop(
+        &mut self,
+        script: &ContainerScript,
+        killed: Timestamp,
+        now: Timestamp,
+    ) -> Option<Duration> {
+        match (script.ignores_sigterm, killed > now) {
+            (true, true) => return Some(killed.since(now)),
+            (true, false) => self.end(KILLED, false, now),
+            (false, _) => self.end(STOPPED, false, now),
+        }
+        None
+    }
+
+    /// Returns its exit code, if it has ended.
+    pub(super) fn exit_code(&self) -> Option<i64> {
+        match &self.state {
+            State::Terminated(ended) => Some(ended.code),
+            _ => None,
+        }
+    }
+
+    pub(super) fn is_running(&self) -> bool {
+        matches!(self.state, State::Running { .. })
+    }
+
+    /// Whether it waits for its first start.
+    pub(super) fn is_new(&self) -> bool {
+        matches!(self.state, State::Waiting { .. }) && self.last.is_none()
+    }
+
+    /// Returns why it waits, if it does.
+    pub(super) fn waits_because(&self) -> Option<(&str, &str)> {
+        match &self.state {
+            State::Waiting { reason, message } => Some((reason, message)),
+            _ => None,
+        }
+    }
+
+    /// Prints its status.
+    pub(super) fn status(&self, uid: &str) -> Value {
+        let mut status = Map::new();
+        let mut put = |name: &str, value: Value| drop(status.insert(name.to_owned(), value));
+        put("name", self.name.as_str().into());
+        put("image", self.image.as_str().into());
+        put("imageID", if self.is_new() { "" } else { self.image.as_str() }.into());
+        put("restartCount", self.restarts.into());
+        put("ready", self.is_ready.into());
+        put("started", self.is_running().into());
+        put("state", self.state.value());
+        if let Some(last) = &self.last {
+            put("lastState", json!({"terminated": last.value()}));
+        }
+        if !self.is_new() {
+            put("containerID", format!("sim://{uid}/{}/{}", self.name, self.restarts).into());
+        }
+        Value::Object(status)
+    }
+}
+
+impl State {
+    fn parse(state: &Value) -> Option<Self> {
+        if let Some(waiting) = state.get("waiting") {
+            let (reason, message) = (text(waiting, "reason"), text(waiting, "message"));
+            return Some(State::Waiting { reason: reason.to_owned(), message: message.to_owned() });
+        }
+        if let Some(running) = state.get("running") {
+            return Some(State::Running { since: time(running, "startedAt")? });
+        }
+        Terminated::parse(state.get("terminated")?).map(State::Terminated)
+    }
+
+    fn value(&self) -> Value {
+        match self {
+            State::Waiting { reason, message } if message.is_empty() => {
+                json!({"waiting": {"reason": reason}})
+            }
+            State::Waiting { reason, message } => {
+                json!({"waiting": {"reason": reason, "message": message}})
+            }
+            State::Running { since } => json!({"running": {"startedAt": since.to_rfc3339()}}),
+            State::Terminated(ended) => json!({"terminated": ended.value()}),
+        }
+    }
+}
+
+impl Terminated {
+    fn parse(ended: &Value) -> Option<Self> {
+        Some(Terminated {
+            code: ended.get("exitCode")?.as_i64()?,
+            reason: text(ended, "reason").to_owned(),
+            started: time(ended, "startedAt")?,
+            finished: time(ended, "finishedAt")?,
+        })
+    }
+
+    fn value(&self) -> Value {
+        json!({
+            "exitCode": self.code, "reason": self.reason,
+            "startedAt": self.started.to_rfc3339(), "finishedAt": self.finished.to_rfc3339(),
+        })
+    }
+}
+
+fn text<'v>(value: &'v Value, name: &str) -> &'v str {
+    value.get(name).and_then(Value::as_str).unwrap_or_default()
+}
+
+fn time(value: &Value, name: &str) -> Option<Timestamp> {
+    Timestamp::parse(text(value, name))
+}

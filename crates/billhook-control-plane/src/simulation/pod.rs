@@ -1,0 +1,217 @@
+//! The state of a pod on its node: that of its containers, and what follows from it (CP-111, CP-112).
+
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::container::{Container, RestartPolicy, Surroundings};
+use super::script::{End, Exit, Script};
+use crate::clock::Timestamp;
+use crate::object::Object;
+
+/// A pod, and its containers.
+pub(super) struct Pod<'p> {
+    pub(super) object: &'p Object,
+    pub(super) init: Vec<Init>,
+    pub(super) containers: Vec<Container>,
+    /// When it has come to its node.
+    pub(super) arrived: Timestamp,
+    restart_policy: RestartPolicy,
+    /// Its end, if it was ended from outside.
+    pub(super) ended: Option<Ended>,
+}
+
+/// An init container.
+pub(super) struct Init {
+    pub(super) container: Container,
+    /// Whether it goes on while the others run.
+    is_sidecar: bool,
+}
+
+/// Why a pod has ended that did not end by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ended {
+    /// Its containers were stopped.
+    Stopped,
+    Evicted,
+    DeadlineExceeded,
+}
+
+/// The phase of a pod.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Phase {
+    Pending,
+    Running,
+    Succeeded,
+    Failed,
+}
+
+impl Phase {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Phase::Pending => "Pending",
+            Phase::Running => "Running",
+            Phase::Succeeded => "Succeeded",
+            Phase::Failed => "Failed",
+        }
+    }
+
+    pub(super) fn is_terminal(self) -> bool {
+        matches!(self, Phase::Succeeded | Phase::Failed)
+    }
+}
+
+/// The exit code of containers that are killed.
+const KILLED: i64 = 137;
+
+impl<'p> Pod<'p> {
+    pub(super) fn read(object: &'p Object, now: Timestamp) -> Self {
+        let specs = object.list("/spec/initContainers");
+        let waits_for = if specs.is_empty() { "ContainerCreating" } else { "PodInitializing" };
+        let read = |specs: &[Value], statuses: &str| -> Vec<Container> {
+            let statuses = object.list(statuses);
+            specs.iter().map(|spec| Container::read(spec, statuses, waits_for)).collect()
+        };
+        let init = read(specs, "/status/initContainerStatuses").into_iter().zip(specs);
+        let is_sidecar = |spec: &Value| spec.get("restartPolicy").is_some_and(|it| it == "Always");
+        let init = init.map(|(container, spec)| Init { container, is_sidecar: is_sidecar(spec) });
+        Pod {
+            object,
+            init: init.collect(),
+            containers: read(object.list("/spec/containers"), "/status/containerStatuses"),
+            arrived: object.time("/status/startTime").unwrap_or(now),
+            restart_policy: RestartPolicy::parse(object.text("/spec/restartPolicy")),
+            ended: None,
+        }
+    }
+
+    /// Goes on for as far as the time has come. Returns how long the next step still takes, if there is
+    /// one.
+    pub(super) fn advance(&mut self, script: &Script, now: Timestamp) -> Option<Duration> {
+        if let Some((ended, at)) = self.end(script)
+            && self.phase() != Phase::Pending
+        {
+            if at > now {
+                return self
+                    .advance_containers(script, now)
+                    .into_iter()
+                    .chain([at.since(now)])
+                    .min();
+            }
+            let (code, is_oom) = match script.end {
+                Some(End::Exit(exit)) if ended == Ended::Stopped => (exit.code, exit.is_oom),
+                _ => (KILLED, false),
+            };
+            self.all_mut().for_each(|container| container.end(code, is_oom, now));
+            self.ended = Some(ended);
+            return None;
+        }
+        self.advance_containers(script, now)
+    }
+
+    /// Returns how and when the pod is ended from outside, if it is.
+    fn end(&self, script: &Script) -> Option<(Ended, Timestamp)> {
+        let (ended, after) = match script.end {
+            Some(End::Exit(Exit { after, .. })) => (Ended::Stopped, after),
+            Some(End::Eviction(after)) => (Ended::Evicted, after),
+            None => {
+                let deadline = self.object.int("/spec/activeDeadlineSeconds")?;
+                let deadline = Duration::from_secs(u64::try_from(deadline).ok()?);
+                (Ended::DeadlineExceeded, deadline)
+            }
+        };
+        Some((ended, self.arrived.plus(after)))
+    }
+
+    fn advance_containers(&mut self, script: &Script, now: Timestamp) -> Option<Duration> {
+        let (arrived, restart_policy) = (self.arrived, self.restart_policy);
+        let pod = (&**self.object.key(), self.object.uid());
+        let around = |restart_policy| Surroundings { pod, arrived, restart_policy, now };
+        let mut next = None;
+        for Init { container, is_sidecar } in &mut self.init {
+            let restart_policy = match (*is_sidecar, restart_policy) {
+                (true, _) => RestartPolicy::Always,
+                (false, RestartPolicy::Never) => RestartPolicy::Never,
+                (false, _) => RestartPolicy::OnFailure,
+            };
+            let script = script.container(&container.name);
+            let step = container.advance(&script, &around(restart_policy));
+            next = next.into_iter().chain(step).min();
+            let is_done =
+                if *is_sidecar { container.is_running() } else { has_succeeded(container) };
+            if !is_done {
+                return next;
+            }
+            container.is_ready |= !*is_sidecar;
+        }
+        for container in &mut self.containers {
+            let script = script.container(&container.name);
+            let step = container.advance(&script, &around(restart_policy));
+            next = next.into_iter().chain(step).min();
+        }
+        next
+    }
+
+    /// Stops the containers because the pod is deleted. Returns how long some go on.
+    pub(super) fn stop(&mut self, script: &Script, now: Timestamp) -> Option<Duration> {
+        let killed = self.object.time("/metadata/deletionTimestamp").unwrap_or(now);
+        if let Some(End::Exit(exit)) = script.end {
+            self.all_mut().for_each(|container| container.end(exit.code, false, now));
+        }
+        let stop = |container: &mut Container| {
+            container.stop(&script.container(&container.name), killed, now)
+        };
+        let left = self.all_mut().filter_map(stop).max();
+        self.ended = left.is_none().then_some(Ended::Stopped);
+        left
+    }
+
+    fn all_mut(&mut self) -> impl Iterator<Item = &mut Container> {
+        self.init.iter_mut().map(|init| &mut init.container).chain(&mut self.containers)
+    }
+
+    /// Returns the names of the init containers that are not done.
+    pub(super) fn uninitialized(&self) -> Vec<&str> {
+        let is_done = |init: &&Init| match init.is_sidecar {
+            true => init.container.is_running(),
+            false => has_succeeded(&init.container),
+        };
+        let waiting = self.init.iter().skip_while(is_done);
+        waiting.map(|init| init.container.name.as_str()).collect()
+    }
+
+    /// Returns the names of the containers that are not ready.
+    pub(super) fn unready(&self) -> Vec<&str> {
+        let unready = self.containers.iter().filter(|container| !container.is_ready);
+        unready.map(|container| container.name.as_str()).collect()
+    }
+
+    pub(super) fn phase(&self) -> Phase {
+        let codes = || self.containers.iter().filter_map(Container::exit_code);
+        match self.ended {
+            Some(Ended::Evicted | Ended::DeadlineExceeded) => return Phase::Failed,
+            Some(Ended::Stopped) if codes().all(|code| code == 0) => return Phase::Succeeded,
+            Some(Ended::Stopped) => return Phase::Failed,
+            None => {}
+        }
+        let failed = |init: &Init| init.container.exit_code().is_some_and(|code| code != 0);
+        if self.restart_policy == RestartPolicy::Never && self.init.iter().any(failed) {
+            return Phase::Failed;
+        }
+        if !self.uninitialized().is_empty() || self.containers.iter().any(Container::is_new) {
+            return Phase::Pending;
+        }
+        let has_ended = codes().count() == self.containers.len();
+        match self.restart_policy {
+            _ if !has_ended => Phase::Running,
+            RestartPolicy::Always => Phase::Running,
+            _ if codes().all(|code| code == 0) => Phase::Succeeded,
+            RestartPolicy::Never => Phase::Failed,
+            RestartPolicy::OnFailure => Phase::Running,
+        }
+    }
+}
+
+fn has_succeeded(container: &Container) -> bool {
+    container.exit_code() == Some(0)
+}
