@@ -9,10 +9,10 @@ use billhook_apiserver::{Server, ServerBuilder};
 use crate::clock::{Clock, Timestamp};
 use crate::control_plane::ControlPlane;
 use crate::controller::Controller;
-use crate::controllers::{RootCertificate, all};
+use crate::controllers::{Provisioner, RootCertificate, all};
 use crate::identifiers::Identifiers;
 use crate::object::Object;
-use crate::simulation::{Kubelet, Rule, Scheduler, Script, Simulation, register};
+use crate::simulation::{Heartbeats, Kubelet, Rule, Scheduler, Script, Simulation, register};
 
 /// Builds a [`ControlPlane`] with its server.
 pub struct ControlPlaneBuilder {
@@ -23,6 +23,7 @@ pub struct ControlPlaneBuilder {
     nodes: Vec<String>,
     manager: String,
     simulation: Simulation,
+    has_provisioner: bool,
 }
 
 /// The time at which virtual clocks begin: 2026-01-01T00:00:00Z.
@@ -38,6 +39,7 @@ impl Default for ControlPlaneBuilder {
             nodes: vec!["node-0".to_owned()],
             manager: "kubelet".to_owned(),
             simulation: Simulation::default(),
+            has_provisioner: true,
         }
     }
 }
@@ -106,6 +108,15 @@ impl ControlPlaneBuilder {
         self
     }
 
+    /// Leaves out the simulated provisioner: claims wait for volumes that are made by hand, or by a
+    /// provisioner under test. By default every claim of a class with a provisioner gets its volume
+    /// (CP-77).
+    #[must_use]
+    pub fn without_provisioner(mut self) -> Self {
+        self.has_provisioner = false;
+        self
+    }
+
     /// Sets the manager of the fields that nodes write: by default `kubelet`.
     #[must_use]
     pub fn node_manager(mut self, manager: &str) -> Self {
@@ -123,6 +134,7 @@ impl ControlPlaneBuilder {
             nodes,
             manager,
             simulation,
+            has_provisioner,
         } = self;
         let (identifiers, now) = (Identifiers::new(clock.clone(), seed), clock.clone());
         let ends_namespaces = |it: &Arc<dyn Controller>| it.name() == "namespace-controller";
@@ -134,9 +146,13 @@ impl ControlPlaneBuilder {
             .server_fields(move || identifiers.server_fields())
             .clock(move || now.now().to_time())
             .build();
+        if has_provisioner {
+            controllers.push(Arc::new(Provisioner));
+        }
         if !nodes.is_empty() {
             controllers.push(Arc::new(Scheduler::new(simulation.clone())));
             controllers.push(Arc::new(Kubelet::new(&manager, simulation.clone())));
+            controllers.push(Arc::new(Heartbeats::new(&manager, nodes.clone())));
         }
         for name in &nodes {
             register(&server, &manager, name, clock.now()).await;

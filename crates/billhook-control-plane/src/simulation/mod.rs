@@ -1,6 +1,7 @@
 //! The simulated part of a cluster: a scheduler, and nodes that run pods by scripts (CP-100 to CP-117).
 
 mod container;
+mod heartbeats;
 mod kubelet;
 mod node;
 mod pod;
@@ -10,6 +11,7 @@ mod scheduler;
 mod script;
 mod status;
 
+pub(crate) use self::heartbeats::Heartbeats;
 pub(crate) use self::kubelet::Kubelet;
 pub(crate) use self::node::register;
 pub use self::rule::{Pods, Rule};

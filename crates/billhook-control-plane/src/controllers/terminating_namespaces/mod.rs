@@ -16,7 +16,7 @@ use crate::controller::{Controller, Keys};
 use crate::document::set;
 use crate::object::Object;
 use crate::plan::Plan;
-use crate::request::{Outcome, Request};
+use crate::request::Request;
 use crate::resource::{NAMESPACES, Resource};
 use crate::view::{Change, View};
 
