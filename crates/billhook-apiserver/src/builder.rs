@@ -21,7 +21,7 @@ use crate::controllers::{CONTROLLERS, create_definition, create_initial};
 use crate::edition::EDITIONS;
 use crate::future::finish;
 use crate::own::own_resources;
-use crate::permissions::{AuthorizationMode, Decide, Permissions, master};
+use crate::permissions::{AuthorizationMode, Decide, Permissions, Recorder, master};
 use crate::resources::WatchCaches;
 use crate::server::Server;
 use crate::shared::{Clock, Configured, Settings, Shared};
@@ -43,6 +43,7 @@ pub struct ServerBuilder {
     user: UserInfo,
     authorization: AuthorizationMode,
     answers: Option<Arc<Decide>>,
+    recorder: Option<Recorder>,
     new_objects: Option<Arc<dyn Fn() -> ServerFields + Send + Sync>>,
     clock: Clock,
     webhooks: Webhooks,
@@ -74,6 +75,7 @@ impl Default for ServerBuilder {
             user: master(),
             authorization: AuthorizationMode::default(),
             answers: None,
+            recorder: None,
             new_objects: None,
             clock: Clock::default(),
             webhooks: Webhooks::default(),
@@ -149,6 +151,32 @@ impl ServerBuilder {
     #[must_use]
     pub fn authorization_mode(mut self, mode: AuthorizationMode) -> Self {
         self.authorization = mode;
+        self
+    }
+
+    /// Remembers which permissions the requests of each user need, for
+    /// [`Server::used_permissions`].
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// use billhook_apiserver::Server;
+    /// use tower_service::Service as _;
+    ///
+    /// let mut server = Server::builder().record_permissions().build();
+    /// let request = http::Request::get("/api/v1/namespaces/default/pods/a").body(String::new())?;
+    /// server.call(request).await?;
+    /// let used = server.used_permissions();
+    /// assert_eq!(used[0].user, "system:admin");
+    /// assert_eq!(
+    ///     used[0].namespaces["default"][0].to_string(),
+    ///     r#"{APIGroups:[""], Resources:["pods"], Verbs:["get"]}"#
+    /// );
+    /// # Ok(()) }
+    /// ```
+    #[must_use]
+    pub fn record_permissions(mut self) -> Self {
+        self.recorder = Some(Recorder::default());
         self
     }
 
@@ -404,6 +432,7 @@ impl ServerBuilder {
             user,
             authorization,
             answers,
+            recorder,
             new_objects,
             clock,
             webhooks,
@@ -439,7 +468,7 @@ impl ServerBuilder {
             tokens,
             budgets: Budgets::default(),
         };
-        let permissions = Arc::new(Permissions::new(authorization, answers));
+        let permissions = Arc::new(Permissions::new(authorization, answers, recorder));
         let shared = Shared {
             settings: Arc::new(settings),
             permissions: Arc::clone(&permissions),

@@ -51,7 +51,7 @@ pub use self::builder::ServerBuilder;
 pub use self::durable::{DurableServerBuilder, OpenError};
 pub use self::future::BoxFuture;
 pub use self::load::{CreateError, LoadError};
-pub use self::permissions::AuthorizationMode;
+pub use self::permissions::{AuthorizationMode, UsedPermissions};
 pub use self::response::Response;
 pub use self::server::Server;
 pub use self::tokens::{ServiceAccountTokens, TokenKeyError};

@@ -22,7 +22,7 @@ use crate::discovery;
 use crate::future::BoxFuture;
 use crate::load::{self, CreateError, LoadError, Loaded, Why};
 use crate::openapi;
-use crate::permissions::{AuthorizationMode, master, question_of};
+use crate::permissions::{AuthorizationMode, Recorder, UsedPermissions, master, question_of};
 use crate::request::Request;
 use crate::response::{Form, Response, complete, timed_out};
 use crate::rest;
@@ -274,6 +274,13 @@ impl Server {
         load::dump(&self.shared).await
     }
 
+    /// Returns the permissions that the requests up to now needed, by the names of their users; empty
+    /// unless [`ServerBuilder::record_permissions`](crate::ServerBuilder::record_permissions) was
+    /// called. A fork begins with none.
+    pub fn used_permissions(&self) -> Vec<UsedPermissions> {
+        self.shared.permissions.recorder.as_ref().map(Recorder::used).unwrap_or_default()
+    }
+
     /// Returns the user of a token of a service account (BK-253); none if the server did not make it,
     /// if it has ended, or if its account is gone. For those who pass requests on, which carry their
     /// user.
@@ -329,7 +336,7 @@ impl Server {
             }
             request.user = Some(user);
         }
-        if permissions.mode == AuthorizationMode::AlwaysAllow {
+        if !permissions.look_at_requests() {
             return Ok(());
         }
         permissions.check(self.shared.user_of(request), &question_of(request))

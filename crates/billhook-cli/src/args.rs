@@ -173,6 +173,10 @@ pub(crate) struct Check {
     pub(crate) config: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) known: Known,
+    /// Roles that `serve --record-rbac` wrote. Rules of Roles and ClusterRoles that no request of that
+    /// run needed are noted
+    #[arg(long, value_name = "FILE")]
+    pub(crate) used_rbac: Option<PathBuf>,
     /// Handling of unknown and duplicate fields [default: warn]
     #[arg(long, value_enum, value_name = "MODE")]
     pub(crate) field_validation: Option<Validation>,
@@ -190,8 +194,8 @@ pub(crate) struct Check {
     pub(crate) quiet: bool,
     #[command(flatten)]
     pub(crate) jobs: Jobs,
-    /// CRDs, webhook configurations, admission policies and their bindings: files, directories or `-`
-    /// for standard input
+    /// CRDs, webhook configurations, admission policies and their bindings, roles: files, directories
+    /// or `-` for standard input
     #[arg(value_name = "DOCUMENT", required = true)]
     pub(crate) documents: Vec<PathBuf>,
 }

@@ -10,6 +10,7 @@ mod args;
 mod built_in;
 mod check;
 mod compat;
+mod controllers;
 mod convert;
 mod crd_files;
 mod crds;

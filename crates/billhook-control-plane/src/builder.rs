@@ -12,7 +12,14 @@ use crate::controller::Controller;
 use crate::controllers::{Provisioner, RootCertificate, all};
 use crate::identifiers::Identifiers;
 use crate::object::Object;
-use crate::simulation::{Heartbeats, Kubelet, Rule, Scheduler, Script, Simulation, register};
+use crate::simulation::{Heartbeats, Kubelet, Rule, Scheduler, Script, Simulation, permit, register};
+
+impl ControlPlane {
+    /// Begins to build a control plane with its server.
+    pub fn builder() -> ControlPlaneBuilder {
+        ControlPlaneBuilder::default()
+    }
+}
 
 /// Builds a [`ControlPlane`] with its server.
 pub struct ControlPlaneBuilder {
@@ -125,20 +132,12 @@ impl ControlPlaneBuilder {
     }
 
     /// Builds the server and creates the nodes. Nothing else happens yet.
-    pub async fn build(self) -> ControlPlane {
-        let ControlPlaneBuilder {
-            server,
-            clock,
-            seed,
-            mut controllers,
-            nodes,
-            manager,
-            simulation,
-            has_provisioner,
-        } = self;
-        let (identifiers, now) = (Identifiers::new(clock.clone(), seed), clock.clone());
+    pub async fn build(mut self) -> ControlPlane {
+        let server = std::mem::take(&mut self.server);
+        let (identifiers, now) =
+            (Identifiers::new(self.clock.clone(), self.seed), self.clock.clone());
         let ends_namespaces = |it: &Arc<dyn Controller>| it.name() == "namespace-controller";
-        let server = match controllers.iter().any(ends_namespaces) {
+        let server = match self.controllers.iter().any(ends_namespaces) {
             true => server.without_namespace_controller(),
             false => server,
         };
@@ -146,13 +145,21 @@ impl ControlPlaneBuilder {
             .server_fields(move || identifiers.server_fields())
             .clock(move || now.now().to_time())
             .build();
-        if has_provisioner {
+        self.build_on(server).await
+    }
+
+    /// Creates the nodes on a server that is there already, whose clock has to show the same time.
+    /// Nothing else happens yet.
+    pub async fn build_on(self, server: Server) -> ControlPlane {
+        let ControlPlaneBuilder { clock, mut controllers, nodes, manager, simulation, .. } = self;
+        if self.has_provisioner {
             controllers.push(Arc::new(Provisioner));
         }
         if !nodes.is_empty() {
             controllers.push(Arc::new(Scheduler::new(simulation.clone())));
             controllers.push(Arc::new(Kubelet::new(&manager, simulation.clone())));
             controllers.push(Arc::new(Heartbeats::new(&manager, nodes.clone())));
+            permit(&server, &manager).await;
         }
         for name in &nodes {
             register(&server, &manager, name, clock.now()).await;

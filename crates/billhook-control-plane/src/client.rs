@@ -36,7 +36,7 @@ impl Client {
             .extension(self.account.user().clone())
             .body(body);
         let Ok(request) = request else {
-            // The name of an object is no part of a path.
+            // The name of an object cannot be part of a path.
             return Outcome { code: StatusCode::BAD_REQUEST, body: Bytes::new() };
         };
         let Ok(response) = self.server.clone().call(request).await;

@@ -6,7 +6,6 @@ use std::time::Duration;
 use billhook_apiserver::Server;
 use tokio::sync::Mutex;
 
-use crate::builder::ControlPlaneBuilder;
 use crate::clock::{Clock, Timestamp};
 use crate::controller::Controller;
 use crate::resource::PODS;
@@ -35,11 +34,6 @@ impl ControlPlane {
     ) -> Self {
         let runner = Runner::new(&server, clock.clone(), controllers);
         ControlPlane { server, clock, simulation, runner: Arc::new(Mutex::new(runner)) }
-    }
-
-    /// Begins to build a control plane with its server.
-    pub fn builder() -> ControlPlaneBuilder {
-        ControlPlaneBuilder::default()
     }
 
     /// Returns the server.

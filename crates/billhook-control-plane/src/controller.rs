@@ -1,4 +1,4 @@
-//! What a controller is: a function from what it sees, and the time, to requests.
+//! Controllers: functions from what they see, and the time, to requests.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -10,7 +10,7 @@ use crate::plan::Plan;
 use crate::resource::Resource;
 use crate::view::{Change, View};
 
-/// What a controller works on at one time: mostly the key of an object, `<namespace>/<name>`.
+/// The unit of work of a controller: mostly the key of an object, `<namespace>/<name>`.
 pub type Key = Arc<str>;
 
 /// A controller. It keeps nothing: what it does follows from what it sees.

@@ -1,4 +1,4 @@
-//! What controllers that put an object into every namespace share.
+//! Parts of controllers that put an object into every namespace.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What a controller wants to be done: requests and events in order, and when to look again.
+//! Plans of controllers: requests and events in order, and when to look again.
 
 use std::fmt;
 use std::time::Duration;
@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::event::Event;
 use crate::request::{Outcome, Request};
 
-/// What a controller wants to be done about a key. It is done in order; what depends on an answer is
+/// The work that a controller plans for a key. It is done in order; what depends on an answer is
 /// planned when that is known.
 ///
 /// A request that fails ends the plan, and the key is worked on again after a backoff (CP-02), unless

@@ -1,4 +1,4 @@
-//! What all controllers of pods ask of them, and how they make them.
+//! Questions that all controllers of pods ask, and pods made from templates.
 
 use std::time::Duration;
 

@@ -32,7 +32,7 @@ pub(crate) struct Recorder {
     swept: Timestamp,
 }
 
-/// What events have in common that count as one: source, object, type, reason, and the message, which
+/// The parts that are the same in events that count as one: source, object, type, reason, and the message, which
 /// is empty where it does not count.
 type Identity = [String; 5];
 

@@ -39,6 +39,7 @@ macro_rules! declare {
 declare! {
     CLAIMS: "" "v1" "persistentvolumeclaims" "PersistentVolumeClaim" true;
     CLUSTER_ROLES: "rbac.authorization.k8s.io" "v1" "clusterroles" "ClusterRole" false;
+    CLUSTER_ROLE_BINDINGS: "rbac.authorization.k8s.io" "v1" "clusterrolebindings" "ClusterRoleBinding" false;
     CONFIG_MAPS: "" "v1" "configmaps" "ConfigMap" true;
     DEFINITIONS: "apiextensions.k8s.io" "v1" "customresourcedefinitions" "CustomResourceDefinition" false;
     DEPLOYMENTS: "apps" "v1" "deployments" "Deployment" true;
@@ -56,6 +57,7 @@ declare! {
     REPLICA_SETS: "apps" "v1" "replicasets" "ReplicaSet" true;
     SECRETS: "" "v1" "secrets" "Secret" true;
     SERVICES: "" "v1" "services" "Service" true;
+    SELF_SUBJECT_ACCESS_REVIEWS: "authorization.k8s.io" "v1" "selfsubjectaccessreviews" "SelfSubjectAccessReview" false;
     SERVICE_ACCOUNTS: "" "v1" "serviceaccounts" "ServiceAccount" true;
     STATEFUL_SETS: "apps" "v1" "statefulsets" "StatefulSet" true;
     STORAGE_CLASSES: "storage.k8s.io" "v1" "storageclasses" "StorageClass" false;

@@ -1,4 +1,4 @@
-//! What controllers see: a copy of all objects, kept up with the changes of the server.
+//! The view of controllers: a copy of all objects, kept up with the changes of the server.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Bound;

@@ -17,6 +17,7 @@ const CRATES: &[&str] = &[
     "billhook-apiserver",
     "billhook-apply",
     "billhook-compat",
+    "billhook-control-plane",
     "billhook-definition",
     "billhook-findings",
     "billhook-generation",

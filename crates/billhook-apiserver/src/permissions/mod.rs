@@ -1,6 +1,7 @@
 //! The permissions of users: the decision about each request, and the answers to those who ask
 //! (BK-650, BK-651).
 
+mod recorder;
 mod request;
 mod roles;
 
@@ -10,6 +11,8 @@ use std::sync::Arc;
 use billhook::webhook::{AuthorizationDecision, AuthorizationRequest, UserAuthorizer};
 use billhook_apimachinery::UserInfo;
 
+pub(crate) use self::recorder::Recorder;
+pub use self::recorder::UsedPermissions;
 pub(crate) use self::request::question_of;
 pub(crate) use self::roles::{KindOfRoles, RBAC_GROUP, Roles};
 use crate::users::{AUTHENTICATED, service_account};
@@ -48,6 +51,8 @@ pub(crate) struct Permissions {
     /// Answers questions in place of the mode, if there is one.
     answers: Option<Answers>,
     pub(crate) roles: Roles,
+    /// Remembers what is used, if it is asked to.
+    pub(crate) recorder: Option<Recorder>,
 }
 
 #[derive(Clone)]
@@ -64,14 +69,24 @@ impl fmt::Debug for Answers {
 }
 
 impl Permissions {
-    pub(crate) fn new(mode: AuthorizationMode, answers: Option<Arc<Decide>>) -> Self {
-        Permissions { mode, answers: answers.map(Answers), roles: Roles::default() }
+    pub(crate) fn new(
+        mode: AuthorizationMode,
+        answers: Option<Arc<Decide>>,
+        recorder: Option<Recorder>,
+    ) -> Self {
+        Permissions { mode, answers: answers.map(Answers), roles: Roles::default(), recorder }
     }
 
     /// The permissions of another server with the same roles.
     pub(crate) fn fork(&self) -> Self {
         let answers = self.answers.clone();
-        Permissions { mode: self.mode, answers, roles: self.roles.fork() }
+        let recorder = self.recorder.as_ref().map(|_| Recorder::default());
+        Permissions { mode: self.mode, answers, roles: self.roles.fork(), recorder }
+    }
+
+    /// Whether requests are looked at: they may be refused, or are remembered.
+    pub(crate) fn look_at_requests(&self) -> bool {
+        self.mode != AuthorizationMode::AlwaysAllow || self.recorder.is_some()
     }
 
     /// Whether everything is allowed, and nothing else is answered.

@@ -15,10 +15,13 @@ impl Permissions {
         question: &AuthorizationRequest,
     ) -> Result<(), Status> {
         let decision = self.decide(user, question);
-        match decision.allowed {
-            true => Ok(()),
-            false => Err(refusal(user, question, &decision.reason)),
+        if !decision.allowed {
+            return Err(refusal(user, question, &decision.reason));
         }
+        if let Some(recorder) = &self.recorder {
+            recorder.add(user, question);
+        }
+        Ok(())
     }
 }
 

@@ -3,6 +3,7 @@
 
 mod matrix;
 mod report;
+mod roles;
 mod subject;
 
 use std::collections::BTreeMap;
@@ -18,6 +19,7 @@ use billhook_apimachinery::print::quote;
 use billhook_apimachinery::value::DeepValue;
 use billhook_compat::{CompareOptions, lint};
 use billhook_findings::Finding;
+use billhook_kinds::PolicyRule;
 use billhook_policy::{PolicyDocument, PolicyKind, lint_policies_together};
 use indexmap::IndexSet;
 use serde_json::Value;
@@ -79,7 +81,8 @@ pub(crate) fn run(arguments: &Check) -> Result<Status, RunError> {
     let is_update = AtomicBool::new(false);
     let (validation, inputs) = (field_validation(arguments.field_validation), &arguments.documents);
     let definitions = PerVersion::from_fn(|_| OnceLock::new());
-    let run = Run { old: &old, is_update, validation, inputs, config: &config, definitions };
+    let used = arguments.used_rbac.as_deref().map(roles::read_used).transpose()?;
+    let run = Run { old: &old, is_update, validation, inputs, config: &config, definitions, used };
     status = status.max(match versions.single() {
         Some(kubernetes) => for_one_version(arguments, kubernetes, &run, policy)?,
         None => matrix::run(arguments, versions.all(), &run, policy)?,
@@ -108,7 +111,7 @@ fn for_one_version(
             match done.outcome.checked.take() {
                 Some(Subject::Webhooks(configuration)) => configurations.push(*configuration),
                 Some(Subject::Policy(policy)) => policies.push(*policy),
-                Some(Subject::Definition(_)) | None => {}
+                Some(Subject::Definition(_) | Subject::Role(_)) | None => {}
             }
         }
         printer.add(event)
@@ -172,7 +175,7 @@ impl Work for OneVersion<'_> {
 fn nothing(paths: &[PathBuf], others: &[String]) -> Box<Problem> {
     let problem = problem::nothing(
         paths,
-        "no CustomResourceDefinition, webhook configuration or policy here",
+        "no CustomResourceDefinition, webhook configuration, policy or role here",
     );
     if others.is_empty() {
         return problem;
@@ -220,6 +223,8 @@ struct Run<'r> {
     /// The definitions among the inputs, and those of the settings, as servers of each version read
     /// them, for type checks.
     definitions: PerVersion<OnceLock<Vec<CustomResourceDefinition>>>,
+    /// The permissions that a recorded run needed.
+    used: Option<Vec<PolicyRule>>,
 }
 
 impl Run<'_> {
@@ -294,6 +299,10 @@ impl Run<'_> {
                 let lints = lint(&document.value, &options).unwrap_or_default();
                 let name = Identity::of(&document.value).name.unwrap_or_default();
                 findings.lints = lints.iter().map(|lint| Advice::of_schema(&name, lint)).collect();
+            }
+            Subject::Role(role) => {
+                let advice = self.used.as_deref().map(|used| role.advice(used));
+                findings.lints = advice.unwrap_or_default();
             }
             _ => {}
         }

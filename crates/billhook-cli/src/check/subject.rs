@@ -11,6 +11,7 @@ use billhook_apimachinery::split_api_version;
 use billhook_policy::{PolicyDocument, PolicyError, PolicyKind};
 use serde_json::Value;
 
+use super::roles::{self, Role};
 use crate::advice::Advice;
 use crate::crds::list;
 use crate::input::Document;
@@ -33,6 +34,7 @@ pub(super) enum Subject {
     Definition(Box<Definition>),
     Webhooks(Box<WebhookConfiguration>),
     Policy(Box<PolicyDocument>),
+    Role(Box<Role>),
 }
 
 impl Subject {
@@ -41,6 +43,7 @@ impl Subject {
         CustomResourceDefinition::is_definition(value)
             || has_webhooks(value)
             || PolicyDocument::kind_of(value).is_some()
+            || roles::kind_of(value).is_some()
     }
 
     /// Reads a document for a version of the server; also gives the fields that its kind does not
@@ -69,6 +72,11 @@ impl Subject {
             }
             return Ok((Subject::Policy(Box::new(policy)), unknown));
         }
+        if let Some(kind) = roles::kind_of(&document.value) {
+            let read = Role::read(kind, &document.value, kubernetes);
+            let (role, unknown) = read.map_err(|error| unreadable(document, &error))?;
+            return Ok((Subject::Role(Box::new(role)), unknown));
+        }
         let read = Definition::new(document.value.clone(), kubernetes);
         let manifest = read.or_else(|error| match &document.body {
             // The text knows which of several errors is the first.
@@ -90,6 +98,7 @@ impl Subject {
             Subject::Definition(manifest) => manifest.validate_create().into(),
             Subject::Webhooks(new) => findings(new, &ValidationOptions::default()),
             Subject::Policy(new) => policy_findings(new, None, kubernetes),
+            Subject::Role(role) => role.findings(kubernetes),
         }
     }
 
@@ -106,9 +115,13 @@ impl Subject {
                 policy_findings(new, Some(old), kubernetes)
             }
             // Found by their kinds, both are of the same one.
-            (Subject::Definition(_) | Subject::Webhooks(_) | Subject::Policy(_), _) => {
-                self.create(kubernetes)
-            }
+            (
+                Subject::Definition(_)
+                | Subject::Webhooks(_)
+                | Subject::Policy(_)
+                | Subject::Role(_),
+                _,
+            ) => self.create(kubernetes),
         }
     }
 }

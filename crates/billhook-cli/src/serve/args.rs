@@ -21,6 +21,7 @@ Exit status:
 
 Examples:
   billhook serve --crd crds/ --http --listen 127.0.0.1:8001 --data objects.data
+  billhook serve --controllers all --write-kubeconfig kubeconfig --simulate rules.yaml
   billhook serve --crd crds/ --load manifests/ --any-namespace --write-kubeconfig kubeconfig &
   kubectl --kubeconfig kubeconfig get backups --all-namespaces";
 
@@ -102,12 +103,25 @@ pub(crate) struct Serve {
     /// roles that are bound to the user. Users in the group `system:masters` may do everything
     #[arg(long, value_name = "MODE", default_value = "AlwaysAllow", hide_possible_values = true)]
     pub(crate) authorization_mode: Mode,
+    /// Write the least roles that the requests of the run needed, and their bindings, to this file at
+    /// the end: for each user a ClusterRole, and a Role in each namespace
+    #[arg(long, value_name = "FILE")]
+    pub(crate) record_rbac: Option<PathBuf>,
     /// Let requests use namespaces that do not exist
     #[arg(long)]
     pub(crate) any_namespace: bool,
     /// Delete the objects whose owners are gone, as the garbage collector of a cluster does
     #[arg(long)]
     pub(crate) collect_garbage: bool,
+    /// Controllers to run: `all`, `gc`, `namespaces`, `nodes` (a scheduler, and a node on which pods are
+    /// simulated), `workloads`, or names that kube-controller-manager has for them; with a minus before
+    /// it not that one. A list with commas; may be repeated
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', allow_hyphen_values = true)]
+    pub(crate) controllers: Vec<String>,
+    /// Rules for what happens to pods on simulated nodes, as in `docs/control-plane.md`: a file, a
+    /// directory or `-`; may be repeated
+    #[arg(long, value_name = "FILE")]
+    pub(crate) simulate: Vec<PathBuf>,
     /// When CRDs settle after a request: `at-once`, before its answer; `delete-later`, with deleted
     /// CRDs and their objects going 0.1 seconds after it, so that clients see it in a watch;
     /// `like-a-server`, with the delays of a cluster after each change of a CRD

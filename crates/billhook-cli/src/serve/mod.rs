@@ -2,8 +2,10 @@
 
 mod admitted;
 mod args;
+mod control_plane;
 mod hosts;
 mod kubeconfig;
+mod roles;
 
 use std::error::Error;
 use std::net::IpAddr;
@@ -19,6 +21,7 @@ use billhook_webhook_client::HttpsCaller;
 use tokio_rustls::TlsAcceptor;
 
 use crate::allow::authorizer;
+use crate::controllers;
 use crate::findings::{self, About};
 use crate::identity::Identity;
 use crate::input::{Document, read_file, readable_documents};
@@ -29,6 +32,7 @@ use crate::problem::{Place, Problem, RunError, Status};
 use crate::report;
 use admitted::Admitted;
 pub(crate) use args::{HELP, Serve, Settle};
+use control_plane::Controllers;
 use hosts::Hosts;
 use kubeconfig::Credentials;
 
@@ -82,7 +86,8 @@ async fn serve(command: &Serve) -> Result<(), Failure> {
         (None, None) => None,
     };
     check_address(command, token.as_deref())?;
-    let (server, objects) = server(command).await?;
+    let controllers = Controllers::read(command)?;
+    let (server, objects) = server(command, &controllers).await?;
     let address = Place::file(&command.listen.to_string());
     let listener =
         listening::listen(command.listen).map_err(|error| Problem::io(address.clone(), &error))?;
@@ -109,13 +114,20 @@ async fn serve(command: &Serve) -> Result<(), Failure> {
         Some(token) => Admitted::Token(token),
         None => Admitted::Hosts(Hosts::new(local.ip(), &command.allow_host)),
     };
+    let authority = identity.as_ref().map(|identity| identity.authority.clone());
     let (tls, clients) = identity.map(|it| (it.acceptor, it.clients)).unzip();
     let listener = Listener::new(listener, tls, clients, admitted, command.max_connections);
     let mut signals =
         Signals::new().map_err(|error| Problem::io(Place::file("signals"), &error))?;
     let ready = format!("ready: {url} ({objects} objects)\n");
     report::write(&ready).map_err(|error| Problem::io(Place::file("standard output"), &error))?;
+    let Controllers { selection, rules } = controllers;
+    controllers::run(server.clone(), &selection, rules, authority.as_deref()).await;
     listener.run(server.clone(), &mut signals).await;
+    if let Some(file) = &command.record_rbac {
+        let roles = roles::of(&server.used_permissions());
+        std::fs::write(file, roles).map_err(|error| Problem::io(Place::path(file), &error))?;
+    }
     server.close().await.map_err(|error| unusable_data(command, &error.to_string()))?;
     Ok(())
 }
@@ -172,7 +184,7 @@ fn read_token(file: &Path) -> Result<String, Box<Problem>> {
 }
 
 /// The server with its definitions and objects, and the number of the objects.
-async fn server(command: &Serve) -> Result<(Server, usize), Failure> {
+async fn server(command: &Serve, controllers: &Controllers) -> Result<(Server, usize), Failure> {
     let mut problems = Vec::new();
     let definitions = readable_documents(&command.crd, &mut problems);
     let objects = readable_documents(&command.load, &mut problems);
@@ -197,7 +209,10 @@ async fn server(command: &Serve) -> Result<(Server, usize), Failure> {
         true => builder.any_namespace(),
         false => builder.bootstrap(),
     };
-    if command.collect_garbage {
+    if command.record_rbac.is_some() {
+        builder = builder.record_permissions();
+    }
+    if command.collect_garbage || controllers.selection.collects_garbage() {
         builder = builder.collect_garbage();
     }
     builder = match command.settle {

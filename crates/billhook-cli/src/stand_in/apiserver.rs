@@ -16,6 +16,7 @@ use super::flags::{self, Flags};
 use super::options::{Options, TokenOptions};
 use super::users::Users;
 use super::{log, runtime};
+use crate::controllers;
 use crate::files::write_private;
 use crate::listening::{
     Authority, ClientAuthorities, Issued, Listener, ServingPair, Signals, acceptor, listen,
@@ -95,6 +96,7 @@ async fn serve(options: &Options) -> Result<(), String> {
     let listener = listen(address).map_err(|error| {
         format!("failed to create listener: failed to listen on {address}: {error}")
     })?;
+    controllers::run(server.clone(), &options.controllers, Vec::new(), None).await;
     log::line(&format!("billhook: serving Kubernetes {} on {address}", options.kubernetes));
     let listener = Listener::new(listener, Some(tls), clients, users, MAX_CONNECTIONS);
     listener.run(server, &mut signals).await;
@@ -111,10 +113,10 @@ fn builder(options: &Options) -> ServerBuilder {
         .bootstrap()
         .authorization_mode(options.mode)
         .finalize_definitions_in_background();
-    if !options.controllers.namespaces {
+    if !options.controllers.ends_namespaces() {
         builder = builder.without_controllers();
     }
-    if options.controllers.garbage {
+    if options.controllers.collects_garbage() {
         builder = builder.collect_garbage();
     }
     for plugin in &options.disabled_plugins {

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use billhook::KubernetesVersion;
 use billhook_apiserver::AuthorizationMode;
+use billhook_control_plane::controllers::Selection;
 use billhook_kinds::{Kind, ServiceRanges};
 
 use super::flags::{Answer, Flags, parse_bool};
@@ -18,13 +19,6 @@ const MODES: [&str; 6] = ["AlwaysAllow", "AlwaysDeny", "ABAC", "Webhook", "RBAC"
 const DEFAULT_CERTIFICATES: &str = "/var/run/kubernetes";
 /// The variable that switches on parts of a controller manager, as the flag does.
 const CONTROLLERS: &str = "BILLHOOK_CONTROLLERS";
-
-/// The parts of a controller manager that are switched on.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Controllers {
-    pub(super) garbage: bool,
-    pub(super) namespaces: bool,
-}
 
 /// A certificate of the server for some names.
 #[derive(Debug, PartialEq, Eq)]
@@ -61,7 +55,7 @@ pub(super) struct Options {
     pub(super) disabled_plugins: Vec<String>,
     pub(super) ranges: ServiceRanges,
     pub(super) kubernetes: KubernetesVersion,
-    pub(super) controllers: Controllers,
+    pub(super) controllers: Selection,
     /// Lines about flags that have no effect.
     pub(super) warnings: Vec<String>,
 }
@@ -372,20 +366,12 @@ fn emulated(
     version
 }
 
-fn controllers(flags: &Flags, errors: &mut Vec<String>) -> Controllers {
+fn controllers(flags: &Flags, errors: &mut Vec<String>) -> Selection {
     let environment = std::env::var(CONTROLLERS).unwrap_or_default();
     let of_environment = environment.split(',').map(str::trim).filter(|name| !name.is_empty());
     let given = flags.all("billhook-controllers").iter().map(String::as_str);
-    let mut controllers = Controllers::default();
-    for name in of_environment.chain(given) {
-        match name {
-            "gc" => controllers.garbage = true,
-            "namespaces" => controllers.namespaces = true,
-            _ => {
-                errors
-                    .push(format!("no controller is named {name:?}: there are gc and namespaces"));
-            }
-        }
-    }
-    controllers
+    Selection::parse(of_environment.chain(given)).unwrap_or_else(|error| {
+        errors.push(error.to_string());
+        Selection::default()
+    })
 }

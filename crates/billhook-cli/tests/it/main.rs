@@ -43,6 +43,7 @@ mod serve_data;
 #[cfg(target_os = "linux")]
 mod serve_hostile;
 mod serve_load;
+mod serve_roles;
 #[path = "../../../billhook-webhook-client/examples/webhook_server/server.rs"]
 mod server;
 mod suites;

@@ -41,6 +41,11 @@ impl Running {
         self.process.id()
     }
 
+    /// Waits for the end of the process.
+    pub(crate) fn wait(&mut self) {
+        assert!(self.process.wait().unwrap().success());
+    }
+
     /// Connects to the server, which must serve plain HTTP.
     pub(crate) fn connect(&self) -> TcpStream {
         TcpStream::connect(self.url.strip_prefix("http://").unwrap()).unwrap()

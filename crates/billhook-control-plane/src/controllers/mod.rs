@@ -7,7 +7,7 @@
 //!    one to keys, and `sync` returns the [`Plan`](crate::Plan) for a key. `service_accounts` is the
 //!    smallest one, `replica_sets` shows adoption, slow start, events and status.
 //! 2. Its line in [`all`], in the order of names, and its `mod`.
-//! 3. Resources that nobody has read before have a line in `resource.rs`.
+//! 3. A resource that is read for the first time has a line in `resource.rs`.
 //! 4. Its account is in the table of CP-01; what others need as well is in a module of its own beside
 //!    `ownership`, `pods`, `conditions` and `slow_start`.
 
@@ -20,6 +20,7 @@ mod quotas;
 mod replica_sets;
 mod role_aggregation;
 mod root_certificate;
+mod selection;
 mod service_accounts;
 mod terminating_namespaces;
 mod token_secrets;
@@ -36,6 +37,7 @@ use self::quotas::Quotas;
 use self::replica_sets::ReplicaSets;
 use self::role_aggregation::RoleAggregation;
 pub use self::root_certificate::RootCertificate;
+pub use self::selection::{Selection, UnknownControllerError};
 use self::service_accounts::ServiceAccounts;
 use self::terminating_namespaces::TerminatingNamespaces;
 use self::token_secrets::TokenSecrets;

@@ -60,7 +60,7 @@ impl RestartPolicy {
     }
 }
 
-/// What the next state of a container depends on.
+/// The circumstances on which the next state of a container depends.
 #[derive(Debug)]
 pub(super) struct Surroundings<'s> {
     /// `<namespace>/<name>` and the UID of its pod, for messages.

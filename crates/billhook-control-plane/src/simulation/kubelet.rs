@@ -4,10 +4,10 @@ use std::fmt;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use billhook_apimachinery::UserInfo;
 use serde_json::json;
 
 use super::container::Container;
+use super::node::account;
 use super::pod::Pod;
 use super::rules::Simulation;
 use super::script::Script;
@@ -40,11 +40,7 @@ impl fmt::Debug for Kubelet {
 impl Kubelet {
     /// Creates the nodes' part, whose fields have a manager.
     pub(crate) fn new(manager: &str, simulation: Simulation) -> Self {
-        let user = UserInfo::named("system:node:node-0")
-            .group("system:nodes")
-            .group("system:authenticated");
-        let account = Account::new(user, manager);
-        Kubelet { account, simulation, addresses: AtomicU32::new(0) }
+        Kubelet { account: account(manager, "node-0"), simulation, addresses: AtomicU32::new(0) }
     }
 
     fn next_address(&self) -> Address {

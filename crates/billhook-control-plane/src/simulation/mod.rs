@@ -1,6 +1,7 @@
 //! The simulated part of a cluster: a scheduler, and nodes that run pods by scripts (CP-100 to CP-117).
 
 mod container;
+mod document;
 mod heartbeats;
 mod kubelet;
 mod node;
@@ -11,9 +12,10 @@ mod scheduler;
 mod script;
 mod status;
 
+pub use self::document::RuleError;
 pub(crate) use self::heartbeats::Heartbeats;
 pub(crate) use self::kubelet::Kubelet;
-pub(crate) use self::node::register;
+pub(crate) use self::node::{permit, register};
 pub use self::rule::{Pods, Rule};
 pub(crate) use self::rules::Simulation;
 pub(crate) use self::scheduler::Scheduler;

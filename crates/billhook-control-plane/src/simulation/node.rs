@@ -8,17 +8,51 @@ use crate::account::Account;
 use crate::client::Client;
 use crate::clock::Timestamp;
 use crate::request::Request;
-use crate::resource::NODES;
+use crate::resource::{CLUSTER_ROLE_BINDINGS, NODES, SELF_SUBJECT_ACCESS_REVIEWS};
+
+/// The group of all nodes, and the role that they have.
+const GROUP: &str = "system:nodes";
+const ROLE: &str = "system:node";
+/// The binding that lets simulated nodes work where roles decide what users may do.
+const BINDING: &str = "billhook:nodes";
+
+/// Returns the account of a node.
+pub(super) fn account(manager: &str, name: &str) -> Account {
+    let user = UserInfo::named(format!("system:node:{name}"));
+    Account::new(user.group(GROUP).group("system:authenticated"), manager)
+}
 
 /// Creates a node as its kubelet registers it. Nothing keeps pods from it.
 pub(crate) async fn register(server: &Server, manager: &str, name: &str, now: Timestamp) {
-    let user = UserInfo::named(format!("system:node:{name}"));
-    let user = user.group("system:nodes").group("system:authenticated");
-    let client = Client::new(server.clone(), Account::new(user, manager));
+    let client = Client::new(server.clone(), account(manager, name));
     // There may be a node of this name already.
     client.send(Request::create(&NODES, "", &node(name, now))).await;
     // A server taints new nodes as not ready.
     client.send(Request::merge_patch(&NODES, name, &json!({"spec": {"taints": null}}))).await;
+}
+
+/// Lets nodes do what they have to, if they may not yet.
+pub(crate) async fn permit(server: &Server, manager: &str) {
+    let client = Client::new(server.clone(), account(manager, "node-0"));
+    let asked = json!({
+        "apiVersion": "authorization.k8s.io/v1", "kind": "SelfSubjectAccessReview",
+        "spec": {"resourceAttributes": {"verb": "create", "resource": "nodes"}},
+    });
+    let answer = client.send(Request::create(&SELF_SUBJECT_ACCESS_REVIEWS, "", &asked)).await;
+    if answer.object().pointer("/status/allowed") == Some(&Value::Bool(true)) {
+        return;
+    }
+    let server_itself = UserInfo::named("system:apiserver").group("system:masters");
+    let client = Client::new(server.clone(), Account::new(server_itself, "kube-apiserver"));
+    let group = "rbac.authorization.k8s.io";
+    let binding = json!({
+        "apiVersion": format!("{group}/v1"), "kind": "ClusterRoleBinding",
+        "metadata": {"name": BINDING},
+        "roleRef": {"apiGroup": group, "kind": "ClusterRole", "name": ROLE},
+        "subjects": [{"apiGroup": group, "kind": "Group", "name": GROUP}],
+    });
+    // There may be such a binding already.
+    client.send(Request::create(&CLUSTER_ROLE_BINDINGS, "", &binding)).await;
 }
 
 /// Returns a node that is ready and has room for any number of pods.

@@ -13,7 +13,7 @@ pub struct Pods {
     container: String,
 }
 
-/// What happens to pods.
+/// An event in the life of pods.
 ///
 /// ```
 /// use std::time::Duration;

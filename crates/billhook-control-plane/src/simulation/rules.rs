@@ -7,8 +7,7 @@ use super::rule::Rule;
 use super::script::Script;
 use crate::object::Object;
 
-/// What happens to pods: by default what [`Script::of_pod`] says, changed by rules. Clones are the
-/// same.
+/// The scripts of all pods: those of [`Script::of_pod`], changed by rules. Clones are the same.
 #[derive(Clone, Default)]
 pub(crate) struct Simulation {
     shared: Arc<RwLock<Rules>>,

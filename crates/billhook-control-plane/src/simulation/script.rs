@@ -1,11 +1,11 @@
-//! What happens to a pod on a simulated node (CP-115, CP-116).
+//! Scripts: the life of a pod on a simulated node (CP-115, CP-116).
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 use crate::object::Object;
 
-/// What happens to a pod. By default it is scheduled, its containers start at once, are ready, and run
+/// The life of a pod. By default it is scheduled, its containers start at once, are ready, and run
 /// until the pod is deleted; those of Jobs end well after a second.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -18,11 +18,11 @@ pub struct Script {
     pub end: Option<End>,
     /// Whether nothing happens when the pod is deleted, as if its node were gone.
     pub ignores_deletion: bool,
-    /// What the containers do, by their names.
+    /// The scripts of the containers, by their names.
     pub containers: BTreeMap<String, ContainerScript>,
 }
 
-/// What a container does.
+/// The life of a container.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ContainerScript {

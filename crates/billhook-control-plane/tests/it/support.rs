@@ -1,4 +1,4 @@
-//! What tests share: a control plane, and short requests to its server.
+//! Shared by the tests: a control plane, and short requests to its server.
 
 use billhook_control_plane::{ControlPlane, ControlPlaneBuilder};
 use http_body_util::BodyExt as _;

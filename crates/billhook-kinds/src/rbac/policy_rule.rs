@@ -1,5 +1,6 @@
 //! The rules of roles: what they allow, and which rules are held with others (BK-650, BK-652).
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use billhook::webhook::{AuthorizationRequest, AuthorizationTarget, ResourceTarget};
@@ -94,6 +95,28 @@ impl PolicyRule {
             && other.non_resource_urls.iter().all(|path| has_path(&self.non_resource_urls, path))
     }
 
+    /// Returns the parts of the rule that none of these permissions needs.
+    ///
+    /// ```
+    /// use billhook_kinds::PolicyRule;
+    /// use serde_json::json;
+    ///
+    /// let rule = |verbs: &[&str]| {
+    ///     PolicyRule::read(&json!({"apiGroups": [""], "resources": ["pods"], "verbs": verbs}))
+    /// };
+    /// let unused = rule(&["get", "list", "watch"]).unused(&[rule(&["list"])]);
+    /// assert_eq!(unused, [rule(&["get", "watch"])]);
+    /// assert_eq!(rule(&["*"]).unused(&[rule(&["list"])]), []);
+    /// ```
+    pub fn unused(&self, used: &[PolicyRule]) -> Vec<PolicyRule> {
+        let used: Vec<PolicyRule> = used.iter().flat_map(PolicyRule::split).collect();
+        let unnamed =
+            |right: &PolicyRule| PolicyRule { resource_names: Vec::new(), ..right.clone() };
+        let is_used =
+            |right: &PolicyRule| used.iter().any(|used| unnamed(right).covers(&unnamed(used)));
+        PolicyRule::join(self.split().into_iter().filter(|right| !is_used(right)))
+    }
+
     /// Returns the rule as rules of one verb for one thing each.
     pub fn split(&self) -> Vec<PolicyRule> {
         let mut split = Vec::new();
@@ -138,10 +161,68 @@ impl PolicyRule {
         missing
     }
 
+    /// Joins rules: the verbs for the same things, then the resources and the paths with the same verbs,
+    /// each sorted.
+    ///
+    /// ```
+    /// use billhook_kinds::PolicyRule;
+    /// use serde_json::json;
+    ///
+    /// let rule = |resource: &str, verb: &str| {
+    ///     PolicyRule::read(&json!({"apiGroups": [""], "resources": [resource], "verbs": [verb]}))
+    /// };
+    /// let joined = PolicyRule::join([rule("pods", "list"), rule("nodes", "get"), rule("pods", "get"),
+    ///     rule("nodes", "list")]);
+    /// assert_eq!(
+    ///     joined[0].to_string(),
+    ///     r#"{APIGroups:[""], Resources:["nodes" "pods"], Verbs:["get" "list"]}"#
+    /// );
+    /// assert_eq!(joined.len(), 1);
+    /// ```
+    pub fn join(rules: impl IntoIterator<Item = PolicyRule>) -> Vec<PolicyRule> {
+        let mut joined = BTreeMap::<PolicyRule, [BTreeSet<String>; 2]>::new();
+        for mut rule in PolicyRule::join_verbs(rules) {
+            rule.verbs.sort();
+            let resources = std::mem::take(&mut rule.resources);
+            let paths = std::mem::take(&mut rule.non_resource_urls);
+            // Rules of paths and of resources are not joined.
+            let key = PolicyRule {
+                non_resource_urls: vec![String::new(); usize::from(!paths.is_empty())],
+                ..rule
+            };
+            let [all_resources, all_paths] = joined.entry(key).or_default();
+            all_resources.extend(resources);
+            all_paths.extend(paths);
+        }
+        let joined = joined.into_iter().map(|(rule, [resources, paths])| PolicyRule {
+            resources: resources.into_iter().collect(),
+            non_resource_urls: paths.into_iter().collect(),
+            ..rule
+        });
+        joined.collect()
+    }
+
+    /// Returns the rule as documents have it.
+    pub fn to_value(&self) -> Value {
+        let mut rule = serde_json::Map::new();
+        for (name, list) in [
+            ("apiGroups", &self.api_groups),
+            ("resources", &self.resources),
+            ("resourceNames", &self.resource_names),
+            ("nonResourceURLs", &self.non_resource_urls),
+            ("verbs", &self.verbs),
+        ] {
+            if !list.is_empty() {
+                rule.insert(name.to_owned(), list.clone().into());
+            }
+        }
+        Value::Object(rule)
+    }
+
     /// Joins rules about the same things, with the verbs of all of them in their order.
     fn join_verbs(rules: impl IntoIterator<Item = PolicyRule>) -> Vec<PolicyRule> {
         let mut joined: Vec<PolicyRule> = Vec::new();
-        let mut places = std::collections::BTreeMap::new();
+        let mut places = BTreeMap::new();
         for mut rule in rules {
             let verbs = std::mem::take(&mut rule.verbs);
             let place = *places.entry(rule.clone()).or_insert_with(|| {

@@ -13,8 +13,9 @@ Usage:
 ";
 
 const OWN: &str = "
---billhook-controllers switches on what a controller manager does: `namespaces` ends the deletion of
-namespaces, `gc` collects what has no owner any more; BILLHOOK_CONTROLLERS does the same.
+--billhook-controllers switches on what a controller manager does: `all`, or `namespaces`, which ends the
+deletion of namespaces, `gc`, which collects what has no owner any more, `workloads`, `nodes`, which
+schedules and simulates pods, or names of controllers; BILLHOOK_CONTROLLERS does the same.
 --billhook-strict refuses flags that have no effect here.
 ";
 

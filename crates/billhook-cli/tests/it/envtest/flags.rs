@@ -79,8 +79,9 @@ fn unusable_values_are_refused() {
             "--oidc-issuer-url is not supported: tokens of other issuers are not checked",
         ),
         (
-            &["--billhook-controllers=all"],
-            "no controller is named \"all\": there are gc and namespaces",
+            &["--billhook-controllers=none"],
+            "no controller is named \"none\": there are all, gc, namespaces, nodes, workloads, and \
+             those of kube-controller-manager",
         ),
         (
             &["--client-ca-file=/none"],

@@ -42,8 +42,61 @@ async fn certificates_name_users() {
     let added = environment.certificates.clients.user("jane", "team");
     let jane = environment.anonymous.with_pair(&added);
     assert_eq!(name_and_groups(&jane).await, own("jane", "team system:authenticated"));
-    let anonymous = own("system:anonymous", "system:unauthenticated");
-    assert_eq!(name_and_groups(&environment.anonymous).await, anonymous);
+    // ET-63: who is not known may ask for the health and the version, and nothing else.
+    assert_eq!(environment.anonymous.get("/version").await.code, 200);
+    let refused = who(&environment.anonymous).await;
+    assert_eq!(
+        (refused.code, refused.json()["message"].as_str().unwrap()),
+        (
+            403,
+            "selfsubjectreviews.authentication.k8s.io is forbidden: User \"system:anonymous\" \
+            cannot create resource \"selfsubjectreviews\" in API group \
+            \"authentication.k8s.io\" at the cluster scope"
+        )
+    );
+    environment.stop();
+}
+
+/// ET-33, ET-62: users may do what roles allow them.
+#[tokio::test]
+async fn roles_decide() {
+    let environment = Environment::start("roles").await;
+    let jane = environment.certificates.clients.user("jane", "team");
+    let jane = environment.anonymous.with_pair(&jane);
+    let pods = "/api/v1/namespaces/default/pods";
+    assert_eq!(
+        jane.get(pods).await.json()["message"],
+        "pods is forbidden: User \"jane\" cannot list resource \"pods\" in API group \"\" in the \
+         namespace \"default\""
+    );
+    let binding = json!({"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "RoleBinding",
+        "metadata": {"name": "team"}, "subjects": [{"kind": "Group", "name": "team"}],
+        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole",
+            "name": "cluster-admin"}});
+    let bindings = "/apis/rbac.authorization.k8s.io/v1/namespaces/default/rolebindings";
+    assert_eq!(jane.post(bindings, &binding).await.code, 403);
+    assert_eq!(environment.admin.post(bindings, &binding).await.code, 201);
+    assert_eq!(jane.get(pods).await.code, 200);
+    assert_eq!(jane.get("/api/v1/pods").await.code, 403);
+    environment.stop();
+}
+
+/// ET-34: a token of a service account is signed by the key of the flags, and names its user.
+#[tokio::test]
+async fn service_accounts_have_tokens() {
+    let environment = Environment::start("accounts").await;
+    let accounts = "/api/v1/namespaces/default/serviceaccounts";
+    let account = json!({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "a"}});
+    assert_eq!(environment.admin.post(accounts, &account).await.code, 201);
+    let made = environment.admin.post(&format!("{accounts}/a/token"), &json!({})).await;
+    assert_eq!(made.code, 201);
+    let token = made.json()["status"]["token"].as_str().unwrap().to_owned();
+    let robot = environment.anonymous.with_token(&token);
+    let groups = "system:serviceaccounts system:serviceaccounts:default system:authenticated";
+    assert_eq!(name_and_groups(&robot).await, own("system:serviceaccount:default:a", groups));
+    assert_eq!(robot.get("/openid/v1/jwks").await.code, 200);
+    assert_eq!(robot.get("/api/v1/pods").await.code, 403);
+    assert_eq!(who(&environment.anonymous.with_token(&(token + "x"))).await.code, 401);
     environment.stop();
 }
 
@@ -124,6 +177,7 @@ async fn start_without_anonymous(flags: &[&str]) -> (Process, Client, Scratch) {
 #[tokio::test]
 async fn servers_make_certificates() {
     let directory = Scratch::new("envtest-self-signed", &[]);
+    Certificates::write(directory.path());
     let named = Authority::new();
     let pair = named.serving(&["localhost"]);
     directory.write("sni.crt", &pair.certificate);

@@ -177,7 +177,7 @@ impl Rollout<'_> {
         plan.or_else(|| self.step()).unwrap_or_else(|| self.finish())
     }
 
-    /// Cleans up behind a rollout that is complete, and writes the status.
+    /// Cleans up after a rollout that is complete, and writes the status.
     fn finish(&self) -> Plan {
         let is_complete = Status::of(self).is_complete(self.deployment());
         let cleaned = match is_complete {

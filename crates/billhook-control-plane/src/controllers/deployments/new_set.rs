@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::Rollout;
 use super::conditions::{Progress, has_deadline, set_condition};
-use super::sets::{DESIRED, HASH, MOST, REVISION, revision_of, size_annotations};
+use super::sets::{DESIRED, HASH, MOST, REVISION, ROLLBACK, revision_of, size_annotations};
 use crate::document::set;
 use crate::event::Event;
 use crate::hash::hash_of;
@@ -21,7 +21,7 @@ pub(super) const OWN: [&str; 6] = [
     HISTORY,
     DESIRED,
     MOST,
-    super::rollback::ANNOTATION,
+    ROLLBACK,
 ];
 /// The longest name of an object.
 const MAX_NAME: usize = 253;
@@ -152,7 +152,7 @@ impl Rollout<'_> {
     }
 }
 
-/// Adds a revision to those that a set had earlier; the oldest go if there is no room.
+/// Adds a revision to those that a set had earlier; the oldest make room for it.
 fn lengthened(history: Option<&str>, revision: i64) -> String {
     let mut history: Vec<&str> = history.into_iter().flat_map(|it| it.split(',')).collect();
     let revision = revision.to_string();
@@ -164,8 +164,8 @@ fn lengthened(history: Option<&str>, revision: i64) -> String {
     history.join(",")
 }
 
-/// What follows when the new set is refused: another name if there is another set of that name, else
-/// a condition and an event.
+/// Goes on when the new set is refused: with another name if there is another set of that name, else
+/// with a condition and an event.
 fn refused(
     deployment: &Object,
     name: &str,

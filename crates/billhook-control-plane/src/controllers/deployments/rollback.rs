@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::new_set::OWN;
-use super::sets::{Sets, revision_of, template_of};
+use super::sets::{ROLLBACK, Sets, revision_of, template_of};
 use crate::document::{remove, set};
 use crate::event::Event;
 use crate::object::Object;
@@ -11,11 +11,9 @@ use crate::plan::Plan;
 use crate::request::Request;
 use crate::resource::DEPLOYMENTS;
 
-pub(super) const ANNOTATION: &str = "deprecated.deployment.rollback.to";
-
 /// Returns the revision that is asked for; 0 for the previous one.
 pub(super) fn wanted(deployment: &Object) -> Option<i64> {
-    deployment.annotation(ANNOTATION)?.parse().ok()
+    deployment.annotation(ROLLBACK)?.parse().ok()
 }
 
 /// Takes the template of a revision into the Deployment, and the annotation away.
@@ -50,7 +48,7 @@ pub(super) fn to(deployment: &Object, sets: &Sets, revision: i64) -> Plan {
             Event::normal(&DEPLOYMENTS, deployment, "DeploymentRollback", message)
         }
     };
-    remove(&mut document, &["metadata", "annotations", ANNOTATION]);
+    remove(&mut document, &["metadata", "annotations", ROLLBACK]);
     let write = Request::update(&DEPLOYMENTS, deployment.key(), &document);
     Plan::nothing().event(event).request(write)
 }

@@ -15,6 +15,7 @@ use crate::resource::{DEPLOYMENTS, REPLICA_SETS};
 
 pub(super) const HASH: &str = "pod-template-hash";
 pub(super) const REVISION: &str = "deployment.kubernetes.io/revision";
+pub(super) const ROLLBACK: &str = "deprecated.deployment.rollback.to";
 pub(super) const DESIRED: &str = "deployment.kubernetes.io/desired-replicas";
 pub(super) const MOST: &str = "deployment.kubernetes.io/max-replicas";
 

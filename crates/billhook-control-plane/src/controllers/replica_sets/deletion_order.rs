@@ -31,7 +31,7 @@ pub(super) fn in_deletion_order(
     pods
 }
 
-/// What counts before times: no node, the phase, readiness, the cost, how many pods are on the node.
+/// The order before times: no node, the phase, readiness, the cost, how many pods are on the node.
 fn place(pod: &Object, on_nodes: &BTreeMap<&str, usize>) -> (bool, u8, bool, i32, Reverse<usize>) {
     let node = pod.text("/spec/nodeName");
     let phase = match pod.text("/status/phase") {

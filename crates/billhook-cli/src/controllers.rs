@@ -1,0 +1,35 @@
+//! Controllers that run beside a server, on the time of the machine.
+
+use billhook_apiserver::Server;
+use billhook_control_plane::controllers::Selection;
+use billhook_control_plane::simulation::Rule;
+use billhook_control_plane::{Clock, ControlPlane};
+
+use crate::report;
+
+/// Runs the controllers that are switched on, as long as the server is there. Namespaces get a
+/// certificate, if there is one.
+pub(crate) async fn run(
+    server: Server,
+    selection: &Selection,
+    rules: Vec<Rule>,
+    certificate: Option<&str>,
+) {
+    if selection.is_empty() {
+        return;
+    }
+    let mut builder = ControlPlane::builder()
+        .clock(Clock::real())
+        .controllers(selection.controllers())
+        .nodes(selection.has_nodes().then_some("node-0"));
+    if let Some(certificate) = certificate.filter(|_| selection.publishes_certificate()) {
+        builder = builder.root_certificate(certificate);
+    }
+    let builder = rules.into_iter().fold(builder, |builder, rule| builder.simulate(rule));
+    let plane = builder.build_on(server).await;
+    tokio::spawn(async move {
+        if let Err(error) = plane.run().await {
+            report::warning(&format!("controllers do not run any more: {error}"));
+        }
+    });
+}

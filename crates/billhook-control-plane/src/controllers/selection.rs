@@ -1,0 +1,140 @@
+//! Which controllers are switched on, by their names.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::all;
+use crate::controller::Controller;
+
+/// The controllers that are switched on.
+///
+/// ```
+/// use billhook_control_plane::controllers::Selection;
+///
+/// let selection = Selection::parse(["workloads", "gc"]).unwrap();
+/// assert!(selection.collects_garbage() && !selection.has_nodes());
+/// assert!(Selection::parse(["none"]).is_err());
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Selection {
+    names: BTreeSet<&'static str>,
+}
+
+/// A name that no controller and no group of controllers has.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "no controller is named {name:?}: there are all, gc, namespaces, nodes, workloads, and those of \
+     kube-controller-manager"
+)]
+pub struct UnknownControllerError {
+    name: String,
+}
+
+/// The parts of a cluster that are not among the controllers of this crate.
+const GARBAGE: &str = "garbage-collector-controller";
+const NAMESPACES: &str = "namespace-controller";
+const NODES: &str = "nodes";
+const CERTIFICATE: &str = "root-ca-certificate-publisher-controller";
+
+/// Short names of controllers.
+const GROUPS: [(&str, &[&str]); 4] = [
+    ("gc", &[GARBAGE]),
+    ("namespaces", &[NAMESPACES]),
+    ("nodes", &[NODES]),
+    (
+        "workloads",
+        &[
+            "cronjob-controller",
+            "daemonset-controller",
+            "deployment-controller",
+            "job-controller",
+            "replicaset-controller",
+            "replicationcontroller-controller",
+            "statefulset-controller",
+            "ttl-after-finished-controller",
+        ],
+    ),
+];
+
+impl Selection {
+    /// Switches controllers on by their names: those of kube-controller-manager, the groups `gc`,
+    /// `namespaces`, `nodes` (a scheduler and a simulated node) and `workloads`, or `all`. A name after a
+    /// minus switches off.
+    ///
+    /// # Errors
+    ///
+    /// If a name is unknown.
+    pub fn parse<'n>(
+        names: impl IntoIterator<Item = &'n str>,
+    ) -> Result<Self, UnknownControllerError> {
+        let mut selection = Selection::default();
+        for name in names {
+            let (is_off, bare) = match name.strip_prefix('-') {
+                Some(bare) => (true, bare),
+                None => (false, name),
+            };
+            let named = named(bare);
+            if named.is_empty() {
+                return Err(UnknownControllerError { name: bare.to_owned() });
+            }
+            match is_off {
+                true => selection.names.retain(|name| !named.contains(name)),
+                false => selection.names.extend(named),
+            }
+        }
+        Ok(selection)
+    }
+
+    /// Returns whether nothing is switched on.
+    pub fn is_empty(&self) -> bool {
+        self.names.is_empty()
+    }
+
+    /// Returns whether objects go with their owners, which the server sees to
+    /// ([`ServerBuilder::collect_garbage`](billhook_apiserver::ServerBuilder::collect_garbage)).
+    pub fn collects_garbage(&self) -> bool {
+        self.names.contains(GARBAGE)
+    }
+
+    /// Returns whether the deletion of namespaces comes to its end.
+    pub fn ends_namespaces(&self) -> bool {
+        self.names.contains(NAMESPACES)
+    }
+
+    /// Returns whether pods are scheduled and run.
+    pub fn has_nodes(&self) -> bool {
+        self.names.contains(NODES)
+    }
+
+    /// Returns whether namespaces get the certificate of the cluster
+    /// ([`ControlPlaneBuilder::root_certificate`](crate::ControlPlaneBuilder::root_certificate)).
+    pub fn publishes_certificate(&self) -> bool {
+        self.names.contains(CERTIFICATE)
+    }
+
+    /// Returns the controllers.
+    pub fn controllers(&self) -> Vec<Arc<dyn Controller>> {
+        let mut controllers = all();
+        controllers.retain(|controller| self.names.contains(controller.name()));
+        controllers
+    }
+}
+
+/// Returns the names of all that is there.
+fn everything() -> impl Iterator<Item = &'static str> {
+    let controllers = all().into_iter().map(|controller| controller.name());
+    controllers.chain([GARBAGE, NAMESPACES, NODES, CERTIFICATE])
+}
+
+/// Returns the names of what a name stands for; none if it is unknown.
+fn named(name: &str) -> BTreeSet<&'static str> {
+    if matches!(name, "all" | "*") {
+        return everything().collect();
+    }
+    let group = GROUPS.iter().find(|(group, _)| *group == name).map(|(_, names)| *names);
+    let is_named = |it: &&'static str| match group {
+        Some(names) => names.contains(it),
+        None => *it == name,
+    };
+    everything().filter(is_named).collect()
+}
