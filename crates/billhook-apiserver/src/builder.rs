@@ -54,6 +54,7 @@ pub struct ServerBuilder {
     collects_garbage: bool,
     disabled_plugins: Vec<String>,
     has_controllers: bool,
+    has_namespace_controller: bool,
     service_ranges: ServiceRanges,
     bootstraps: bool,
     tokens: ServiceAccountTokens,
@@ -86,6 +87,7 @@ impl Default for ServerBuilder {
             collects_garbage: false,
             disabled_plugins: Vec::new(),
             has_controllers: true,
+            has_namespace_controller: true,
             service_ranges: ServiceRanges::default(),
             bootstraps: false,
             tokens: ServiceAccountTokens::default(),
@@ -399,6 +401,14 @@ impl ServerBuilder {
         self
     }
 
+    /// Leaves namespaces that are being deleted to a controller that makes requests, such as that of
+    /// billhook-control-plane.
+    #[must_use]
+    pub fn without_namespace_controller(mut self) -> Self {
+        self.has_namespace_controller = false;
+        self
+    }
+
     /// Sets how tokens of service accounts are signed and verified.
     #[must_use]
     pub fn service_account_tokens(mut self, tokens: ServiceAccountTokens) -> Self {
@@ -455,6 +465,7 @@ impl ServerBuilder {
             collects_garbage,
             disabled_plugins,
             has_controllers,
+            has_namespace_controller,
             service_ranges,
             bootstraps,
             tokens,
@@ -475,6 +486,7 @@ impl ServerBuilder {
             collects_garbage,
             disabled_plugins,
             has_controllers,
+            has_namespace_controller: has_controllers && has_namespace_controller,
             service_ranges,
             bootstraps,
             tokens,

@@ -136,6 +136,8 @@ pub(crate) struct Settings {
     pub(crate) bootstraps: bool,
     /// Whether the controllers of a cluster are there that are no part of its API server.
     pub(crate) has_controllers: bool,
+    /// Whether namespaces that are being deleted are emptied.
+    pub(crate) has_namespace_controller: bool,
     /// The addresses and ports that services get.
     pub(crate) service_ranges: ServiceRanges,
     /// The names of the admission plugins that are switched off.
