@@ -8,6 +8,7 @@ use billhook_apimachinery::record::text;
 use billhook_kinds::InitialObject;
 use serde_json::{Value, json};
 
+use crate::future::{BoxFuture, together};
 use crate::namespaces::{INITIAL, NAMESPACES};
 use crate::shared::Shared;
 use crate::storage::{Collection, Write, WriteError};
@@ -61,10 +62,10 @@ pub(crate) async fn create(server: &Arc<Shared>) -> Result<(), (String, Status)>
         create_object(server, PRIORITY_CLASSES, &object).await?;
     }
     create_service_cidr(server).await?;
-    for object in InitialObject::all(server.settings.kubernetes) {
-        store(server, object).await?;
-    }
-    Ok(())
+    // Those that wait for a backend share its sync.
+    let objects = InitialObject::all(server.settings.kubernetes);
+    let stored = objects.map(|object| -> BoxFuture<'_, _> { Box::pin(store(server, object)) });
+    together(stored.collect()).await
 }
 
 /// Creates the range of the addresses of services, which is ready at once.
