@@ -12,7 +12,9 @@ use crate::controller::Controller;
 use crate::controllers::{Provisioner, RootCertificate, all};
 use crate::identifiers::Identifiers;
 use crate::object::Object;
-use crate::simulation::{Heartbeats, Kubelet, Rule, Scheduler, Script, Simulation, permit, register};
+use crate::simulation::{
+    Heartbeats, Kubelet, Rule, Scheduler, Script, Simulation, permit, register,
+};
 
 impl ControlPlane {
     /// Begins to build a control plane with its server.

@@ -6,4 +6,5 @@ mod deployments;
 mod nodes;
 mod replica_sets;
 mod running;
+mod selection;
 mod support;
