@@ -215,6 +215,9 @@ async fn server(command: &Serve, controllers: &Controllers) -> Result<(Server, u
     if command.collect_garbage || controllers.selection.collects_garbage() {
         builder = builder.collect_garbage();
     }
+    if controllers.selection.ends_namespaces() {
+        builder = builder.without_namespace_controller();
+    }
     builder = match command.settle {
         Settle::AtOnce => builder,
         Settle::DeleteLater => builder.finalize_definitions_in_background(),

@@ -8,7 +8,7 @@ use serde_json::json;
 use super::binding::write_status;
 use super::matching::{class, quantity};
 use super::pending::{uses, waits_for_consumer};
-use super::volumes::claim_key;
+use super::phases::claim_key;
 use super::{BIND_COMPLETED, PROVISIONED_BY, SELECTED_NODE, STORAGE_PROVISIONERS};
 use crate::account::Account;
 use crate::clock::Timestamp;
