@@ -29,7 +29,6 @@ use crate::rest;
 use crate::reviews;
 use crate::shared::Shared;
 use crate::storage::{BackendError, Changes};
-use crate::tokens::authenticate;
 use crate::users::{impersonated, questions_of_impersonation};
 use crate::version_and_health;
 
@@ -286,7 +285,7 @@ impl Server {
     /// user.
     pub fn authenticate(&self, token: &str) -> Option<UserInfo> {
         let audiences = self.shared.settings.tokens.own_audiences();
-        authenticate(&self.shared, token, audiences).map(|(user, _)| user)
+        self.shared.authenticate(token, audiences).map(|(user, _)| user)
     }
 
     /// Refuses a request without reading its body, in the form of the server's other failures: for who

@@ -22,7 +22,7 @@ use crate::permissions::Permissions;
 use crate::request::Request;
 use crate::resources::{Catalog, Resource, Served, WatchCaches};
 use crate::storage::{Collection, Object, Observer, Range, Storage};
-use crate::tokens::ServiceAccountTokens;
+use crate::tokens::{Objects, ServiceAccountTokens, authenticate};
 
 /// Everything that requests share.
 pub(crate) struct Shared {
@@ -302,6 +302,18 @@ impl Shared {
             Some(why) => Err(Status::internal_error(why)),
             None => Ok(()),
         }
+    }
+
+    /// Returns the user of a token of a service account, and the audiences among those asked for that it
+    /// is for.
+    pub(crate) fn authenticate(
+        &self,
+        token: &str,
+        audiences: &[String],
+    ) -> Option<(UserInfo, Vec<String>)> {
+        let find = |plural: &str, key: &str| self.read_object("", plural, key);
+        let objects = Objects { find: &find, now: self.now() };
+        authenticate(&self.settings.tokens, &objects, token, audiences)
     }
 
     /// Returns the user of a request.

@@ -146,8 +146,12 @@ cp \"$DIST/${1##*/}\" \"$out\"
     let sarif = [("SARIF_FILE", "out.sarif")];
     let (status, shown) = run("action.sh", &["check", "crds"], "tools", &sarif);
     assert_eq!((status, shown.as_str()), (Some(1), "check crds --format github\n"));
-    let written = std::fs::read_to_string(directory.join("out.sarif")).unwrap();
-    assert_eq!(written, "check crds --format sarif\n");
+    let written = |file: &str| std::fs::read_to_string(directory.join(file)).unwrap();
+    assert_eq!(written("out.sarif"), "check crds --format sarif\n");
+    let summary = [("GITHUB_STEP_SUMMARY", "summary.md")];
+    let (status, shown) = run("action.sh", &["compat", "old", "new"], "tools", &summary);
+    assert_eq!((status, shown.as_str()), (Some(1), "compat old new --format github\n"));
+    assert_eq!(written("summary.md"), "compat old new --format markdown\n");
     std::fs::write(directory.join("dist").join(name), "other").unwrap();
     assert_ne!(run("install.sh", &install, "bin", &[]).0, Some(0), "the sum is wrong");
     std::fs::remove_dir_all(&directory).unwrap();

@@ -5,7 +5,6 @@ use billhook_apimachinery::record::{member, text, to_value};
 use serde_json::{Value, json};
 
 use crate::shared::Shared;
-use crate::tokens::authenticate;
 
 /// Returns the status of a review: whose token it is, and which of the audiences it is for.
 pub(super) fn answer(server: &Shared, review: &Value) -> Result<Value, Status> {
@@ -20,7 +19,7 @@ pub(super) fn answer(server: &Shared, review: &Value) -> Result<Value, Status> {
         asked.into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect();
     let own = server.settings.tokens.own_audiences();
     let audiences = if asked.is_empty() { own } else { &asked };
-    Ok(match authenticate(server, token, audiences) {
+    Ok(match server.authenticate(token, audiences) {
         Some((user, audiences)) => json!({
             "authenticated": true, "user": to_value(&user).into_inner(), "audiences": audiences,
         }),

@@ -3,11 +3,11 @@
 use billhook_apimachinery::UserInfo;
 use billhook_apimachinery::metadata::Time;
 use billhook_apimachinery::record::{member, text};
+use billhook_apimachinery::value::DeepValue;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::ServiceAccountTokens;
-use crate::shared::Shared;
 use crate::users::{service_account, with_credential};
 
 /// A service account.
@@ -87,15 +87,23 @@ impl Grant {
     }
 }
 
+/// The objects of a server, as far as tokens end with them.
+pub(crate) struct Objects<'o> {
+    /// Returns an object of the core group by its resource and its key.
+    pub(crate) find: &'o dyn Fn(&str, &str) -> Option<DeepValue>,
+    pub(crate) now: Time,
+}
+
 /// Returns the user of a token and the audiences among those asked for that it is for: if the token
 /// has not ended, and its account and the object that it is bound to are still there.
 pub(crate) fn authenticate(
-    server: &Shared,
+    tokens: &ServiceAccountTokens,
+    objects: &Objects<'_>,
     token: &str,
     audiences: &[String],
 ) -> Option<(UserInfo, Vec<String>)> {
-    let claims = server.settings.tokens.verify(token)?;
-    let now = server.now().seconds_since(Time::from_unix(0));
+    let claims = tokens.verify(token)?;
+    let now = objects.now.seconds_since(Time::from_unix(0));
     let at = |name: &str| claims.get(name).and_then(Value::as_i64);
     if at("exp")? <= now || at("nbf").is_some_and(|begin| begin > now) {
         return None;
@@ -108,7 +116,7 @@ pub(crate) fn authenticate(
     let own = claims.get("kubernetes.io")?;
     let (namespace, account) = (text(own, "namespace"), own.get("serviceaccount")?);
     let in_namespace = |name: &str| format!("{namespace}/{name}");
-    check(server, "serviceaccounts", &in_namespace(text(account, "name")), account)?;
+    check(objects, "serviceaccounts", &in_namespace(text(account, "name")), account)?;
     let mut user = service_account(namespace, text(account, "name"));
     text(account, "uid").clone_into(&mut user.uid);
     for (claim, plural) in [("pod", "pods"), ("secret", "secrets"), ("node", "nodes")] {
@@ -118,7 +126,7 @@ pub(crate) fn authenticate(
         let is_checked = claim != "node" || own.get("pod").is_none();
         let key = if claim == "node" { name.to_owned() } else { in_namespace(name) };
         if is_checked {
-            check(server, plural, &key, object)?;
+            check(objects, plural, &key, object)?;
         }
         if claim != "secret" {
             for (part, value) in [("name", name), ("uid", uid)] {
@@ -140,8 +148,8 @@ fn is_for(claims: &Value, audience: &str) -> bool {
 }
 
 /// Whether an object of a claim is there, and is the same.
-fn check(server: &Shared, plural: &str, key: &str, claim: &Value) -> Option<()> {
-    let object = server.read_object("", plural, key)?;
+fn check(objects: &Objects<'_>, plural: &str, key: &str, claim: &Value) -> Option<()> {
+    let object = (objects.find)(plural, key)?;
     let metadata = member(&object, "metadata")?;
     (text(metadata, "uid") == text(claim, "uid")).then_some(())
 }

@@ -10,7 +10,7 @@ use std::time::Duration;
 use billhook_apimachinery::base64::{decode_url, encode_url};
 use serde_json::{Value, json};
 
-pub(crate) use self::bound::{Account, BoundObject, Grant, authenticate};
+pub(crate) use self::bound::{Account, BoundObject, Grant, Objects, authenticate};
 pub use self::keys::TokenKeyError;
 use self::keys::{PublicKey, SigningKey};
 
@@ -143,10 +143,14 @@ impl ServiceAccountTokens {
         let read = |part: &str| serde_json::from_slice::<Value>(&decode_url(part)?).ok();
         let (header, signature) = (read(header)?, decode_url(signature)?);
         let is_signed = self.public_keys().iter().any(|key| {
-            header["alg"] == key.algorithm() && key.verify(message.as_bytes(), &signature)
+            header.get("alg").is_some_and(|it| it == key.algorithm())
+                && key.verify(message.as_bytes(), &signature)
         });
         let claims = read(claims).filter(|_| is_signed)?;
-        self.issuers.iter().any(|issuer| claims["iss"] == **issuer).then_some(claims)
+        self.issuers
+            .iter()
+            .any(|issuer| claims.get("iss").is_some_and(|it| it == issuer))
+            .then_some(claims)
     }
 
     /// The set of keys that verify tokens (RFC 7517).

@@ -2,14 +2,13 @@
 
 use std::path::Path;
 
-use billhook::{FieldPath, KubernetesVersion, Status as Answer, ValidateOptions};
+use billhook::{FieldError, FieldPath, KubernetesVersion, Status as Answer, ValidateOptions};
 use billhook_apimachinery::record::text;
 use billhook_apimachinery::value::DeepValue;
 use billhook_findings::Severity;
 use billhook_kinds::{Kind, KindType, PolicyRule};
 use serde_json::Value;
 
-use super::subject::Findings;
 use crate::advice::Advice;
 use crate::input::readable_documents;
 use crate::problem::Problem;
@@ -50,19 +49,19 @@ impl Role {
         Ok((Role { kind, object }, unknown))
     }
 
-    /// The findings of a server that creates the role.
-    pub(super) fn findings(&self, kubernetes: KubernetesVersion) -> Findings {
-        let Some(Ok(definition)) = self.kind.compile(kubernetes) else {
-            return Findings::default();
-        };
-        let Ok(version) = definition.served(self.kind.version) else { return Findings::default() };
+    /// The errors of a server that creates the role.
+    pub(super) fn errors(&self, kubernetes: KubernetesVersion) -> Vec<FieldError> {
+        let definition = self.kind.compile(kubernetes).and_then(Result::ok);
+        let version = definition.and_then(|it| it.served(self.kind.version).ok());
+        let Some(version) = version else { return Vec::new() };
         let mut object = self.object.clone();
         version.prepare_create(&mut object, "default");
-        let validation = version.validate_create(&object, &ValidateOptions::default());
-        let errors = validation.errors().to_vec();
-        let is_refused = !errors.is_empty();
-        let answer = || Answer::invalid(GROUP, self.kind.kind, self.name(), &errors);
-        Findings { answer: is_refused.then(answer), errors, ..Findings::default() }
+        version.validate_create(&object, &ValidateOptions::default()).errors().to_vec()
+    }
+
+    /// The refusal of the role.
+    pub(super) fn refusal(&self, errors: &[FieldError]) -> Answer {
+        Answer::invalid(GROUP, self.kind.kind, self.name(), errors)
     }
 
     fn name(&self) -> &str {

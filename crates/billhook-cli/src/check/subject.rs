@@ -98,7 +98,11 @@ impl Subject {
             Subject::Definition(manifest) => manifest.validate_create().into(),
             Subject::Webhooks(new) => findings(new, &ValidationOptions::default()),
             Subject::Policy(new) => policy_findings(new, None, kubernetes),
-            Subject::Role(role) => role.findings(kubernetes),
+            Subject::Role(role) => {
+                let errors = role.errors(kubernetes);
+                let answer = (!errors.is_empty()).then(|| role.refusal(&errors));
+                Findings { errors, answer, ..Findings::default() }
+            }
         }
     }
 

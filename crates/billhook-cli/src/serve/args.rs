@@ -21,7 +21,6 @@ Exit status:
 
 Examples:
   billhook serve --crd crds/ --http --listen 127.0.0.1:8001 --data objects.data
-  billhook serve --controllers all --write-kubeconfig kubeconfig --simulate rules.yaml
   billhook serve --crd crds/ --load manifests/ --any-namespace --write-kubeconfig kubeconfig &
   kubectl --kubeconfig kubeconfig get backups --all-namespaces";
 

@@ -105,3 +105,21 @@ fn validate_field(requirement: &Value, at: &FieldPath, errors: &mut Vec<FieldErr
         invalid(errors, &at, name, dns1123_subdomain(name));
     }
 }
+
+/// Returns why a label of nodes should not be used any more, if that is so.
+pub(crate) fn deprecated_label(key: &str) -> Option<&'static str> {
+    Some(match key {
+        "beta.kubernetes.io/arch" => "deprecated since v1.14; use \"kubernetes.io/arch\" instead",
+        "beta.kubernetes.io/os" => "deprecated since v1.14; use \"kubernetes.io/os\" instead",
+        "failure-domain.beta.kubernetes.io/region" => {
+            "deprecated since v1.17; use \"topology.kubernetes.io/region\" instead"
+        }
+        "failure-domain.beta.kubernetes.io/zone" => {
+            "deprecated since v1.17; use \"topology.kubernetes.io/zone\" instead"
+        }
+        "beta.kubernetes.io/instance-type" => {
+            "deprecated since v1.17; use \"node.kubernetes.io/instance-type\" instead"
+        }
+        _ => return None,
+    })
+}

@@ -4,6 +4,7 @@ use billhook_apimachinery::metadata::{Time, validate_annotations};
 use billhook_apimachinery::{FieldError, FieldPath, KubernetesVersion, Location};
 use serde_json::Value;
 
+use super::pod::warnings::warnings;
 use super::pod::{annotations, defaults, spec};
 use crate::behavior::{Behavior, Findings, WriteContext};
 use crate::values::{items, object_mut, path, text};
@@ -44,7 +45,7 @@ pub(crate) fn validate(
         found.errors.push(FieldError::forbidden(path, detail));
     }
     if found.errors.is_empty() {
-        found.warnings.extend(spec::warnings(&at, own));
+        found.warnings.extend(warnings(&at, own, context.kubernetes));
     }
 }
 

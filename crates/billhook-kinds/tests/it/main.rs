@@ -20,6 +20,7 @@ mod flowcontrol;
 mod namespaced_limits;
 mod networking;
 mod node;
+mod pod_warnings;
 mod pods;
 mod rbac;
 mod resource;

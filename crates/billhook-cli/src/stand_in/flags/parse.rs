@@ -221,10 +221,10 @@ mod tests {
             assert_eq!(read(arguments).unwrap_err(), why);
         }
         for text in ["1h30m", "0", "-1.5s", "60s"] {
-            assert!(is_duration(text), "{text}");
+            assert!(parse_go_duration(text).is_some(), "{text}");
         }
         for text in ["", "1", "s", "1s2"] {
-            assert!(!is_duration(text), "{text}");
+            assert!(parse_go_duration(text).is_none(), "{text}");
         }
     }
 }

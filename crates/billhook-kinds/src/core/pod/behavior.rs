@@ -5,6 +5,7 @@ use billhook_apimachinery::metadata::Time;
 use billhook_apimachinery::names::{dns1123_label, dns1123_subdomain};
 use serde_json::Value;
 
+use super::warnings::warnings;
 use super::{annotations, defaults, prepare, spec, status, table, update};
 use crate::behavior::{Behavior, Findings, WriteContext};
 use crate::values::{integer, is_set, items, object_mut, path, text};
@@ -64,7 +65,7 @@ impl Behavior for Pod {
                 spec::validate_new(errors, &at, own);
                 if errors.is_empty() {
                     found.warnings.extend(name_warning(text(pod, "/metadata/name")));
-                    found.warnings.extend(spec::warnings(&at, own));
+                    found.warnings.extend(warnings(&at, own, context.kubernetes));
                 }
             }
             (Some(old), "ephemeralcontainers") => {

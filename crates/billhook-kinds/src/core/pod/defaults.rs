@@ -7,7 +7,7 @@ use super::edition::EDITIONS;
 use super::image::pull_policy;
 use crate::core::volume_claim;
 use crate::rules::quantity;
-use crate::values::{items_mut, object_mut, section, set_missing, text};
+use crate::values::{integer, items_mut, object_mut, section, set_missing, text};
 
 /// The lists of containers of a pod.
 pub(crate) const CONTAINERS: [&str; 3] = ["/containers", "/initContainers", "/ephemeralContainers"];
@@ -47,6 +47,11 @@ pub(crate) fn of_pod(pod: &mut Value, kubernetes: KubernetesVersion) {
     remove_old_annotations(pod);
     let Some(spec) = object_mut(pod, "/spec") else { return };
     set_missing(spec, "enableServiceLinks", true);
+    if integer(spec, "/terminationGracePeriodSeconds").is_some_and(|seconds| seconds < 0)
+        && let Value::Object(members) = spec
+    {
+        members.insert("terminationGracePeriodSeconds".to_owned(), 1.into());
+    }
     let is_on_host_network = spec.get("hostNetwork") == Some(&Value::Bool(true));
     for place in ["/containers", "/initContainers"] {
         for container in items_mut(spec, place) {
@@ -80,14 +85,10 @@ fn convert(spec: &mut Value) {
         "" => text(spec, "/serviceAccount").to_owned(),
         name => name.to_owned(),
     };
-    let is_negative = |seconds: &Value| seconds.as_i64().is_some_and(|seconds| seconds < 0);
     let Value::Object(spec) = spec else { return };
     if !account.is_empty() {
         spec.insert("serviceAccountName".to_owned(), account.clone().into());
         spec.insert("serviceAccount".to_owned(), account.into());
-    }
-    if spec.get("terminationGracePeriodSeconds").is_some_and(is_negative) {
-        spec.insert("terminationGracePeriodSeconds".to_owned(), 1.into());
     }
 }
 

@@ -27,6 +27,7 @@ mod table;
 mod update;
 mod variables;
 mod volumes;
+pub(crate) mod warnings;
 
 pub(super) use self::behavior::Pod;
 pub(crate) use self::resources::{Amounts, class_of_service, total};

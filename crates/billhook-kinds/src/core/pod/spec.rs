@@ -161,16 +161,3 @@ pub(super) fn validate_new(errors: &mut Vec<FieldError>, path: &FieldPath, spec:
         forbid(errors, path.clone().name("nodeName"), detail);
     }
 }
-
-/// Returns warnings about selectors that select nothing because there are none.
-pub(crate) fn warnings(path: &FieldPath, spec: &Value) -> Vec<String> {
-    let constraints = items(spec, "/topologySpreadConstraints").iter().enumerate();
-    let without =
-        constraints.filter(|(_, constraint)| member(constraint, "labelSelector").is_none());
-    let path = path.clone().name("topologySpreadConstraints");
-    let warning = |(index, _)| {
-        let path = path.clone().index(index).name("labelSelector");
-        format!("{path}: a null labelSelector results in matching no pod")
-    };
-    without.map(warning).collect()
-}
