@@ -12,9 +12,7 @@ use crate::controller::Controller;
 use crate::controllers::{Provisioner, RootCertificate, all};
 use crate::identifiers::Identifiers;
 use crate::object::Object;
-use crate::simulation::{
-    Heartbeats, Kubelet, Rule, Scheduler, Script, Simulation, permit, register,
-};
+use crate::simulation::{Kubelet, Rule, Scheduler, Script, Simulation, permit, register};
 
 impl ControlPlane {
     /// Begins to build a control plane with its server.
@@ -160,7 +158,6 @@ impl ControlPlaneBuilder {
         if !nodes.is_empty() {
             controllers.push(Arc::new(Scheduler::new(simulation.clone())));
             controllers.push(Arc::new(Kubelet::new(&manager, simulation.clone())));
-            controllers.push(Arc::new(Heartbeats::new(&manager, nodes.clone())));
             permit(&server, &manager).await;
         }
         for name in &nodes {

@@ -3,7 +3,10 @@
 #![cfg(test)]
 
 mod deployments;
+mod disruption_budgets;
+mod endpoints;
 mod nodes;
 mod replica_sets;
 mod running;
 mod support;
+mod volumes;

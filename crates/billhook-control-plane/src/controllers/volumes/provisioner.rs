@@ -104,7 +104,8 @@ fn provision(claim: &Arc<Object>, view: &View) -> Plan {
                 "namespace": claim.namespace(), "name": claim.name(), "uid": claim.uid(),
                 "resourceVersion": claim.revision().to_string(),
             },
-            "csi": {"driver": provisioner, "volumeHandle": name},
+            // Names of drivers have no slash.
+            "csi": {"driver": provisioner.replace('/', "."), "volumeHandle": name},
             "persistentVolumeReclaimPolicy": reclaim,
             "storageClassName": class.name(),
             "volumeMode": claim.get("/spec/volumeMode"),
