@@ -113,10 +113,12 @@ fn builder(options: &Options) -> ServerBuilder {
         .bootstrap()
         .authorization_mode(options.mode)
         .finalize_definitions_in_background();
-    builder = match options.controllers.ends_namespaces() {
-        true => builder.without_namespace_controller(),
-        false => builder.without_controllers(),
-    };
+    if !options.controllers.ends_namespaces() {
+        builder = builder.without_controllers();
+    }
+    if options.controllers.has_namespace_controller() {
+        builder = builder.without_namespace_controller();
+    }
     if options.controllers.collects_garbage() {
         builder = builder.collect_garbage();
     }

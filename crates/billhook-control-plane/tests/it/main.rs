@@ -11,5 +11,6 @@ mod node_lifecycle;
 mod nodes;
 mod replica_sets;
 mod running;
+mod selection;
 mod support;
 mod volumes;

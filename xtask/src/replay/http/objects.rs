@@ -162,9 +162,7 @@ fn rename(value: Value, member: &str, random: &Random) -> Value {
     match value {
         Value::String(_) if member == "resourceVersion" => "<rv>".into(),
         // Nodes that a scenario has made keep their names.
-        Value::String(node) if member == "nodeName" && node.starts_with("node-") => {
-            "<node>".into()
-        }
+        Value::String(node) if member == "nodeName" && node.starts_with("node-") => "<node>".into(),
         Value::String(value) => in_text(value, member, random).into(),
         Value::Array(items) => {
             grow(|| items.into_iter().map(|item| rename(item, member, random)).collect())
