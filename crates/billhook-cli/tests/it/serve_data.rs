@@ -95,7 +95,7 @@ fn files_are_checked_shrunk_and_exported() {
     assert_eq!(foos[0]["metadata"]["name"], "a");
 }
 
-/// What is exported is imported as it was, and served.
+/// Exported objects are imported as they were, and served.
 #[test]
 fn exported_objects_are_imported() {
     let (crd, file) = files("data-import");
