@@ -22,6 +22,7 @@ use crate::edition::EDITIONS;
 use crate::future::finish;
 use crate::own::own_resources;
 use crate::permissions::{AuthorizationMode, Decide, Permissions, Recorder, master};
+use crate::request_log::{Log, RequestRecord};
 use crate::resources::WatchCaches;
 use crate::server::Server;
 use crate::shared::{Clock, Configured, Settings, Shared};
@@ -53,9 +54,11 @@ pub struct ServerBuilder {
     collects_garbage: bool,
     disabled_plugins: Vec<String>,
     has_controllers: bool,
+    has_namespace_controller: bool,
     service_ranges: ServiceRanges,
     bootstraps: bool,
     tokens: ServiceAccountTokens,
+    log: Log,
 }
 
 impl fmt::Debug for ServerBuilder {
@@ -84,9 +87,11 @@ impl Default for ServerBuilder {
             collects_garbage: false,
             disabled_plugins: Vec::new(),
             has_controllers: true,
+            has_namespace_controller: true,
             service_ranges: ServiceRanges::default(),
             bootstraps: false,
             tokens: ServiceAccountTokens::default(),
+            log: Log::default(),
         }
     }
 }
@@ -149,6 +154,26 @@ impl ServerBuilder {
     #[must_use]
     pub fn authorization_mode(mut self, mode: AuthorizationMode) -> Self {
         self.authorization = mode;
+        self
+    }
+
+    /// Remembers requests and the codes of their answers, for [`Server::requests`].
+    #[must_use]
+    pub fn log_requests(mut self) -> Self {
+        self.log = self.log.keep();
+        self
+    }
+
+    /// Calls a function for each request when its answer is there; for a watch, when it begins.
+    ///
+    /// ```
+    /// use billhook_apiserver::Server;
+    ///
+    /// let builder = Server::builder().on_request(|record| println!("{record}"));
+    /// ```
+    #[must_use]
+    pub fn on_request(mut self, observe: impl Fn(&RequestRecord) + Send + Sync + 'static) -> Self {
+        self.log = self.log.observe(Arc::new(observe));
         self
     }
 
@@ -376,6 +401,14 @@ impl ServerBuilder {
         self
     }
 
+    /// Leaves namespaces that are being deleted to a controller that makes requests, such as that of
+    /// billhook-control-plane.
+    #[must_use]
+    pub fn without_namespace_controller(mut self) -> Self {
+        self.has_namespace_controller = false;
+        self
+    }
+
     /// Sets how tokens of service accounts are signed and verified.
     #[must_use]
     pub fn service_account_tokens(mut self, tokens: ServiceAccountTokens) -> Self {
@@ -432,9 +465,11 @@ impl ServerBuilder {
             collects_garbage,
             disabled_plugins,
             has_controllers,
+            has_namespace_controller,
             service_ranges,
             bootstraps,
             tokens,
+            log,
         } = self;
         let chain = Chain::new(webhooks).kubernetes(kubernetes);
         let configured = RwLock::new(Configured::new(chain.clone()));
@@ -451,9 +486,11 @@ impl ServerBuilder {
             collects_garbage,
             disabled_plugins,
             has_controllers,
+            has_namespace_controller: has_controllers && has_namespace_controller,
             service_ranges,
             bootstraps,
             tokens,
+            log,
             budgets: Budgets::default(),
         };
         let permissions = Arc::new(Permissions::new(authorization, answers, recorder));

@@ -20,6 +20,7 @@ use crate::future::BoxFuture;
 use crate::links::Links;
 use crate::permissions::Permissions;
 use crate::request::Request;
+use crate::request_log::Log;
 use crate::resources::{Catalog, Resource, Served, WatchCaches};
 use crate::storage::{Collection, Object, Observer, Range, Storage};
 use crate::tokens::{Objects, ServiceAccountTokens, authenticate};
@@ -135,10 +136,14 @@ pub(crate) struct Settings {
     pub(crate) bootstraps: bool,
     /// Whether the controllers of a cluster are there that are no part of its API server.
     pub(crate) has_controllers: bool,
+    /// Whether namespaces that are being deleted are emptied.
+    pub(crate) has_namespace_controller: bool,
     /// The addresses and ports that services get.
     pub(crate) service_ranges: ServiceRanges,
     /// The names of the admission plugins that are switched off.
     pub(crate) disabled_plugins: Vec<String>,
+    /// Where the records of requests go.
+    pub(crate) log: Log,
     /// How tokens of service accounts are made and read.
     pub(crate) tokens: ServiceAccountTokens,
     /// Whether definitions take the time that they take elsewhere.

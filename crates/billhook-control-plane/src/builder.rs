@@ -9,10 +9,10 @@ use billhook_apiserver::{Server, ServerBuilder};
 use crate::clock::{Clock, Timestamp};
 use crate::control_plane::ControlPlane;
 use crate::controller::Controller;
-use crate::controllers::{RootCertificate, all};
+use crate::controllers::{Provisioner, RootCertificate, all};
 use crate::identifiers::Identifiers;
 use crate::object::Object;
-use crate::simulation::{Kubelet, Rule, Scheduler, Script, Simulation, permit, register};
+use crate::simulation::{Heartbeats, Kubelet, Rule, Scheduler, Script, Simulation, permit, register};
 
 impl ControlPlane {
     /// Begins to build a control plane with its server.
@@ -30,6 +30,7 @@ pub struct ControlPlaneBuilder {
     nodes: Vec<String>,
     manager: String,
     simulation: Simulation,
+    has_provisioner: bool,
 }
 
 /// The time at which virtual clocks begin: 2026-01-01T00:00:00Z.
@@ -45,6 +46,7 @@ impl Default for ControlPlaneBuilder {
             nodes: vec!["node-0".to_owned()],
             manager: "kubelet".to_owned(),
             simulation: Simulation::default(),
+            has_provisioner: true,
         }
     }
 }
@@ -113,6 +115,15 @@ impl ControlPlaneBuilder {
         self
     }
 
+    /// Leaves out the simulated provisioner: claims wait for volumes that are made by hand, or by a
+    /// provisioner under test. By default every claim of a class with a provisioner gets its volume
+    /// (CP-77).
+    #[must_use]
+    pub fn without_provisioner(mut self) -> Self {
+        self.has_provisioner = false;
+        self
+    }
+
     /// Sets the manager of the fields that nodes write: by default `kubelet`.
     #[must_use]
     pub fn node_manager(mut self, manager: &str) -> Self {
@@ -125,6 +136,11 @@ impl ControlPlaneBuilder {
         let server = std::mem::take(&mut self.server);
         let (identifiers, now) =
             (Identifiers::new(self.clock.clone(), self.seed), self.clock.clone());
+        let ends_namespaces = |it: &Arc<dyn Controller>| it.name() == "namespace-controller";
+        let server = match self.controllers.iter().any(ends_namespaces) {
+            true => server.without_namespace_controller(),
+            false => server,
+        };
         let server = server
             .server_fields(move || identifiers.server_fields())
             .clock(move || now.now().to_time())
@@ -136,9 +152,13 @@ impl ControlPlaneBuilder {
     /// Nothing else happens yet.
     pub async fn build_on(self, server: Server) -> ControlPlane {
         let ControlPlaneBuilder { clock, mut controllers, nodes, manager, simulation, .. } = self;
+        if self.has_provisioner {
+            controllers.push(Arc::new(Provisioner));
+        }
         if !nodes.is_empty() {
             controllers.push(Arc::new(Scheduler::new(simulation.clone())));
             controllers.push(Arc::new(Kubelet::new(&manager, simulation.clone())));
+            controllers.push(Arc::new(Heartbeats::new(&manager, nodes.clone())));
             permit(&server, &manager).await;
         }
         for name in &nodes {

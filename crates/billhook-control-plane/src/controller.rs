@@ -38,6 +38,11 @@ pub trait Controller: fmt::Debug + Send + Sync {
     /// Returns the resources whose changes concern it.
     fn watches(&self) -> Vec<&'static Resource>;
 
+    /// Returns whether the changes of all resources concern it, those of custom resources, too.
+    fn watches_all(&self) -> bool {
+        false
+    }
+
     /// Adds the keys that a change of a watched resource concerns.
     fn concerns(&self, change: &Change, view: &View, keys: &mut Keys);
 

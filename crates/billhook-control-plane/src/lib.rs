@@ -22,6 +22,7 @@ mod recorder;
 mod request;
 pub mod resource;
 mod runner;
+mod scale;
 mod scheduling;
 pub mod simulation;
 mod slow_start;

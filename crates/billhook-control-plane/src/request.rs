@@ -34,6 +34,16 @@ impl Request {
         Request::new(Method::GET, resource.path_of(key), JSON, &Value::Null)
     }
 
+    /// Reads what is at a path.
+    pub fn read(path: &str) -> Self {
+        Request::new(Method::GET, path.to_owned(), JSON, &Value::Null)
+    }
+
+    /// Replaces what is at a path.
+    pub fn replace(path: &str, object: &Value) -> Self {
+        Request::new(Method::PUT, path.to_owned(), JSON, object)
+    }
+
     /// Creates an object in a namespace, which does not count for a resource of the cluster.
     pub fn create(resource: &Resource, namespace: &str, object: &Value) -> Self {
         Request::new(Method::POST, resource.path(namespace), JSON, object)
@@ -81,6 +91,11 @@ impl Request {
     /// Deletes an object, with `DeleteOptions`; null for none.
     pub fn delete(resource: &Resource, key: &str, options: &Value) -> Self {
         Request::new(Method::DELETE, resource.path_of(key), JSON, options)
+    }
+
+    /// Deletes all objects of a collection, by its path, with `DeleteOptions`.
+    pub fn delete_all(path: &str, options: &Value) -> Self {
+        Request::new(Method::DELETE, path.to_owned(), JSON, options)
     }
 
     /// Deletes the object that a controller has seen, and no other one of its name.

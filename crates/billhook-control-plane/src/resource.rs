@@ -37,18 +37,31 @@ macro_rules! declare {
 }
 
 declare! {
+    CLAIMS: "" "v1" "persistentvolumeclaims" "PersistentVolumeClaim" true;
+    CLUSTER_ROLES: "rbac.authorization.k8s.io" "v1" "clusterroles" "ClusterRole" false;
     CLUSTER_ROLE_BINDINGS: "rbac.authorization.k8s.io" "v1" "clusterrolebindings" "ClusterRoleBinding" false;
     CONFIG_MAPS: "" "v1" "configmaps" "ConfigMap" true;
+    DEFINITIONS: "apiextensions.k8s.io" "v1" "customresourcedefinitions" "CustomResourceDefinition" false;
     DEPLOYMENTS: "apps" "v1" "deployments" "Deployment" true;
+    DISRUPTION_BUDGETS: "policy" "v1" "poddisruptionbudgets" "PodDisruptionBudget" true;
+    ENDPOINTS: "" "v1" "endpoints" "Endpoints" true;
+    ENDPOINT_SLICES: "discovery.k8s.io" "v1" "endpointslices" "EndpointSlice" true;
     EVENTS: "" "v1" "events" "Event" true;
+    LEASES: "coordination.k8s.io" "v1" "leases" "Lease" true;
     NAMESPACES: "" "v1" "namespaces" "Namespace" false;
     NODES: "" "v1" "nodes" "Node" false;
     PODS: "" "v1" "pods" "Pod" true;
+    POD_AUTOSCALERS: "autoscaling" "v2" "horizontalpodautoscalers" "HorizontalPodAutoscaler" true;
+    QUOTAS: "" "v1" "resourcequotas" "ResourceQuota" true;
     REPLICATION_CONTROLLERS: "" "v1" "replicationcontrollers" "ReplicationController" true;
     REPLICA_SETS: "apps" "v1" "replicasets" "ReplicaSet" true;
     SECRETS: "" "v1" "secrets" "Secret" true;
+    SERVICES: "" "v1" "services" "Service" true;
     SELF_SUBJECT_ACCESS_REVIEWS: "authorization.k8s.io" "v1" "selfsubjectaccessreviews" "SelfSubjectAccessReview" false;
     SERVICE_ACCOUNTS: "" "v1" "serviceaccounts" "ServiceAccount" true;
+    STATEFUL_SETS: "apps" "v1" "statefulsets" "StatefulSet" true;
+    STORAGE_CLASSES: "storage.k8s.io" "v1" "storageclasses" "StorageClass" false;
+    VOLUMES: "" "v1" "persistentvolumes" "PersistentVolume" false;
 }
 
 impl Resource {

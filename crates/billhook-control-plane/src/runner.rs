@@ -132,7 +132,9 @@ impl Runner {
     /// Adds the keys that a change concerns.
     fn dispatch(&mut self, change: &Change) {
         for (index, registered) in self.controllers.iter().enumerate() {
-            if !registered.watches.iter().any(|resource| change.is_of(resource)) {
+            let is_watched = registered.controller.watches_all()
+                || registered.watches.iter().any(|resource| change.is_of(resource));
+            if !is_watched {
                 continue;
             }
             let mut keys = Keys::default();

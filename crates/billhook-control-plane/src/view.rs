@@ -94,6 +94,23 @@ impl View {
         self.controlled(resource, namespace)
     }
 
+    /// Returns all objects of a namespace, by resource and name, with the group and the plural name
+    /// of their resource.
+    pub fn in_namespace<'v>(
+        &'v self,
+        namespace: &str,
+    ) -> impl Iterator<Item = (&'v str, &'v str, &'v Arc<Object>)> {
+        let mut collections: Vec<_> = self.collections.iter().collect();
+        collections.sort_by_key(|(name, _)| *name);
+        let (first, end) = (format!("{namespace}/"), format!("{namespace}0"));
+        collections.into_iter().flat_map(move |(name, objects)| {
+            let range = (Bound::Included(&*first), Bound::Excluded(&*end));
+            let (group, plural) = name.split_once('/').unwrap_or(("", name));
+            let found = objects.by_key.range::<str, _>(range);
+            found.map(move |(_, object)| (group, plural, object))
+        })
+    }
+
     fn objects(&self, resource: &Resource) -> Option<&Objects> {
         self.collections.get(resource.collection())
     }

@@ -46,5 +46,5 @@ pub use kind::{BodyKind, ColumnHeading, Deprecation, Generation, Kind, NameRule,
 pub use kind_type::KindType;
 pub use limits::{claim_exceeds, pod_exceeds, set_limit_defaults};
 pub use pod_security::{SecurityLevel, security_label_errors};
-pub use quota::{QuotaSubject, charge};
+pub use quota::{QuotaSubject, charge, is_quota_resource};
 pub use rbac::{PolicyRule, RoleBinding};

@@ -188,6 +188,18 @@ impl<'o> QuotaSubject<'o> {
         Ok(usage)
     }
 
+    /// Returns how much the object counts of each resource that a quota limits by its spec: nothing
+    /// if the object is not in the scopes of the quota.
+    pub fn counted_by(&self, quota: &Value) -> BTreeMap<String, Quantity> {
+        if !self.is_in_scopes(quota) {
+            return Amounts::new();
+        }
+        let limited = amounts(quota, "/spec/hard");
+        let mut usage = self.usage(self.object);
+        usage.retain(|name, _| limited.contains_key(name));
+        usage
+    }
+
     fn usage(&self, object: &Value) -> Amounts {
         let mut usage = Amounts::from([(self.count_name(), 1.into())]);
         if self.is_of("pods") {
@@ -210,6 +222,13 @@ impl<'o> QuotaSubject<'o> {
         }
         usage
     }
+}
+
+/// Returns whether a name in a quota is one of a resource whose usage is counted.
+pub fn is_quota_resource(name: &str) -> bool {
+    let is_of = |resource| QuotaSubject::new("", resource, &Value::Null, None).concerns(name);
+    let named = NAMED.into_iter().chain(["pods", "persistentvolumeclaims", "services"]);
+    name.starts_with("count/") || named.into_iter().any(is_of)
 }
 
 /// Returns what is used of a quota that covers an object after an addition; none if that changes

@@ -33,13 +33,14 @@ impl Controller for Namespaces {
     }
 
     fn after<'w>(&self, server: &'w Arc<Shared>, written: &Written<'w>) -> Option<Work<'w>> {
-        let namespace = unsettled(server, written).filter(|_| server.settings.has_controllers)?;
+        let namespace =
+            unsettled(server, written).filter(|_| server.settings.has_namespace_controller)?;
         Some(Box::pin(settle_namespace(server, namespace)))
     }
 
     fn go_on<'w>(&self, server: &'w Arc<Shared>) -> Option<Work<'w>> {
         let settled = || -> Work<'w> { Box::pin(settle_namespaces(server)) };
-        server.settings.has_controllers.then(settled)
+        server.settings.has_namespace_controller.then(settled)
     }
 }
 

@@ -14,7 +14,7 @@ files! {
     "14-webhook-client" "15-observability" "16-validating-admission-policy-note"
     "17-server-side-apply" "18-versions" "19-rest" "20-watch" "21-conversion"
     "22-discovery-and-tables" "23-policies" "24-definition-lifecycle" "25-built-in-kinds"
-    "26-compatibility" "27-harness" "28-storage"
+    "26-compatibility" "27-harness" "28-storage" "29-control-plane"
 }
 
 /// One rule.

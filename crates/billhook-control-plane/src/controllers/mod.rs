@@ -11,27 +11,65 @@
 //! 4. Its account is in the table of CP-01; what others need as well is in a module of its own beside
 //!    `ownership`, `pods`, `conditions` and `slow_start`.
 
+mod autoscalers;
 mod deployments;
+mod disruption_budgets;
+mod endpoints;
+mod nodes;
+mod quotas;
 mod replica_sets;
+mod role_aggregation;
 mod root_certificate;
 mod selection;
 mod service_accounts;
+mod terminating_namespaces;
+mod token_secrets;
+mod volumes;
 
 use std::sync::Arc;
 
+use self::autoscalers::Autoscalers;
 use self::deployments::Deployments;
+use self::disruption_budgets::DisruptionBudgets;
+use self::endpoints::{EndpointSlices, Endpoints, Mirroring};
+use self::nodes::{NodeTaints, NodeTtl, PodGarbage, SilentNodes, TaintEviction, UnreadyNodes};
+use self::quotas::Quotas;
 use self::replica_sets::ReplicaSets;
+use self::role_aggregation::RoleAggregation;
 pub use self::root_certificate::RootCertificate;
 pub use self::selection::{Selection, UnknownControllerError};
 use self::service_accounts::ServiceAccounts;
+use self::terminating_namespaces::TerminatingNamespaces;
+use self::token_secrets::TokenSecrets;
+pub use self::volumes::Provisioner;
+use self::volumes::{ClaimProtection, Claims, VolumeProtection, Volumes};
 use crate::controller::Controller;
 
 /// Returns all controllers that need no settings, in the order in which they work.
 pub fn all() -> Vec<Arc<dyn Controller>> {
     vec![
+        Arc::new(Autoscalers),
         Arc::new(Deployments),
+        Arc::new(DisruptionBudgets),
+        Arc::new(EndpointSlices::default()),
+        Arc::new(Endpoints::default()),
+        Arc::new(Mirroring),
+        Arc::new(SilentNodes),
+        Arc::new(UnreadyNodes),
+        Arc::new(NodeTaints),
+        Arc::new(TaintEviction),
+        Arc::new(NodeTtl),
+        Arc::new(PodGarbage::default()),
+        Arc::new(Quotas),
         Arc::new(ReplicaSets::of_replica_sets()),
         Arc::new(ReplicaSets::of_replication_controllers()),
+        Arc::new(RoleAggregation),
         Arc::new(ServiceAccounts),
+        Arc::new(TerminatingNamespaces),
+        Arc::new(TokenSecrets),
+        Arc::new(Claims),
+        Arc::new(Volumes),
+        Arc::new(ClaimProtection),
+        Arc::new(VolumeProtection),
     ]
 }

@@ -2,6 +2,7 @@
 
 mod container;
 mod document;
+mod heartbeats;
 mod kubelet;
 mod node;
 mod pod;
@@ -12,6 +13,7 @@ mod script;
 mod status;
 
 pub use self::document::RuleError;
+pub(crate) use self::heartbeats::Heartbeats;
 pub(crate) use self::kubelet::Kubelet;
 pub(crate) use self::node::{permit, register};
 pub use self::rule::{Pods, Rule};

@@ -57,7 +57,8 @@ impl Controller for OfConfigMaps {
 }
 
 fn run_controller(sync: fn(&Object) -> Plan, test: impl AsyncFnOnce(&ControlPlane)) {
-    run_with(|builder| builder.controllers(vec![Arc::new(OfConfigMaps(sync))]), test);
+    let controllers = vec![Arc::new(OfConfigMaps(sync)) as Arc<dyn Controller>];
+    run_with(|builder| builder.controllers(controllers).nodes([]), test);
 }
 
 const CONFIG_MAP: &str = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: default}";

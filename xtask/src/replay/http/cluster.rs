@@ -13,7 +13,12 @@ const RUN: Duration = Duration::from_millis(200);
 pub(super) async fn build() -> ControlPlane {
     let builder = ControlPlane::builder().nodes(["node-1", "node-2", "node-3"]).node_manager("sim");
     let certificate = "-----BEGIN CERTIFICATE-----\n-----END CERTIFICATE-----\n";
-    builder.root_certificate(certificate).script(follow_annotations).build().await
+    builder
+        .root_certificate(certificate)
+        .without_provisioner()
+        .script(follow_annotations)
+        .build()
+        .await
 }
 
 /// Reads the annotations of a pod, without which its containers run.

@@ -30,7 +30,8 @@ use super::scenario::{DEPTH, Verdict, text};
 use crate::fuzz::same;
 
 /// Conversations that differ, and why.
-const EXPLAINED: [(&str, &str); 8] = [
+const EXPLAINED: [(&str, &str); 9] = [
+    ("a-namespace-005", "a wait for a condition that the recorded server never wrote either"),
     ("a-discovery-001", OF_DEFINITIONS_ALONE),
     ("a-discovery-004", OF_DEFINITIONS_ALONE),
     ("a-errors-005", OF_DEFINITIONS_ALONE),
@@ -64,6 +65,29 @@ impl Conversation {
     /// Reads a line.
     pub fn parse(line: &str) -> Result<Self, String> {
         serde_json::from_str(line).map_err(|error| error.to_string())
+    }
+
+    /// Whether it is about the built-in kinds of a server without the controllers of a cluster.
+    pub(super) fn is_of_kinds(&self) -> bool {
+        self.crds.is_none() && !self.has_controllers
+    }
+
+    /// The paths of its requests.
+    pub(super) fn paths(&self) -> impl Iterator<Item = &str> {
+        self.requests().map(|request| request.path.as_str())
+    }
+
+    /// Whether tables are among its answers.
+    pub(super) fn has_tables(&self) -> bool {
+        let accepts = self.requests().filter_map(|request| request.headers.get("Accept"));
+        accepts.flatten().any(|accept| accept.contains("as=Table"))
+    }
+
+    fn requests(&self) -> impl Iterator<Item = &Request> {
+        self.steps.iter().filter_map(|step| match &step.action {
+            Action::Request(request) => Some(request),
+            _ => None,
+        })
     }
 
     /// Plays it on a server of its own.
@@ -207,14 +231,13 @@ impl Player<'_> {
 
     /// Reads an object until a member of it has a value; one without a name is the status code.
     async fn until(&self, path: &str, field: &str, value: &Value) -> Result<Vec<String>, String> {
-        let pointer = format!("/{}", field.replace('.', "/"));
         let mut last = String::new();
         for _ in 0..PATIENCE {
             let answer = send(&self.server, &Request::get(path), &self.bindings).await?;
             let body: Value = serde_json::from_slice(&answer.body).unwrap_or_default();
             let found = match field {
                 "" => Some(answer.code.as_u16().into()),
-                _ => Some(body.pointer(&pointer).cloned().unwrap_or_default()),
+                _ => Some(member(&body, field)),
             };
             if found.as_ref() == Some(value) {
                 return Ok(Vec::new());
@@ -442,4 +465,22 @@ fn compare_headers(comparison: &mut Comparison<'_>, recorded: &Recorded, answer:
 /// A header as the recorder read it: each byte is a character.
 fn header_text(value: &http::HeaderValue) -> String {
     value.as_bytes().iter().map(|byte| char::from(*byte)).collect()
+}
+
+/// Returns the member at a path with dots; null if it is absent. In a list of conditions, a type
+/// stands for the status of the condition if that is `True`.
+fn member(body: &Value, field: &str) -> Value {
+    let mut found = body;
+    for part in field.split('.') {
+        let is_true = |it: &&Value| it["type"] == part && it["status"] == "True";
+        let next = match found {
+            Value::Array(list) => match part.parse::<usize>() {
+                Ok(index) => list.get(index),
+                Err(_) => list.iter().find(is_true).map(|condition| &condition["status"]),
+            },
+            object => object.get(part),
+        };
+        found = next.unwrap_or(&Value::Null);
+    }
+    found.clone()
 }

@@ -1,0 +1,99 @@
+//! How many pods a budget expects, and how many of them it wants to be healthy.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::object::Object;
+use crate::resource::{DEPLOYMENTS, REPLICA_SETS};
+use crate::view::View;
+
+/// What a budget wants.
+#[derive(Clone, Debug)]
+pub(super) enum Wanted {
+    Available(Value),
+    Unavailable(Value),
+}
+
+/// What a budget counts as the pods that it expects.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Counting {
+    /// Its pods, of which so many are to be healthy.
+    Pods(i64),
+    /// The replicas that the controllers of its pods want.
+    Replicas,
+}
+
+impl Wanted {
+    pub(super) fn of_budget(budget: &Object) -> Self {
+        match budget.get("/spec/maxUnavailable") {
+            Value::Null => Wanted::Available(budget.get("/spec/minAvailable").clone()),
+            unavailable => Wanted::Unavailable(unavailable.clone()),
+        }
+    }
+
+    pub(super) fn counting(&self) -> Counting {
+        match self {
+            Wanted::Available(Value::String(_)) | Wanted::Unavailable(_) => Counting::Replicas,
+            Wanted::Available(number) => Counting::Pods(number.as_i64().unwrap_or_default()),
+        }
+    }
+
+    /// Returns how many of so many pods are to be healthy.
+    pub(super) fn desired(&self, expected: i64) -> i64 {
+        match self {
+            Wanted::Available(wanted) => share_of(wanted, expected),
+            Wanted::Unavailable(wanted) => {
+                expected.saturating_sub(share_of(wanted, expected)).max(0)
+            }
+        }
+    }
+}
+
+/// Returns a number, or a percentage of a total, rounded up.
+fn share_of(wanted: &Value, total: i64) -> i64 {
+    let percent = wanted.as_str().and_then(|text| text.strip_suffix('%')?.parse::<i64>().ok());
+    match percent {
+        Some(percent) => percent.saturating_mul(total).saturating_add(99).div_euclid(100),
+        None => wanted.as_i64().unwrap_or_default(),
+    }
+}
+
+/// The controllers of pods.
+#[derive(Debug, Default)]
+pub(super) struct Controllers {
+    /// References to them, each once.
+    pub(super) references: Vec<Value>,
+    /// The names of the pods that have none.
+    pub(super) unmanaged: Vec<String>,
+}
+
+/// Finds the controllers of pods: of a ReplicaSet that a Deployment controls, the Deployment.
+pub(super) fn controllers(view: &View, pods: &[Arc<Object>]) -> Controllers {
+    let mut found = Controllers::default();
+    let mut uids = BTreeSet::new();
+    for pod in pods {
+        let Some(mut reference) = pod.controller() else {
+            found.unmanaged.push(pod.name().to_owned());
+            continue;
+        };
+        let set = pod.controller_key(&REPLICA_SETS).and_then(|key| view.get(&REPLICA_SETS, &key));
+        if let Some(set) = set
+            && set.controller_key(&DEPLOYMENTS).is_some()
+            && let Some(of_deployment) = set.controller()
+        {
+            reference = of_deployment;
+        }
+        if uids.insert(reference.get("uid").and_then(Value::as_str)) {
+            found.references.push(reference.clone());
+        }
+    }
+    found
+}
+
+/// Says that the resource of a controller cannot be scaled.
+pub(super) fn has_no_scale(reference: &Value) -> String {
+    let text = |name: &str| reference.get(name).and_then(Value::as_str).unwrap_or_default();
+    format!("{} {} does not implement the scale subresource", text("apiVersion"), text("kind"))
+}

@@ -1,0 +1,33 @@
+//! When a kubelet was heard of last.
+
+use serde_json::Value;
+
+use crate::clock::Timestamp;
+use crate::object::Object;
+use crate::resource::LEASES;
+use crate::view::View;
+
+/// The namespace of the leases of nodes.
+pub(super) const NAMESPACE: &str = "kube-node-lease";
+/// The manager of the fields that controllers write.
+const CONTROLLERS: &str = "kube-controller-manager";
+
+/// Returns when the lease or the status of a node was written last by its kubelet.
+pub(super) fn last_heartbeat(node: &Object, view: &View) -> Option<Timestamp> {
+    let lease = view.get(&LEASES, &format!("{NAMESPACE}/{}", node.name()));
+    let renewed = lease.and_then(|lease| lease.time("/spec/renewTime"));
+    let conditions = node.list("/status/conditions").iter();
+    let beats = conditions.filter_map(|condition| time(condition, "lastHeartbeatTime"));
+    let writes = node.list("/metadata/managedFields").iter().filter(|entry| {
+        text(entry, "subresource") == "status" && text(entry, "manager") != CONTROLLERS
+    });
+    beats.chain(writes.filter_map(|entry| time(entry, "time"))).chain(renewed).max()
+}
+
+fn time(value: &Value, name: &str) -> Option<Timestamp> {
+    Timestamp::parse(text(value, name))
+}
+
+fn text<'v>(value: &'v Value, name: &str) -> &'v str {
+    value.get(name).and_then(Value::as_str).unwrap_or_default()
+}

@@ -1,0 +1,101 @@
+//! Which volume is for which claim.
+
+use std::sync::Arc;
+
+use billhook_apimachinery::Quantity;
+use serde_json::Value;
+
+use crate::object::Object;
+use crate::ownership::selector_of;
+use crate::resource::VOLUMES;
+use crate::view::View;
+
+const CLASS: &str = "volume.beta.kubernetes.io/storage-class";
+
+/// Returns whom a volume is for, as far as a claim is concerned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Reserved {
+    /// Anybody.
+    No,
+    /// The claim, by name only or with its UID.
+    ForClaim,
+    /// Another claim.
+    ForOther,
+}
+
+/// Returns whether a volume is reserved for a claim.
+pub(super) fn reserved(volume: &Object, claim: &Object) -> Reserved {
+    if !volume.get("/spec/claimRef").is_object() {
+        return Reserved::No;
+    }
+    let uid = volume.text("/spec/claimRef/uid");
+    let is_for_claim = volume.text("/spec/claimRef/name") == claim.name()
+        && volume.text("/spec/claimRef/namespace") == claim.namespace()
+        && (uid.is_empty() || uid == claim.uid());
+    if is_for_claim { Reserved::ForClaim } else { Reserved::ForOther }
+}
+
+/// Finds the volume for a claim: one that is reserved for it, else the smallest one that fits and is
+/// free. If the claim is to wait for a consumer, only reserved ones count.
+pub(super) fn find<'v>(claim: &Object, view: &'v View, waits: bool) -> Option<&'v Arc<Object>> {
+    let fits = |volume: &&Arc<Object>| unfit(volume, claim).is_none() && !volume.is_deleting();
+    let mut of_claim =
+        view.all(&VOLUMES).filter(|it| reserved(it, claim) == Reserved::ForClaim).filter(fits);
+    if let Some(volume) = of_claim.next() {
+        return Some(volume);
+    }
+    let selects = claim.get("/spec/selector").is_object().then(|| selector_of(claim));
+    let is_free = |volume: &&Arc<Object>| {
+        reserved(volume, claim) == Reserved::No
+            && volume.text("/status/phase") == "Available"
+            && selects.as_ref().is_none_or(|selector| selector.matches(volume.labels()))
+            && fits(volume)
+    };
+    let free = view.all(&VOLUMES).filter(|_| !waits).filter(is_free);
+    free.min_by(|left, right| {
+        size(left).partial_cmp(&size(right)).unwrap_or(std::cmp::Ordering::Equal)
+    })
+}
+
+/// Returns why a volume cannot be that of a claim, if it cannot.
+pub(super) fn unfit(volume: &Object, claim: &Object) -> Option<&'static str> {
+    let requested = quantity(claim.get("/spec/resources/requests/storage"));
+    let modes = volume.list("/spec/accessModes");
+    let mode = |object: &Object| match object.text("/spec/volumeMode") {
+        "" => "Filesystem".to_owned(),
+        mode => mode.to_owned(),
+    };
+    let attributes = "/spec/volumeAttributesClassName";
+    if requested.is_some_and(|requested| size(volume).is_none_or(|size| size < requested)) {
+        Some("requested PV is too small")
+    } else if class(volume) != class(claim) {
+        Some("storageClassName does not match")
+    } else if mode(volume) != mode(claim) {
+        Some("incompatible volumeMode")
+    } else if !claim.list("/spec/accessModes").iter().all(|mode| modes.contains(mode)) {
+        Some("incompatible accessMode")
+    } else if volume.text(attributes) != claim.text(attributes) {
+        Some("volumeAttributesClassName does not match")
+    } else {
+        None
+    }
+}
+
+/// Returns the class of a claim or a volume; empty for none.
+pub(super) fn class(object: &Object) -> &str {
+    object.annotation(CLASS).unwrap_or_else(|| object.text("/spec/storageClassName"))
+}
+
+/// Returns whether a claim says which class it has, be it none.
+pub(super) fn has_class(claim: &Object) -> bool {
+    claim.annotation(CLASS).is_some() || claim.get("/spec/storageClassName").is_string()
+}
+
+fn size(volume: &Object) -> Option<Quantity> {
+    quantity(volume.get("/spec/capacity/storage"))
+}
+
+/// Reads a quantity.
+pub(super) fn quantity(value: &Value) -> Option<Quantity> {
+    value.as_str()?.parse().ok()
+}

@@ -1,0 +1,146 @@
+//! The simulated provisioner: volumes for claims of any class (CP-77), larger ones for claims that have
+//! grown, and the end of volumes that nobody has any more (CP-78).
+
+use std::sync::Arc;
+
+use serde_json::json;
+
+use super::binding::write_status;
+use super::matching::{class, quantity};
+use super::pending::{uses, waits_for_consumer};
+use super::volumes::claim_key;
+use super::{BIND_COMPLETED, PROVISIONED_BY, SELECTED_NODE, STORAGE_PROVISIONERS};
+use crate::account::Account;
+use crate::clock::Timestamp;
+use crate::controller::{Controller, Keys};
+use crate::document::set;
+use crate::event::Event;
+use crate::object::Object;
+use crate::plan::Plan;
+use crate::request::Request;
+use crate::resource::{CLAIMS, PODS, Resource, STORAGE_CLASSES, VOLUMES};
+use crate::view::{Change, View};
+
+/// Makes volumes for claims, in the place of the drivers of a cluster.
+#[derive(Debug, Default)]
+#[non_exhaustive]
+pub struct Provisioner;
+
+impl Controller for Provisioner {
+    fn name(&self) -> &'static str {
+        "external-provisioner"
+    }
+
+    fn account(&self) -> Account {
+        Account::of_controller(self.name())
+    }
+
+    fn watches(&self) -> Vec<&'static Resource> {
+        vec![&CLAIMS, &VOLUMES, &PODS]
+    }
+
+    /// Keys are those of claims; a volume concerns the claim that it was made for.
+    fn concerns(&self, change: &Change, view: &View, keys: &mut Keys) {
+        if keys.add_changed(change, &CLAIMS) {
+            return;
+        }
+        if let Some(pod) = change.after.as_ref().filter(|_| change.is_of(&PODS)) {
+            let claims = view.list(&CLAIMS, pod.namespace()).filter(|claim| uses(pod, claim));
+            return claims.for_each(|claim| keys.add(claim.key()));
+        }
+        let volume = change.after.as_ref().filter(|it| it.annotation(PROVISIONED_BY).is_some());
+        volume.into_iter().for_each(|volume| keys.add(&claim_key(volume).into()));
+    }
+
+    fn sync(&self, key: &str, view: &View, _: Timestamp) -> Plan {
+        let is_of_claim = |volume: &&Arc<Object>| {
+            volume.annotation(PROVISIONED_BY).is_some() && claim_key(volume) == key
+        };
+        let released = view.all(&VOLUMES).filter(is_of_claim).filter(|volume| is_to_go(volume));
+        let plan = released.fold(Plan::nothing(), |plan, volume| {
+            plan.try_request(Request::delete_seen(&VOLUMES, volume), &[404])
+        });
+        let Some(claim) = view.get(&CLAIMS, key).filter(|claim| !claim.is_deleting()) else {
+            return plan;
+        };
+        match claim.annotation(BIND_COMPLETED) {
+            Some(_) => plan.and(grow(claim, view)),
+            None => plan.and(provision(claim, view)),
+        }
+    }
+}
+
+fn is_to_go(volume: &Object) -> bool {
+    volume.text("/status/phase") == "Released"
+        && volume.text("/spec/persistentVolumeReclaimPolicy") == "Delete"
+        && !volume.is_deleting()
+}
+
+/// Makes the volume that a claim waits for, and says for which node it is to be when that is known.
+fn provision(claim: &Arc<Object>, view: &View) -> Plan {
+    if let Some(node) = consumer(claim, view) {
+        let patch = json!({"metadata": {"annotations": {SELECTED_NODE: node}}});
+        return Plan::nothing().request(Request::patch(&CLAIMS, claim.key(), &patch));
+    }
+    let provisioner = STORAGE_PROVISIONERS.iter().find_map(|name| claim.annotation(name));
+    let class = view.get(&STORAGE_CLASSES, class(claim));
+    let (Some(provisioner), Some(class)) = (provisioner, class) else { return Plan::nothing() };
+    let name = format!("pvc-{}", claim.uid());
+    if view.get(&VOLUMES, &name).is_some() || !claim.text("/spec/volumeName").is_empty() {
+        return Plan::nothing();
+    }
+    let reclaim = match class.text("/reclaimPolicy") {
+        "" => "Delete",
+        policy => policy,
+    };
+    let volume = json!({
+        "apiVersion": VOLUMES.api_version(), "kind": VOLUMES.kind,
+        "metadata": {"name": name, "annotations": {PROVISIONED_BY: provisioner}},
+        "spec": {
+            "accessModes": claim.get("/spec/accessModes"),
+            "capacity": {"storage": claim.get("/spec/resources/requests/storage")},
+            "claimRef": {
+                "apiVersion": CLAIMS.api_version(), "kind": CLAIMS.kind,
+                "namespace": claim.namespace(), "name": claim.name(), "uid": claim.uid(),
+                "resourceVersion": claim.revision().to_string(),
+            },
+            "csi": {"driver": provisioner, "volumeHandle": name},
+            "persistentVolumeReclaimPolicy": reclaim,
+            "storageClassName": class.name(),
+            "volumeMode": claim.get("/spec/volumeMode"),
+        },
+    });
+    let message = format!("Successfully provisioned volume {name}");
+    let event = Event::normal(&CLAIMS, claim, "ProvisioningSucceeded", message);
+    Plan::nothing().request(Request::create(&VOLUMES, "", &volume)).event(event)
+}
+
+/// Returns the node of the first pod that uses a claim which waits for one.
+fn consumer<'v>(claim: &Object, view: &'v View) -> Option<&'v str> {
+    let class = view.get(&STORAGE_CLASSES, class(claim))?;
+    if !waits_for_consumer(class, claim) {
+        return None;
+    }
+    let mut pods = view.list(&PODS, claim.namespace());
+    let pod = pods.find(|pod| !pod.text("/spec/nodeName").is_empty() && uses(pod, claim))?;
+    Some(pod.text("/spec/nodeName"))
+}
+
+/// Makes the volume of a claim that wants more as large as that, if its class allows it.
+fn grow(claim: &Object, view: &View) -> Plan {
+    let wanted = claim.get("/spec/resources/requests/storage");
+    let volume = view.get(&VOLUMES, claim.text("/spec/volumeName"));
+    let class = view.get(&STORAGE_CLASSES, class(claim));
+    let (Some(volume), Some(class)) = (volume, class) else { return Plan::nothing() };
+    let has = quantity(claim.get("/status/capacity/storage"));
+    let is_larger = quantity(wanted).zip(has).is_some_and(|(wanted, has)| wanted > has);
+    if !is_larger || class.get("/allowVolumeExpansion").as_bool() != Some(true) {
+        return Plan::nothing();
+    }
+    let mut larger = volume.copy();
+    set(&mut larger, &["spec", "capacity", "storage"], wanted.clone());
+    let mut status = claim.get("/status").clone();
+    set(&mut status, &["capacity", "storage"], wanted.clone());
+    let plan = Plan::nothing().request(Request::update(&VOLUMES, volume.key(), &larger));
+    write_status(claim, status).into_iter().fold(plan, Plan::request)
+}
