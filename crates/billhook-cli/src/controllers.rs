@@ -25,6 +25,9 @@ pub(crate) async fn run(
     if let Some(certificate) = certificate.filter(|_| selection.publishes_certificate()) {
         builder = builder.root_certificate(certificate);
     }
+    if !selection.has_nodes() {
+        builder = builder.without_provisioner();
+    }
     let builder = rules.into_iter().fold(builder, |builder, rule| builder.simulate(rule));
     let plane = builder.build_on(server).await;
     tokio::spawn(async move {

@@ -216,6 +216,9 @@ async fn server(command: &Serve, controllers: &Controllers) -> Result<(Server, u
     if command.record_rbac.is_some() {
         builder = builder.record_permissions();
     }
+    if controllers.selection.has_namespace_controller() {
+        builder = builder.without_namespace_controller();
+    }
     if command.collect_garbage || controllers.selection.collects_garbage() {
         builder = builder.collect_garbage();
     }

@@ -116,6 +116,9 @@ fn builder(options: &Options) -> ServerBuilder {
     if !options.controllers.ends_namespaces() {
         builder = builder.without_controllers();
     }
+    if options.controllers.has_namespace_controller() {
+        builder = builder.without_namespace_controller();
+    }
     if options.controllers.collects_garbage() {
         builder = builder.collect_garbage();
     }

@@ -32,7 +32,8 @@ pub struct UnknownControllerError {
 
 /// The parts of a cluster that are not among the controllers of this crate.
 const GARBAGE: &str = "garbage-collector-controller";
-const NAMESPACES: &str = "namespace-controller";
+const NAMESPACES: &str = "namespaces";
+const NAMESPACE_CONTROLLER: &str = "namespace-controller";
 const NODES: &str = "nodes";
 const CERTIFICATE: &str = "root-ca-certificate-publisher-controller";
 
@@ -98,7 +99,14 @@ impl Selection {
 
     /// Returns whether the deletion of namespaces comes to its end.
     pub fn ends_namespaces(&self) -> bool {
-        self.names.contains(NAMESPACES)
+        self.names.contains(NAMESPACES) || self.has_namespace_controller()
+    }
+
+    /// Returns whether a controller of its own does so, step by step and with conditions, in place of the
+    /// server
+    /// ([`ServerBuilder::without_namespace_controller`](billhook_apiserver::ServerBuilder::without_namespace_controller)).
+    pub fn has_namespace_controller(&self) -> bool {
+        self.names.contains(NAMESPACE_CONTROLLER)
     }
 
     /// Returns whether pods are scheduled and run.

@@ -1,0 +1,57 @@
+//! Controllers that are switched on by name, and rules that are read from documents.
+
+use billhook_control_plane::controllers::Selection;
+use billhook_control_plane::simulation::Rule;
+use serde_json::json;
+
+fn names(selection: &Selection) -> Vec<&'static str> {
+    selection.controllers().iter().map(|controller| controller.name()).collect()
+}
+
+/// Groups and names add up; a minus takes away.
+#[test]
+fn names_select_controllers() {
+    let all = Selection::parse(["all"]).unwrap();
+    assert!(all.has_nodes() && all.collects_garbage() && all.has_namespace_controller());
+    assert!(all.publishes_certificate());
+    let some = Selection::parse(["gc", "namespaces", "replicaset-controller"]).unwrap();
+    assert_eq!(names(&some), ["replicaset-controller"]);
+    assert!(some.collects_garbage() && some.ends_namespaces());
+    assert!(!some.has_namespace_controller() && !some.has_nodes());
+    let without = Selection::parse(["*", "-nodes", "-gc", "-deployment-controller"]).unwrap();
+    assert!(!without.has_nodes() && !without.collects_garbage());
+    assert!(!names(&without).contains(&"deployment-controller"));
+    assert!(Selection::parse([]).unwrap().is_empty());
+}
+
+/// A name that is unknown is refused.
+#[test]
+fn unknown_names_are_refused() {
+    let error = Selection::parse(["gc", "-deployments"]).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "no controller is named \"deployments\": there are all, gc, namespaces, nodes, workloads, \
+         and those of kube-controller-manager"
+    );
+}
+
+/// CP-115: each mistake in a rule has its text.
+#[test]
+fn mistakes_in_rules_are_refused() {
+    for (written, expected) in [
+        (json!([]), "not an object"),
+        (json!({"pods": "a", "exits": 1}), "unknown member \"exits\""),
+        (json!({"exit": 1}), "pods is missing: a pattern of names"),
+        (json!({"pods": "a", "exit": "1"}), "exit is an exit code"),
+        (json!({"pods": "a", "stayPending": false}), "stayPending is true or absent"),
+        (json!({"pods": "a", "start": true, "after": 3}), "after is a time such as 3s or 500ms"),
+        (json!({"pods": "a", "exit": 1, "times": -1}), "times is a whole number"),
+        (json!({"pods": "a", "exit": 1, "container": 1}), "container is a pattern of names"),
+    ] {
+        assert_eq!(Rule::from_value(&written).unwrap_err().to_string(), expected, "{written}");
+    }
+    for written in [json!({"pods": "a"}), json!({"pods": "a", "start": true, "exit": 1})] {
+        let error = Rule::from_value(&written).unwrap_err().to_string();
+        assert!(error.starts_with("a rule has one of areEvicted, exit"), "{error}");
+    }
+}
