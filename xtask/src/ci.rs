@@ -177,7 +177,7 @@ fn replay(root: &Path) -> Result<(), String> {
         return Ok(());
     }
     let options = crate::replay::Options { files, ..Default::default() };
-    failed(crate::replay::main(&options))
+    failed(crate::replay::main(root, &options))
 }
 
 fn cargo(root: &Path, arguments: &str) -> Result<(), String> {

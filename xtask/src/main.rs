@@ -69,7 +69,7 @@ fn main() -> ExitCode {
         Tool::Tidy => tidy::main(),
         Tool::Conformance(options) => conformance::main(&root, &options),
         Tool::Suites(options) => suites::main(&options),
-        Tool::Replay(options) => replay::main(&options),
+        Tool::Replay(options) => replay::main(&root, &options),
         Tool::FuzzDiff { cases, seed } => fuzz::main(cases, seed),
         Tool::PublicApi { check } => public_api::main(&root, check),
         Tool::Kinds { check } => kinds::main(&root, check),

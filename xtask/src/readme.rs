@@ -1,5 +1,7 @@
 //! The tables of README.md and of pages in `docs`: templates (`docs/templates`) with the numbers of
-//! `docs/measured`, which `cargo xtask conformance --record` and `bench-report --record` write.
+//! `docs/measured`, which `conformance --record`, `bench-report --record` and `replay --record` write.
+
+mod kinds;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -9,8 +11,12 @@ use billhook_apimachinery::print::pretty_json;
 use serde_json::Value;
 
 /// The tables: the name of the markers and of the template, and the page that shows the table.
-const TABLES: [(&str, &str); 3] =
-    [("measured", "README.md"), ("parity", "docs/parity.md"), ("speed", "docs/speed.md")];
+const TABLES: [(&str, &str); 4] = [
+    ("kinds", "docs/kinds.md"),
+    ("measured", "README.md"),
+    ("parity", "docs/parity.md"),
+    ("speed", "docs/speed.md"),
+];
 
 /// A page with a table.
 #[derive(Debug)]
@@ -53,15 +59,17 @@ pub(crate) fn record(root: &Path, name: &str, new: Measured) -> Result<(), Strin
 /// Where the numbers of placeholders come from.
 struct Numbers {
     conformance: Measured,
+    kinds: Measured,
     speed: Measured,
 }
 
 impl Numbers {
-    /// Expands `vectors FILE…`, `vectors all`, `ratio COMPARISON` or `limit COMPARISON`.
+    /// Expands `vectors FILE…`, `vectors all`, `kinds`, `ratio COMPARISON` or `limit COMPARISON`.
     fn expand(&self, placeholder: &str) -> Result<String, String> {
         let (verb, name) = placeholder.split_once(' ').unwrap_or((placeholder, ""));
         match verb {
             "vectors" => self.vectors(name),
+            "kinds" => Ok(kinds::rows(&self.kinds)),
             "ratio" => Ok(format!("{:.2}", number(&self.speed, name, "median")?)),
             "limit" => Ok(format!("{:?}", number(&self.speed, name, "limit")?)),
             _ => Err(format!("unknown placeholder `{placeholder}`")),
@@ -119,8 +127,11 @@ fn replaced(text: &str, name: &str, table: &str) -> Result<String, String> {
 
 /// Returns the pages with tables.
 pub fn pages(root: &Path) -> Result<Vec<Page>, String> {
-    let numbers =
-        Numbers { conformance: measured(root, "conformance")?, speed: measured(root, "speed")? };
+    let numbers = Numbers {
+        conformance: measured(root, "conformance")?,
+        kinds: measured(root, "kinds")?,
+        speed: measured(root, "speed")?,
+    };
     TABLES.into_iter().map(|(name, file)| page(root, name, file, &numbers)).collect()
 }
 
@@ -173,6 +184,7 @@ mod tests {
                 "few": {"passed": 7, "failed": 0},
                 "bad": {"passed": 999, "failed": 2},
             })),
+            kinds: Measured::new(),
             speed: of(json!({"a / b, all": {"median": 0.126, "limit": 1.0}})),
         };
         let result = expanded(template, &numbers);

@@ -130,7 +130,8 @@ pub use review::{
 pub use stage::Stage;
 pub use time::now;
 pub use trace::{
-    Action, Difference, HookResult, IdempotenceFinding, Mutator, RequestOutcome, Step, differences,
+    Action, FieldDifference, HookResult, IdempotenceFinding, Mutator, RequestOutcome, Step,
+    differences,
 };
 pub use write_path::{
     Accepted, Admission, AdmissionOutcome, Allocator, DeleteOptions, Findings, KindStrategy,

@@ -22,6 +22,7 @@ use crate::edition::EDITIONS;
 use crate::future::finish;
 use crate::own::own_resources;
 use crate::permissions::{AuthorizationMode, Decide, Permissions, Recorder, master};
+use crate::request_log::{Log, RequestRecord};
 use crate::resources::WatchCaches;
 use crate::server::Server;
 use crate::shared::{Clock, Configured, Settings, Shared};
@@ -57,6 +58,7 @@ pub struct ServerBuilder {
     service_ranges: ServiceRanges,
     bootstraps: bool,
     tokens: ServiceAccountTokens,
+    log: Log,
 }
 
 impl fmt::Debug for ServerBuilder {
@@ -89,6 +91,7 @@ impl Default for ServerBuilder {
             service_ranges: ServiceRanges::default(),
             bootstraps: false,
             tokens: ServiceAccountTokens::default(),
+            log: Log::default(),
         }
     }
 }
@@ -151,6 +154,26 @@ impl ServerBuilder {
     #[must_use]
     pub fn authorization_mode(mut self, mode: AuthorizationMode) -> Self {
         self.authorization = mode;
+        self
+    }
+
+    /// Remembers requests and the codes of their answers, for [`Server::requests`].
+    #[must_use]
+    pub fn log_requests(mut self) -> Self {
+        self.log = self.log.keep();
+        self
+    }
+
+    /// Calls a function for each request when its answer is there; for a watch, when it begins.
+    ///
+    /// ```
+    /// use billhook_apiserver::Server;
+    ///
+    /// let builder = Server::builder().on_request(|record| println!("{record}"));
+    /// ```
+    #[must_use]
+    pub fn on_request(mut self, observe: impl Fn(&RequestRecord) + Send + Sync + 'static) -> Self {
+        self.log = self.log.observe(Arc::new(observe));
         self
     }
 
@@ -446,6 +469,7 @@ impl ServerBuilder {
             service_ranges,
             bootstraps,
             tokens,
+            log,
         } = self;
         let chain = Chain::new(webhooks).kubernetes(kubernetes);
         let configured = RwLock::new(Configured::new(chain.clone()));
@@ -466,6 +490,7 @@ impl ServerBuilder {
             service_ranges,
             bootstraps,
             tokens,
+            log,
             budgets: Budgets::default(),
         };
         let permissions = Arc::new(Permissions::new(authorization, answers, recorder));

@@ -24,6 +24,7 @@ use crate::load::{self, CreateError, LoadError, Loaded, Why};
 use crate::openapi;
 use crate::permissions::{AuthorizationMode, Recorder, UsedPermissions, master, question_of};
 use crate::request::Request;
+use crate::request_log::{RequestLog, Started};
 use crate::response::{Form, Response, complete, timed_out};
 use crate::rest;
 use crate::reviews;
@@ -139,7 +140,7 @@ impl Server {
     /// let server = Server::builder().build();
     /// let mut changes = server.changes();
     /// assert!(matches!(changes.read()?, Batch::Objects(_)));
-    /// server.load_text("{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}").await?;
+    /// server.load_text("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}").await?;
     /// let Batch::Events(events) = changes.read()? else { return Err("begun again".into()) };
     /// let (collection, event) = &events[0];
     /// assert_eq!((collection.parts(), event.key()), (("", "configmaps"), "default/a"));
@@ -280,6 +281,12 @@ impl Server {
         self.shared.permissions.recorder.as_ref().map(Recorder::used).unwrap_or_default()
     }
 
+    /// Returns the requests up to now, if [`ServerBuilder::log_requests`](crate::ServerBuilder::log_requests)
+    /// was called: the newest 100,000, those of forks included.
+    pub fn requests(&self) -> RequestLog {
+        self.shared.settings.log.records()
+    }
+
     /// Returns the user of a token of a service account (BK-253); none if the server did not make it,
     /// if it has ended, or if its account is gone. For those who pass requests on, which carry their
     /// user.
@@ -319,10 +326,18 @@ impl Server {
         let (parts, body) = request.into_parts();
         let budgets = &self.shared.settings.budgets;
         let mut request = Request::new(parts, read(body, &budgets.bodies).await);
+        let log = &self.shared.settings.log;
+        let revision = || self.shared.storage.revision();
+        let now = || self.shared.settings.clock.now();
+        let started = log.is_on().then(|| Started::new(&request, now(), revision()));
         let answer = match self.authorize(&mut request) {
             Ok(()) => self.answer_in_time(&request).await,
             Err(status) => Form::of_failures(&request).status(&status),
         };
+        if let Some(started) = started {
+            let user = self.shared.user_of(&request);
+            log.add(started.end(user, revision(), answer.status()));
+        }
         self.complete(&request, answer)
     }
 

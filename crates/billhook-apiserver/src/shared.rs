@@ -20,6 +20,7 @@ use crate::future::BoxFuture;
 use crate::links::Links;
 use crate::permissions::Permissions;
 use crate::request::Request;
+use crate::request_log::Log;
 use crate::resources::{Catalog, Resource, Served, WatchCaches};
 use crate::storage::{Collection, Object, Observer, Range, Storage};
 use crate::tokens::{Objects, ServiceAccountTokens, authenticate};
@@ -141,6 +142,8 @@ pub(crate) struct Settings {
     pub(crate) service_ranges: ServiceRanges,
     /// The names of the admission plugins that are switched off.
     pub(crate) disabled_plugins: Vec<String>,
+    /// Where the records of requests go.
+    pub(crate) log: Log,
     /// How tokens of service accounts are made and read.
     pub(crate) tokens: ServiceAccountTokens,
     /// Whether definitions take the time that they take elsewhere.

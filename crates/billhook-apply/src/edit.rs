@@ -53,7 +53,7 @@ impl<'c> Edit<'c> {
         Edit::of_parts(parts.collect())
     }
 
-    /// The value that takes the place of the one that there is.
+    /// The value that takes the place of the existing one.
     pub(crate) fn replacement(&self) -> Option<&Value> {
         match self {
             Edit::Set(new) => Some(new),

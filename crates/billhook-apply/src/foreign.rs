@@ -7,7 +7,7 @@ use crate::shape::Shape;
 
 /// One step on the way to a part of a value.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Step {
+pub enum PathStep {
     /// To a member of an object.
     Name(String),
     /// To an element of a list.
@@ -48,11 +48,11 @@ impl Foreign {
 
 /// The parts of a value that are not JSON; null stands in their place.
 #[derive(Clone, Debug, Default)]
-pub struct ForeignValues(BTreeMap<Vec<Step>, Foreign>);
+pub struct ForeignValues(BTreeMap<Vec<PathStep>, Foreign>);
 
 impl ForeignValues {
     /// Adds a part.
-    pub fn insert(&mut self, path: Vec<Step>, value: Foreign) {
+    pub fn insert(&mut self, path: Vec<PathStep>, value: Foreign) {
         self.0.insert(path, value);
     }
 
@@ -61,7 +61,7 @@ impl ForeignValues {
         self.0.is_empty()
     }
 
-    pub(crate) fn get(&self, path: &[Step]) -> Option<&Foreign> {
+    pub(crate) fn get(&self, path: &[PathStep]) -> Option<&Foreign> {
         self.0.get(path)
     }
 }

@@ -43,7 +43,7 @@ struct Below<'p> {
 }
 
 impl<'p> Place<'p> {
-    /// Returns the fields that go when nobody owns `lost` any more, whose steps are declared fields
+    /// Returns the fields that go when `lost` has no owner any more, whose steps are declared fields
     /// or are lost themselves; what is below them goes with them.
     ///
     /// None if the server takes apart list elements that stay.
@@ -110,7 +110,7 @@ impl<'p> Place<'p> {
         Some(Below { place, is_declared: member.is_declared, is_owned })
     }
 
-    /// Whether a value has a set without its parts that nobody owns. Without any part it is null,
+    /// Whether a value has a set without its parts that have no owner. Without any part it is null,
     /// which has one. `leaving` are parts of which it is known whether they go.
     fn has_fields_left(&self, leaving: &FieldSet) -> Option<bool> {
         let mut is_emptied = true;
@@ -147,7 +147,7 @@ impl<'p> Place<'p> {
         Some(is_emptied)
     }
 
-    /// Whether an element of this list, which somebody owns, keeps all its keys; otherwise none.
+    /// Whether an element of this list, which has an owner, keeps all its keys; otherwise none.
     /// Everything but list elements has none.
     fn keeps_keys_of(&self, element: &Place<'_>) -> Option<bool> {
         let Some(ListKindRef::Keyed(keys)) = self.type_.list().map(|list| list.kind) else {

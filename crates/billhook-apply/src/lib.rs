@@ -41,11 +41,11 @@ mod values;
 pub use compare::Comparison;
 pub use field_set::{FieldSet, OwnedPath};
 pub use fields_v1::FieldsV1Error;
-pub use foreign::{Foreign, ForeignValues, Step};
+pub use foreign::{Foreign, ForeignValues, PathStep};
 pub use manager::{
-    ApplyError, Conflict, Conflicts, ConversionError, FieldManager, ManagedFields,
-    ManagedFieldsError, ManagerEntry, Operation, ReplicasPath, ScaleManager, UpdateError, Versions,
-    manager_name,
+    Conflict, Conflicts, ConversionError, FieldManager, ManagedFields, ManagedFieldsError,
+    ManagedFieldsOperation, ManagerEntry, MergeError, ReplicasPath, ScaleManager, UpdateError,
+    Versions, manager_name,
 };
 pub use path_element::{PathElement, PathElementKind};
 pub use schema::MergeSchema;

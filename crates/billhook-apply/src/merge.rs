@@ -37,7 +37,7 @@ pub(crate) struct Merge<'c> {
 pub(crate) struct Owned<'o> {
     /// In FieldsV1.
     pub(crate) fields: &'o Value,
-    /// The fields that nobody owns, whoever sets them.
+    /// The fields that no manager owns, even one that sets them.
     pub(crate) never: &'o FieldSet,
 }
 
@@ -100,7 +100,7 @@ struct Place<'o> {
     /// The place above and the step from there.
     above: Option<(&'o Place<'o>, Step<'o>)>,
     owned: Ownership<'o>,
-    /// The fields below that nobody can own. What has such fields is not owned itself.
+    /// The fields below that cannot be owned. What has such fields is not owned itself.
     never: Option<&'o FieldSet>,
     /// Whether the place is owned itself if anything is.
     is_member: bool,

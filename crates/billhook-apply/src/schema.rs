@@ -51,7 +51,7 @@ pub(crate) struct ListType {
     pub(crate) items: Option<NodeId>,
 }
 
-/// How the elements of a list are told apart (SA-04, SA-11).
+/// How the elements of a list are distinguished (SA-04, SA-11).
 #[derive(Clone, Debug)]
 pub(crate) enum ListKind {
     Atomic,

@@ -3,7 +3,7 @@
 use billhook_apimachinery::value::{grow, in_order};
 use serde_json::Value;
 
-use crate::foreign::{Foreign, ForeignValues, Step};
+use crate::foreign::{Foreign, ForeignValues, PathStep};
 use crate::identity::{Identity, Item, NoIdentity};
 use crate::schema::Scalar;
 use crate::shape::{List, Map, Shape, Type};
@@ -72,15 +72,15 @@ impl At<'_> {
         steps.into_iter().rev().collect()
     }
 
-    fn steps(&self) -> Vec<Step> {
+    fn steps(&self) -> Vec<PathStep> {
         let mut steps = Vec::new();
         let mut at = self;
         loop {
             let (above, step) = match at {
                 At::Top => break,
-                At::Name(above, name) => (above, Step::Name((*name).to_owned())),
+                At::Name(above, name) => (above, PathStep::Name((*name).to_owned())),
                 At::Element(above, _, index) | At::Index(above, index) => {
-                    (above, Step::Index(*index))
+                    (above, PathStep::Index(*index))
                 }
             };
             steps.push(step);

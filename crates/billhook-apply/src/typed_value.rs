@@ -138,7 +138,7 @@ impl<'a> TypedValue<'a> {
         merged
     }
 
-    /// Returns the fields that leave the object when nobody owns `lost` any more, but still what
+    /// Returns the fields that leave the object when `lost` has no owner any more, but still what
     /// `owners` do; see [`Place::leaving`].
     pub(crate) fn leaving(self, lost: &FieldSet, owners: Owners<'_>) -> Option<FieldSet> {
         Place { type_: self.schema.root(), value: self.value, owners }.leaving(lost)

@@ -80,7 +80,7 @@ impl From<&Lint> for Advice {
             code: lint.code().code().to_owned(),
             rule: lint.code().rule(),
             severity: match lint.severity() {
-                billhook::webhook::Severity::Warning => Severity::Warning,
+                billhook::webhook::LintSeverity::Warning => Severity::Warning,
                 _ => Severity::Note,
             },
             kind: lint.kind().name(),

@@ -77,7 +77,7 @@ impl Files {
         if is_kustomization(path) {
             return self.kustomization(path);
         }
-        // A file that is not there is told when it is read.
+        // A missing file is reported when it is read.
         let known = path.canonicalize().unwrap_or_else(|_| path.to_owned());
         if self.seen.insert(known) {
             self.paths.push(path.to_owned());

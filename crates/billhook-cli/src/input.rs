@@ -193,7 +193,7 @@ impl Input {
     }
 
     /// Reads the source. Standard input and pipes, which can be read only once, are kept for
-    /// whoever asks again.
+    /// later questions.
     pub(crate) fn source(&self) -> Text {
         static KEPT: Mutex<BTreeMap<Option<PathBuf>, Text>> = Mutex::new(BTreeMap::new());
         let is_file = |path: &Path| fs::metadata(path).is_ok_and(|metadata| metadata.is_file());

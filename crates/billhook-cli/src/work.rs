@@ -54,13 +54,13 @@ pub(crate) struct Done<O> {
     pub(crate) outcome: O,
     pub(crate) findings: Vec<Finding>,
     /// Whether its problem was reported before.
-    pub(crate) is_told: bool,
+    pub(crate) is_reported: bool,
 }
 
 impl<O: Outcome> Done<O> {
     fn new(outcome: O) -> Self {
         let findings = outcome.findings();
-        Done { outcome, findings, is_told: false }
+        Done { outcome, findings, is_reported: false }
     }
 
     pub(crate) fn failed(problem: Box<Problem>) -> Self {
@@ -267,17 +267,17 @@ impl<E> Run<'_, E> {
     {
         self.end.others.is_all = false;
         if let Some(thing) = done.outcome.problem().and_then(|problem| problem.once.clone()) {
-            done.is_told = !self.told.insert(thing);
+            done.is_reported = !self.told.insert(thing);
         }
         self.policy.leave_new(&mut done.findings);
         self.end.status = self.end.status.max(done.status());
-        if !done.is_told {
+        if !done.is_reported {
             self.end.summary.add(&done.findings);
         }
         if !self.fixing.diff {
             return (self.emit)(Event::Done(done));
         }
-        if let Some(problem) = done.outcome.problem().filter(|_| !done.is_told) {
+        if let Some(problem) = done.outcome.problem().filter(|_| !done.is_reported) {
             report::problem(problem);
         }
         Ok(())

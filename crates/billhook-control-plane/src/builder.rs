@@ -12,9 +12,7 @@ use crate::controller::Controller;
 use crate::controllers::{Provisioner, RootCertificate, all};
 use crate::identifiers::Identifiers;
 use crate::object::Object;
-use crate::simulation::{
-    Heartbeats, Kubelet, Rule, Scheduler, Script, Simulation, permit, register,
-};
+use crate::simulation::{Kubelet, Rule, Scheduler, Script, Simulation, permit, register};
 
 impl ControlPlane {
     /// Begins to build a control plane with its server.
@@ -118,8 +116,8 @@ impl ControlPlaneBuilder {
     }
 
     /// Leaves out the simulated provisioner: claims wait for volumes that are made by hand, or by a
-    /// provisioner under test. By default every claim of a class with a provisioner gets its volume
-    /// (CP-77).
+    /// provisioner under test. By default, where there are nodes, every claim of a class with a
+    /// provisioner gets its volume (CP-77).
     #[must_use]
     pub fn without_provisioner(mut self) -> Self {
         self.has_provisioner = false;
@@ -154,13 +152,12 @@ impl ControlPlaneBuilder {
     /// Nothing else happens yet.
     pub async fn build_on(self, server: Server) -> ControlPlane {
         let ControlPlaneBuilder { clock, mut controllers, nodes, manager, simulation, .. } = self;
-        if self.has_provisioner {
+        if self.has_provisioner && !nodes.is_empty() {
             controllers.push(Arc::new(Provisioner));
         }
         if !nodes.is_empty() {
             controllers.push(Arc::new(Scheduler::new(simulation.clone())));
             controllers.push(Arc::new(Kubelet::new(&manager, simulation.clone())));
-            controllers.push(Arc::new(Heartbeats::new(&manager, nodes.clone())));
             permit(&server, &manager).await;
         }
         for name in &nodes {

@@ -93,14 +93,6 @@ impl Owner<'_> {
     }
 }
 
-/// Returns a reference to an owner that does not control what it owns.
-pub(crate) fn reference_to(resource: &Resource, owner: &Object) -> Value {
-    json!({
-        "apiVersion": resource.api_version(), "kind": resource.kind, "name": owner.name(),
-        "uid": owner.uid(),
-    })
-}
-
 /// Returns the selector of an object, as a label selector or as a map of labels.
 pub(crate) fn selector_of(object: &Object) -> Selector {
     let written = object.get("/spec/selector");

@@ -37,6 +37,7 @@ macro_rules! declare {
 }
 
 declare! {
+    CERTIFICATE_REQUESTS: "certificates.k8s.io" "v1" "certificatesigningrequests" "CertificateSigningRequest" false;
     CLAIMS: "" "v1" "persistentvolumeclaims" "PersistentVolumeClaim" true;
     CLUSTER_ROLES: "rbac.authorization.k8s.io" "v1" "clusterroles" "ClusterRole" false;
     CLUSTER_ROLE_BINDINGS: "rbac.authorization.k8s.io" "v1" "clusterrolebindings" "ClusterRoleBinding" false;

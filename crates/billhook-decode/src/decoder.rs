@@ -188,7 +188,7 @@ impl Spare {
     /// The maximum number of bytes kept.
     const LIMIT: usize = 4 * 1024 * 1024;
 
-    /// Takes the buffer, or a new one if somebody else has it.
+    /// Takes the buffer, or a new one if it is in use.
     fn take(&self) -> Vec<u8> {
         self.0.try_lock().map(|mut spare| std::mem::take(&mut *spare)).unwrap_or_default()
     }

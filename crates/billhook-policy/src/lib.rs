@@ -35,9 +35,9 @@ pub use context::{PolicyContext, PolicyObjects};
 pub use document::{
     AuditAnnotationExpression, ExpressionWarning, MutatingAdmissionPolicy,
     MutatingAdmissionPolicyBinding, MutatingBindingSpec, MutatingPolicySpec, Mutation,
-    MutationExpression, ParamKind, ParamRef, PolicyDocument, PolicyError, PolicyKind, TypeChecking,
-    ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding, ValidatingBindingSpec,
-    ValidatingPolicySpec, ValidatingPolicyStatus, Validation, Variable,
+    MutationExpression, ParamKind, ParamRef, PolicyDocument, PolicyError, PolicyKind,
+    PolicyValidation, TypeChecking, ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding,
+    ValidatingBindingSpec, ValidatingPolicySpec, ValidatingPolicyStatus, Variable,
 };
 pub use explain::{ConditionExplanation, PolicyApplication, PolicyExplanation, PolicyMismatch};
 pub use expression::{EvaluatedExpression, ExpressionOutcome};

@@ -24,7 +24,7 @@ use crate::answers::Answers;
 use crate::authorizer::authorizer;
 use crate::compare;
 use crate::exercise::Sent;
-use crate::failure::{Failure, Stage};
+use crate::failure::{CaseStage, Failure};
 use crate::free_form::{FreeForm, built_in};
 use crate::install::{REVISION, UID, accepted_definition, body, fields};
 use crate::object_case::{Expectation, ExpectedError, ObjectCase, Row};
@@ -258,11 +258,11 @@ fn object(case: &ObjectCase, row: Option<Row<'_>>) -> Result<DeepValue, String> 
 }
 
 /// The stage of a case.
-pub(crate) fn stage(case: &ObjectCase) -> Stage {
+pub(crate) fn stage(case: &ObjectCase) -> CaseStage {
     match (&case.old, case.subresource.as_str()) {
-        (None, _) => Stage::Create,
-        (Some(_), "status") => Stage::UpdateStatus,
-        (Some(_), _) => Stage::Update,
+        (None, _) => CaseStage::Create,
+        (Some(_), "status") => CaseStage::UpdateStatus,
+        (Some(_), _) => CaseStage::Update,
     }
 }
 
@@ -370,7 +370,7 @@ impl Observed {
     }
 
     /// Compares with what is expected.
-    pub(crate) fn judge(&self, stage: Stage, expected: &Expectation) -> Result<(), Failure> {
+    pub(crate) fn judge(&self, stage: CaseStage, expected: &Expectation) -> Result<(), Failure> {
         let object = match (&self.result, &expected.error) {
             (Ok(object), None) => Some(object),
             (Err(status), None) => {
@@ -424,7 +424,7 @@ impl Observed {
     }
 
     /// Expects any error of a field, one around it or one below it.
-    fn near(&self, stage: Stage, field: &str) -> Result<(), Failure> {
+    fn near(&self, stage: CaseStage, field: &str) -> Result<(), Failure> {
         let expected = ExpectedError { field: field.to_owned(), ..ExpectedError::default() };
         let Err(status) = &self.result else { return Err(Failure::NoError { stage, expected }) };
         let field = field.strip_prefix('/').map_or(field.to_owned(), |it| it.replace('/', "."));

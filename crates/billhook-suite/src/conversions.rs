@@ -7,7 +7,7 @@ use billhook_apimachinery::value::deep_clone;
 use serde_json::Value;
 
 use crate::files::FoundDefinition;
-use crate::object_case::{Conversion, patch_text};
+use crate::object_case::{ConversionAnswer, patch_text};
 use crate::suite::Suite;
 
 /// The conversions of the kinds of a suite.
@@ -18,7 +18,7 @@ pub(crate) struct Conversions(Vec<Known>);
 struct Known {
     group: String,
     kind: String,
-    conversion: Conversion,
+    conversion: ConversionAnswer,
 }
 
 impl Conversions {
@@ -37,7 +37,7 @@ impl Conversions {
     }
 
     /// The conversion of the objects of a request.
-    pub(crate) fn of(&self, request: &ConversionRequest) -> Option<&Conversion> {
+    pub(crate) fn of(&self, request: &ConversionRequest) -> Option<&ConversionAnswer> {
         let (group, _) = split_api_version(&request.desired_api_version);
         let kind = request.objects.first()?.get("kind").and_then(Value::as_str)?;
         let known = self.0.iter().find(|known| known.group == group && known.kind == kind)?;
@@ -45,7 +45,7 @@ impl Conversions {
     }
 }
 
-impl Conversion {
+impl ConversionAnswer {
     /// The answer of the webhook.
     pub(crate) fn answer(&self, request: &ConversionRequest) -> ConversionResponse {
         if let Some(message) = &self.fail {

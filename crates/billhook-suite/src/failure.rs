@@ -10,7 +10,7 @@ use crate::object_case::ExpectedError;
 /// The part of a case that fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Stage {
+pub enum CaseStage {
     /// The creation of `initial`.
     Create,
     /// The update to `updated`.
@@ -19,12 +19,12 @@ pub enum Stage {
     UpdateStatus,
 }
 
-impl fmt::Display for Stage {
+impl fmt::Display for CaseStage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Stage::Create => "create",
-            Stage::Update => "update",
-            Stage::UpdateStatus => "status update",
+            CaseStage::Create => "create",
+            CaseStage::Update => "update",
+            CaseStage::UpdateStatus => "status update",
         })
     }
 }
@@ -50,7 +50,7 @@ pub enum Failure {
     #[error("{stage}: refused: {actual}")]
     Refused {
         /// The request.
-        stage: Stage,
+        stage: CaseStage,
         /// The server's answer.
         actual: Box<Status>,
     },
@@ -58,7 +58,7 @@ pub enum Failure {
     #[error("{stage}: accepted, but expected an error with `{expected}`")]
     Accepted {
         /// The request.
-        stage: Stage,
+        stage: CaseStage,
         /// The part of the error that is expected.
         expected: String,
     },
@@ -66,7 +66,7 @@ pub enum Failure {
     #[error("{stage}: expected an error with `{expected}`, got: {actual}")]
     Text {
         /// The request.
-        stage: Stage,
+        stage: CaseStage,
         /// The part of the error that is expected.
         expected: String,
         /// The server's text.
@@ -76,7 +76,7 @@ pub enum Failure {
     #[error("{stage}: accepted, but expected {expected}")]
     NoError {
         /// The request.
-        stage: Stage,
+        stage: CaseStage,
         /// The error that is expected.
         expected: ExpectedError,
     },
@@ -84,7 +84,7 @@ pub enum Failure {
     #[error("{stage}: expected {expected}, got: {actual}")]
     OtherError {
         /// The request.
-        stage: Stage,
+        stage: CaseStage,
         /// The error that is expected.
         expected: ExpectedError,
         /// The server's answer.

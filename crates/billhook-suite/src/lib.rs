@@ -46,12 +46,12 @@ mod update;
 
 pub use answers::MakeCaller;
 pub use coverage::{Coverage, CoverageItem, CoverageKind, DocumentCoverage};
-pub use failure::{Failure, Stage};
+pub use failure::{CaseStage, Failure};
 pub use files::{FileError, FoundDefinition, ReadFile};
 pub use find::find_suites;
 pub use generate::{GenerateError, GeneratedSuite, UntestedConstraint, UntestedReason, generate};
 pub use object_case::{
-    Allowed, Answer, Conversion, Expectation, ExpectedError, ObjectCase, Row, Table,
+    Allowed, Answer, ConversionAnswer, Expectation, ExpectedError, ObjectCase, Row, Table,
 };
 pub use plan::{Plan, PlanOptions, Run};
 pub use plan_error::PlanError;

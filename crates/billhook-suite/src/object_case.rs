@@ -113,7 +113,7 @@ record! {
     /// How a conversion webhook converts objects; if empty, only their `apiVersion` changes.
     #[derive(Clone, Debug, Default, PartialEq)]
     #[non_exhaustive]
-    pub struct Conversion = "Conversion" {
+    pub struct ConversionAnswer = "Conversion" {
         /// By the version to convert to, operations of a JSON patch.
         pub patches: BTreeMap<String, Vec<DeepValue>> = "patches",
         /// The message with which it fails.

@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use crate::compare;
 use crate::exercise::Sent;
-use crate::failure::{Failure, Stage};
+use crate::failure::{CaseStage, Failure};
 use crate::install::{REVISION, accepted_definition, body, fields};
 use crate::object_case::patch_text;
 use crate::runner_error::RunnerError;
@@ -58,7 +58,7 @@ impl Runner {
         let initial = initial_object(&case.initial)?;
         let request = ObjectRequest::create(&self.version, &body(&initial));
         let created = send(&self.installed, &request);
-        match expect(created, Stage::Create, &case.expected_error)? {
+        match expect(created, CaseStage::Create, &case.expected_error)? {
             Some(stored) => compare(&stored, &case.expected),
             None => Ok(()),
         }
@@ -75,26 +75,28 @@ impl Runner {
         let patched = self.patched(&case.initial_crd_patches)?;
         let request = ObjectRequest::create(&self.version, &body(&initial));
         let created = send(patched.as_ref().unwrap_or(&self.installed), &request);
-        let Some(mut stored) = expect(created, Stage::Create, "")? else { return Ok(()) };
+        let Some(mut stored) = expect(created, CaseStage::Create, "")? else { return Ok(()) };
         if initial.get("status").is_some() {
             let written = self.write_status(patched.as_ref(), &stored, &initial);
-            let Some(written) = expect(written, Stage::UpdateStatus, "")? else { return Ok(()) };
+            let Some(written) = expect(written, CaseStage::UpdateStatus, "")? else {
+                return Ok(());
+            };
             stored = written;
         }
         let replaced = self.replace(&stored, &updated);
-        let Some(mut stored) = expect(replaced, Stage::Update, &case.expected_error)? else {
+        let Some(mut stored) = expect(replaced, CaseStage::Update, &case.expected_error)? else {
             return Ok(());
         };
         if updated.get("status").is_some() {
             let written = self.write_status(None, &stored, &updated);
             let expected = &case.expected_status_error;
-            let Some(written) = expect(written, Stage::UpdateStatus, expected)? else {
+            let Some(written) = expect(written, CaseStage::UpdateStatus, expected)? else {
                 return Ok(());
             };
             stored = written;
         } else if !case.expected_status_error.is_empty() {
             let expected = case.expected_status_error.clone();
-            return Err(Failure::Accepted { stage: Stage::UpdateStatus, expected });
+            return Err(Failure::Accepted { stage: CaseStage::UpdateStatus, expected });
         }
         compare(&stored, &case.expected)
     }
@@ -222,7 +224,7 @@ fn send(admission: &Admission, request: &ObjectRequest) -> Result<Stored, Box<St
 /// expected.
 fn expect(
     outcome: Result<Stored, Box<Status>>,
-    stage: Stage,
+    stage: CaseStage,
     expected: &str,
 ) -> Result<Option<Stored>, Failure> {
     match outcome {

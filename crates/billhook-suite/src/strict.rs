@@ -8,7 +8,7 @@ use billhook_apimachinery::value::{grow, json_type, sorted};
 use billhook_findings::{Finding, Place, Severity, Source, closest};
 use serde_json::Value;
 
-use crate::object_case::{Answer, Conversion, ExpectedError, ObjectCase};
+use crate::object_case::{Answer, ConversionAnswer, ExpectedError, ObjectCase};
 use crate::object_path::ObjectPath;
 use crate::suite_error::SuiteError;
 
@@ -166,10 +166,10 @@ impl Answer {
     }
 }
 
-impl Conversion {
+impl ConversionAnswer {
     /// Checks what types cannot say; the conversion is at a path.
     pub(crate) fn check(&self, path: FieldPath) -> Result<(), Mistake> {
-        let called = Conversion { call: true, ..Conversion::default() };
+        let called = ConversionAnswer { call: true, ..ConversionAnswer::default() };
         let message = "a webhook that is called does not convert otherwise";
         only_call(self.call && *self != called, path, message)
     }

@@ -7,7 +7,7 @@ use billhook_apimachinery::record;
 use billhook_apimachinery::record::TypedRecord;
 use serde_json::Value;
 
-use crate::object_case::{Allowed, Answer, Conversion, ObjectCase, Row};
+use crate::object_case::{Allowed, Answer, ConversionAnswer, ObjectCase, Row};
 use crate::strict::{self, Mistake};
 use crate::suite_error::SuiteError;
 
@@ -44,7 +44,7 @@ record! {
         pub services: BTreeMap<String, String> = "services",
         /// How conversion webhooks convert, by the names of definitions. One that is not here cannot be
         /// reached.
-        pub conversions: BTreeMap<String, Conversion> = "conversions",
+        pub conversions: BTreeMap<String, ConversionAnswer> = "conversions",
         /// Files with admission policies, their bindings and the objects that they see, as seen
         /// from the suite.
         pub policies: Vec<String> = "policies",

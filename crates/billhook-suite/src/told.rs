@@ -4,7 +4,7 @@ use billhook::FieldPath;
 use billhook_findings::{Finding, SchemaSource, Severity, Subject};
 
 use crate::exercise::Exercise;
-use crate::failure::{Failure, Stage};
+use crate::failure::{CaseStage, Failure};
 use crate::object_path::ObjectPath;
 use crate::plan::{CaseId, Run};
 
@@ -123,10 +123,10 @@ fn refusal(failure: &Failure) -> Option<(&str, &str)> {
 /// The field of a case in OpenShift's format that a failure is about.
 fn listed_field(failure: &Failure) -> Option<&'static str> {
     Some(match failure {
-        Failure::Refused { stage: Stage::Create, .. } => "initial",
+        Failure::Refused { stage: CaseStage::Create, .. } => "initial",
         Failure::Refused { .. } => "updated",
-        Failure::Accepted { stage: Stage::UpdateStatus, .. }
-        | Failure::Text { stage: Stage::UpdateStatus, .. } => "expectedStatusError",
+        Failure::Accepted { stage: CaseStage::UpdateStatus, .. }
+        | Failure::Text { stage: CaseStage::UpdateStatus, .. } => "expectedStatusError",
         Failure::Accepted { .. } | Failure::Text { .. } => "expectedError",
         Failure::Object { .. } => "expected",
         Failure::Unusable(text) => {

@@ -12,7 +12,7 @@ use billhook_generation::parent;
 use serde_json::{Map, Value, json};
 
 use crate::compare;
-use crate::failure::{Failure, Stage};
+use crate::failure::{CaseStage, Failure};
 use crate::object_case::ObjectCase;
 use crate::plan::Run;
 use crate::suite::{Case, Suite, UpdateCase};
@@ -132,11 +132,11 @@ fn error(status: &Status) -> DeepValue {
 
 /// The field of a case in OpenShift's format, and what it is to hold.
 fn listed(update: Option<&UpdateCase>, failure: &Failure) -> Option<(Vec<&'static str>, Content)> {
-    let field = |stage: Stage| {
+    let field = |stage: CaseStage| {
         // The first object of an update has to be accepted.
         match (stage, update) {
-            (Stage::Create, None) | (Stage::Update, Some(_)) => Some(vec!["expectedError"]),
-            (Stage::UpdateStatus, Some(_)) => Some(vec!["expectedStatusError"]),
+            (CaseStage::Create, None) | (CaseStage::Update, Some(_)) => Some(vec!["expectedError"]),
+            (CaseStage::UpdateStatus, Some(_)) => Some(vec!["expectedStatusError"]),
             _ => None,
         }
     };
@@ -147,7 +147,7 @@ fn listed(update: Option<&UpdateCase>, failure: &Failure) -> Option<(Vec<&'stati
     };
     Some(match failure {
         // It may be the status of the first object as well.
-        Failure::Refused { stage: Stage::UpdateStatus, .. } => return None,
+        Failure::Refused { stage: CaseStage::UpdateStatus, .. } => return None,
         Failure::Refused { stage, actual } => (field(*stage)?, text(&actual.to_string())),
         Failure::Text { stage, actual, .. } => (field(*stage)?, text(actual)),
         Failure::Accepted { stage, .. } => (field(*stage)?, Content::Nothing),

@@ -100,7 +100,7 @@ impl<'c> Check<'c> {
         list
     }
 
-    /// Whether the value is valid, if that can be told.
+    /// Whether the value is valid, if that is known.
     fn decide(&self) -> Result<bool, TooMuchWork> {
         let verdict = self.verdict();
         let is_valid = verdict.admits(self.root, self.value, self.old, 0);

@@ -8,7 +8,7 @@ pub(crate) trait Report {
     /// keys.
     const ORDERED: bool;
 
-    /// Takes an error; it is only made when somebody wants to see it.
+    /// Takes an error; it is only made when it will be seen.
     fn add(&mut self, error: impl FnOnce() -> FieldError);
 
     /// Whether nothing that could still be found would change the result.

@@ -139,7 +139,7 @@ impl Pool {
             .await
             .map_err(|error| exchange_error(&error))?;
         // It ends when the sending half is dropped or the webhook closes the connection; what
-        // goes wrong is told to whoever waits for an answer.
+        // goes wrong is reported to the caller that waits for an answer.
         tokio::spawn(async move {
             let _ = driver.await;
         });

@@ -61,7 +61,7 @@ impl ServerCertVerifier for BundleVerifier {
                 now,
             );
         }
-        // This refuses critical extensions that nobody checks.
+        // This refuses critical extensions that are not checked.
         let parsed = ParsedCertificate::try_from(end_entity)?;
         let certificate = Certificate::from_der(end_entity)?;
         certificate.check_time(now)?;

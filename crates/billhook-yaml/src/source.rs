@@ -374,7 +374,7 @@ impl<'t> Source<'t> {
                 What::Tag { handle, suffix } if properties.tag.is_none() => {
                     let (handle, suffix) = (*handle, suffix.clone());
                     let Some(prefix) = self.tags.get(handle) else {
-                        // An error on the first line is told by where the node starts.
+                        // An error on the first line shows in where the node starts.
                         let mark = if mark.line > 0 { mark } else { start };
                         return Err(YamlError::of_parser(mark, "found undefined tag handle"));
                     };

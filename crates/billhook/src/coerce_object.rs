@@ -59,7 +59,7 @@ pub(crate) fn type_meta_of_body(
 /// # Errors
 ///
 /// When `apiVersion` or `kind` is not a string, when there is no kind, and when the group and
-/// version cannot be told apart.
+/// version cannot be distinguished.
 pub fn type_meta(object: &Value, kind: &str) -> Result<TypeMeta, DecodeError> {
     type_meta_of_body(object, None, kind)
 }

@@ -267,7 +267,7 @@ impl<'m> Owners<'m> {
         owners
     }
 
-    /// The managers who own a part of a field and all that is below it, if nobody who applies the
+    /// The managers who own a part of a field and all that is below it, if no manager that applies the
     /// manifest does.
     fn others_of(&self, path: &OwnedPath) -> Option<BTreeSet<String>> {
         if self.own.touches(path.elements()) {

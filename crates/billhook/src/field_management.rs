@@ -80,7 +80,7 @@ impl fmt::Debug for FieldManagement<'_> {
 pub enum ApplyError {
     /// The merge is refused, for instance because of conflicts.
     #[error(transparent)]
-    Merge(#[from] billhook_apply::ApplyError),
+    Merge(#[from] billhook_apply::MergeError),
     /// The defaults of the result are too large.
     #[error(transparent)]
     Defaults(#[from] LimitError),
@@ -88,7 +88,7 @@ pub enum ApplyError {
 
 impl From<ManagedFieldsError> for ApplyError {
     fn from(error: ManagedFieldsError) -> Self {
-        billhook_apply::ApplyError::from(error).into()
+        billhook_apply::MergeError::from(error).into()
     }
 }
 

@@ -96,7 +96,7 @@ impl Leadership {
     }
 }
 
-/// Whether somebody holds a lease that has not run out.
+/// Whether a lease that has not run out is held.
 fn is_valid(lease: &LeaseSpec, now: Timestamp) -> bool {
     let seconds = SignedDuration::from_secs(lease.lease_duration_seconds.unwrap_or(0).into());
     let end = lease.renew_time.as_ref().map(|renewed| renewed.0 + seconds);

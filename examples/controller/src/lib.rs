@@ -1,5 +1,5 @@
 //! A controller of `Site`s. Each site has a ConfigMap with its pages, which is written by server-side
-//! apply, brought back when somebody deletes it, and deleted before the site is gone.
+//! apply, brought back when it is deleted, and deleted before the site is gone.
 //!
 //! `tests/controller.rs` shows how all of it is tested in milliseconds, without a cluster.
 

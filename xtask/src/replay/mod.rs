@@ -10,6 +10,7 @@ mod cluster;
 mod compare;
 mod convert;
 mod http;
+mod kinds;
 mod request;
 mod scenario;
 mod webhooks;
@@ -20,6 +21,9 @@ use std::process::ExitCode;
 
 use serde::Deserialize;
 use serde::de::IgnoredAny;
+
+use self::kinds::Kinds;
+use crate::readme::record;
 
 pub use http::Conversation;
 pub use scenario::{Scenario, Verdict};
@@ -36,6 +40,9 @@ pub struct Options {
     /// Play the scenarios of one area only
     #[arg(long, value_name = "AREA")]
     pub area: Option<String>,
+    /// Write down what passed of each built-in kind, for docs/kinds.md
+    #[arg(long)]
+    pub record: bool,
     /// Scenarios, one a line
     #[arg(value_name = "FILE", required = true)]
     pub files: Vec<PathBuf>,
@@ -115,12 +122,16 @@ struct Counts {
     waiting: usize,
     /// How many of each area passed, and how many there are.
     areas: BTreeMap<String, (usize, usize)>,
+    kinds: Kinds,
 }
 
 impl Counts {
     fn add(&mut self, line: &Line, verdict: &Verdict) {
         let (passed, all) = self.areas.entry(line.area().to_owned()).or_default();
         *all += 1;
+        if let Line::Conversation(conversation) = line {
+            self.kinds.add(conversation, verdict);
+        }
         match verdict {
             Verdict::Passed => self.passed += 1,
             Verdict::Explained => self.explained += 1,
@@ -134,7 +145,7 @@ impl Counts {
 }
 
 /// `cargo xtask replay`.
-pub fn main(options: &Options) -> ExitCode {
+pub fn main(root: &Path, options: &Options) -> ExitCode {
     let mut counts = Counts::default();
     let mut left = options.failures;
     for file in &options.files {
@@ -143,7 +154,13 @@ pub fn main(options: &Options) -> ExitCode {
             return ExitCode::from(2);
         }
     }
-    let Counts { passed, explained, failed, waiting, areas } = counts;
+    let Counts { passed, explained, failed, waiting, areas, kinds } = counts;
+    if options.record
+        && let Err(error) = record(root, "kinds", kinds.measured())
+    {
+        eprintln!("error: {error}");
+        return ExitCode::from(2);
+    }
     if !failed.is_empty() {
         println!("failed: {}", failed.join(" "));
     }

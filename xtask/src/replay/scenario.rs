@@ -60,7 +60,7 @@ pub enum Verdict {
         /// Where, what was recorded there, and what happened here.
         differences: Vec<String>,
     },
-    /// It needs a part of a server that there is not yet.
+    /// It needs a part of a server that does not exist yet.
     Waiting(&'static str),
 }
 
@@ -166,12 +166,12 @@ impl Scenario {
         if self.request.is_of_policies()
             && let Some(Value::Object(found)) = body.get_mut("status")
         {
-            // The recorded server has no controllers: nobody has checked types (PO-90).
+            // The recorded server has no controllers: types were not checked (PO-90).
             found
                 .retain(|name, _| !["observedGeneration", "typeChecking"].contains(&name.as_str()));
         }
         let calls = webhooks.calls(&parts.configurations.webhooks);
-        // Nobody is told of audit annotations; those of webhooks and policies need the write path.
+        // Audit annotations are not shown; those of webhooks and policies need the write path.
         Ok(Some(json!({"status": status, "body": body, "warnings": warnings, "annotations": {},
             "calls": calls})))
     }

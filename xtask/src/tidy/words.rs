@@ -9,15 +9,15 @@ const PHRASES: [(&str, usize, &str); 13] = [
     ("/// What ", 0, "a noun, or a sentence with a subject"),
     ("/// Gives ", 0, "Returns"),
     (" behind ", 0, "after"),
-    (" is no ", 20, "is not a"),
+    (" is no ", 17, "is not a"),
     ("complete but for", 0, "complete except"),
     ("normalis", 0, "normaliz"),
-    ("told", 62, "reported, known or distinguished"),
-    ("nobody", 43, "a noun, or the passive"),
-    ("somebody", 26, "a noun, or the passive"),
-    ("whoever", 7, "a noun"),
-    ("in no time", 5, "in constant time"),
-    ("that there is", 17, "existing, or nothing"),
+    ("told", 24, "reported, known or distinguished"),
+    ("nobody", 8, "a noun, or the passive"),
+    ("somebody", 1, "a noun, or the passive"),
+    ("whoever", 2, "a noun"),
+    ("in no time", 4, "in constant time"),
+    ("that there is", 6, "existing, or nothing"),
 ];
 
 pub(super) fn check(files: &Files, findings: &mut Findings) {

@@ -237,12 +237,12 @@ impl Chain {
         self
     }
 
-    /// Who watches the chain, if somebody does.
+    /// The observer of the chain, if it has one.
     pub(crate) fn watcher(&self) -> Option<&Arc<dyn Observer>> {
         self.observer.as_ref()
     }
 
-    /// Who is told what happens.
+    /// The observer of what happens.
     pub(super) fn watch(&self) -> &dyn Observer {
         self.observer.as_deref().unwrap_or(&Unobserved)
     }

@@ -21,7 +21,7 @@ pub(crate) struct Context<'c> {
     pub(crate) log: RequestLog,
     /// The object that the request came with, if another one took its place.
     pub(crate) replaced: Option<DeepValue>,
-    /// Whether somebody is told how long the stages take.
+    /// Whether an observer wants to know how long the stages take.
     is_timed: bool,
     /// The evaluator of match conditions for this request, unless it is that of the chain.
     conditions: Option<Box<dyn MatchConditions + Send + Sync + 'c>>,
@@ -40,7 +40,7 @@ impl<'c> Context<'c> {
         Context { chain, cluster, options, deadline, log, replaced: None, is_timed, conditions }
     }
 
-    /// Returns when something begins, if somebody is told how long it takes.
+    /// Returns when something begins, if an observer wants to know how long it takes.
     pub(super) fn begin(&self) -> Option<Instant> {
         self.is_timed.then(|| self.deadline.now())
     }

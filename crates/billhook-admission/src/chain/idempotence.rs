@@ -13,7 +13,7 @@ use crate::object_model::{Objects, patched_kind};
 use crate::patch::JsonPatch;
 use crate::review::Verified;
 use crate::stage::Stage;
-use crate::trace::{Difference, IdempotenceFinding, Mutator, differences};
+use crate::trace::{FieldDifference, IdempotenceFinding, Mutator, differences};
 
 /// Calls a webhook on its own output. Nothing of the second call stays: no change, no warning, no
 /// annotation.
@@ -73,7 +73,7 @@ fn changes(
     answer: &Verified,
     output: Option<&DeepValue>,
     matched: &Match,
-) -> Result<Vec<Difference>, String> {
+) -> Result<Vec<FieldDifference>, String> {
     let Some(output) = output.filter(|_| !answer.patch.is_empty()) else { return Ok(Vec::new()) };
     let patch = JsonPatch::from_slice(&answer.patch).map_err(|error| error.to_string())?;
     let mut patched = patch.apply(output).map_err(|error| error.to_string())?;

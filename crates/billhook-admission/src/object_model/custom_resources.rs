@@ -124,7 +124,7 @@ impl CustomResources {
         self.converter.is_none() && !self.definition.is_converted_by_webhook()
     }
 
-    /// Converts an object if nobody has to be asked for it.
+    /// Converts an object if no webhook has to be asked.
     pub(crate) fn convert_now(
         &self,
         object: &Value,
@@ -149,7 +149,7 @@ impl CustomResources {
         checked.map_err(|_| Status::internal_error("error resolving resource"))
     }
 
-    /// Who converts the objects; nobody with the strategy None.
+    /// The converter of the objects; none with the strategy None.
     fn source(&self) -> Result<Option<Source<'_>>, ObjectModelError> {
         if let Some(converter) = &self.converter {
             return Ok(Some(Source::Converter(&**converter)));

@@ -185,7 +185,7 @@ pub(crate) fn conditions_failed(call: &CallStart<'_>, error: &str) {
 #[cfg(not(feature = "tracing"))]
 pub(crate) fn conditions_failed(_: &CallStart<'_>, _: &str) {}
 
-/// Logs the parts of a request's log that nobody will see otherwise.
+/// Logs the parts of a request's log that are not shown otherwise.
 #[cfg(feature = "tracing")]
 pub(crate) fn request_ended(log: &RequestLog) {
     for refused in log.annotations.refused() {

@@ -68,7 +68,7 @@ billhook_apimachinery::message_error! {
     pub struct ClientError;
 }
 
-/// The reason that there is no answer.
+/// The reason why an answer is missing.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CallerError {

@@ -9,7 +9,7 @@ use serde_json::Value;
 /// One place where two states of an object differ.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub struct Difference {
+pub struct FieldDifference {
     /// Where.
     pub path: FieldPath,
     /// The value before; none if it was added.
@@ -18,7 +18,7 @@ pub struct Difference {
     pub after: Option<DeepValue>,
 }
 
-impl fmt::Display for Difference {
+impl fmt::Display for FieldDifference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (&self.before, &self.after) {
             (Some(before), Some(after)) => {
@@ -31,10 +31,10 @@ impl fmt::Display for Difference {
     }
 }
 
-impl From<&Change> for Difference {
+impl From<&Change> for FieldDifference {
     fn from(change: &Change) -> Self {
         let copy = |value: &Value| DeepValue::from(deep_clone(value));
-        Difference {
+        FieldDifference {
             path: change.path().clone(),
             before: change.before().map(copy),
             after: change.after().map(copy),
@@ -51,14 +51,14 @@ const MAX_STEPS: usize = 100_000;
 /// The differences found so far.
 #[derive(Default)]
 struct Found {
-    differences: Vec<Difference>,
+    differences: Vec<FieldDifference>,
     /// The steps of their paths.
     steps: usize,
 }
 
 /// Returns the smallest parts that differ, in the order of paths: at most 1,000 of them, and
 /// fewer if they are deep. Lists are compared item by item.
-pub fn differences(before: &Value, after: &Value) -> Vec<Difference> {
+pub fn differences(before: &Value, after: &Value) -> Vec<FieldDifference> {
     let mut found = Found::default();
     compare(Some(before), Some(after), &Location::TOP, &mut found);
     found.differences
@@ -90,7 +90,7 @@ fn compare(before: Option<&Value>, after: Option<&Value>, at: &Location<'_>, fou
             let path = at.to_path();
             found.steps += path.segments().count();
             let (before, after) = (before.map(copy), after.map(copy));
-            found.differences.push(Difference { path, before, after });
+            found.differences.push(FieldDifference { path, before, after });
         }
     }
 }

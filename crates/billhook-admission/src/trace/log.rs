@@ -7,7 +7,7 @@ use billhook_apimachinery::value::DeepValue;
 use billhook_apimachinery::{FieldError, Status};
 use billhook_policy::EvaluatedExpression;
 
-use super::difference::Difference;
+use super::difference::FieldDifference;
 use super::step::{Action, Step};
 use crate::audit::{AuditAnnotations, Warnings};
 
@@ -40,7 +40,7 @@ pub struct IdempotenceFinding {
     /// Which one.
     pub mutator: Mutator,
     /// The changes made by the second run.
-    pub changes: Vec<Difference>,
+    pub changes: Vec<FieldDifference>,
     /// Why the second run came to nothing, if it failed or was refused.
     pub error: Option<String>,
 }

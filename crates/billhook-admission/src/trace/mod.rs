@@ -5,7 +5,7 @@ mod difference;
 mod log;
 mod step;
 
-pub use difference::{Difference, differences};
+pub use difference::{FieldDifference, differences};
 pub(crate) use log::RequestLog;
 pub use log::{IdempotenceFinding, Mutator, RequestOutcome};
 pub use step::{Action, HookResult, Step};

@@ -7,7 +7,7 @@ use billhook_apimachinery::value::DeepValue;
 use billhook_policy::PolicyRecord;
 use serde_json::Value;
 
-use super::difference::{Difference, differences};
+use super::difference::{FieldDifference, differences};
 use crate::stage::Stage;
 
 /// One step on the way of a request, in the order they were taken.
@@ -20,7 +20,7 @@ pub struct Step {
     pub took: Duration,
     /// The changes to the object, if a trace was asked for: the first thousand differences, or
     /// fewer if they are deep. For a webhook they are in the version that it was shown.
-    pub changes: Vec<Difference>,
+    pub changes: Vec<FieldDifference>,
 }
 
 impl Step {

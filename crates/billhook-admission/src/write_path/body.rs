@@ -28,7 +28,7 @@ use super::strategy::{Allocator, Strategy};
 use crate::audit::Warnings;
 use crate::object_model::CustomResources;
 use crate::object_model::{metadata_member, metadata_text};
-use crate::trace::Difference;
+use crate::trace::FieldDifference;
 
 /// A request, and what it is decoded with.
 #[derive(Clone, Copy)]
@@ -64,7 +64,7 @@ impl<'i> Incoming<'i> {
         stored: &StoredObject,
         now: Time,
         warnings: &mut Warnings,
-        changes: &mut Vec<Difference>,
+        changes: &mut Vec<FieldDifference>,
     ) -> Result<Arrived, Status> {
         let request = self.request;
         self.check_field_options()?;
@@ -114,7 +114,7 @@ impl<'i> Incoming<'i> {
             attributes.name.clear();
         }
         if operation == Operation::Create && !request.name.is_empty() {
-            // The object is called as it says, but admission is told the name in the URL (RE-08).
+            // The object is called as it says, but admission sees the name in the URL (RE-08).
             request.name.clone_into(&mut attributes.name);
         }
         attributes.dry_run = request.dry_run;
@@ -127,7 +127,7 @@ impl<'i> Incoming<'i> {
         &self,
         now: Time,
         warnings: &mut Warnings,
-        changes: &mut Vec<Difference>,
+        changes: &mut Vec<FieldDifference>,
     ) -> Result<AdmissionAttributes, Status> {
         let object = self.object(None, now, warnings, changes).await?;
         let name = metadata_text(&object, "name");
@@ -139,7 +139,7 @@ impl<'i> Incoming<'i> {
         }
     }
 
-    /// Reads the stored object of a request that there is one for, and its resource version, if it
+    /// Reads the stored object of a request, if it exists, and its resource version, if it
     /// is known.
     async fn read_old(&self, stored: &StoredObject) -> Result<(DeepValue, Option<String>), Status> {
         let (mut old, revision) = read_stored(self.model, self.version, stored).await?;
@@ -150,9 +150,9 @@ impl<'i> Incoming<'i> {
         Ok((old, revision))
     }
 
-    /// The failure of a request for an object that there is not. A replacement is decoded first
+    /// The failure of a request for an object that does not exist. A replacement is decoded first
     /// (RE-71).
-    fn not_found(&self, warnings: &mut Warnings, changes: &mut Vec<Difference>) -> Status {
+    fn not_found(&self, warnings: &mut Warnings, changes: &mut Vec<FieldDifference>) -> Status {
         let request = self.request;
         if request.form == UpdateForm::Replacement && !request.name.is_empty() {
             let body = self.body(None, warnings, changes);
@@ -179,7 +179,7 @@ impl<'i> Incoming<'i> {
         old: &DeepValue,
         now: Time,
         warnings: &mut Warnings,
-        changes: &mut Vec<Difference>,
+        changes: &mut Vec<FieldDifference>,
     ) -> Result<AdmissionAttributes, Status> {
         let attributes = match self.scale() {
             None => {
@@ -208,7 +208,7 @@ impl<'i> Incoming<'i> {
         old: &Value,
         now: Time,
         warnings: &mut Warnings,
-        changes: &mut Vec<Difference>,
+        changes: &mut Vec<FieldDifference>,
     ) -> Result<(DeepValue, DeepValue), Status> {
         let mut old_scale = scale::of_resource(scale, old)?;
         self.with_scale_management(now, |fields| fields.add_owners(&mut old_scale, old));
@@ -271,7 +271,7 @@ impl<'i> Incoming<'i> {
         old: Option<&DeepValue>,
         now: Time,
         warnings: &mut Warnings,
-        changes: &mut Vec<Difference>,
+        changes: &mut Vec<FieldDifference>,
     ) -> Result<DeepValue, Status> {
         if self.request.form == UpdateForm::ServerSideApply {
             return self.apply(old, now, warnings).await;
@@ -289,7 +289,7 @@ impl<'i> Incoming<'i> {
         &self,
         old: Option<&DeepValue>,
         warnings: &mut Warnings,
-        changes: &mut Vec<Difference>,
+        changes: &mut Vec<FieldDifference>,
     ) -> Result<DeepValue, Status> {
         let request = self.request;
         let mut patched =
@@ -341,10 +341,10 @@ impl<'i> Incoming<'i> {
     fn decode_patched(
         &self,
         patched: &Patched,
-        changes: &mut Vec<Difference>,
+        changes: &mut Vec<FieldDifference>,
     ) -> Result<(DeepValue, Vec<String>), Undecodable> {
         let validation = match self.request.field_validation {
-            // What is wrong with a patched object is told together with what is wrong with the
+            // What is wrong with a patched object is reported together with what is wrong with the
             // patch.
             FieldValidation::Strict => FieldValidation::Warn,
             other => other,
@@ -358,7 +358,7 @@ impl<'i> Incoming<'i> {
             .any_version(true);
         let mut object = patched.object.clone();
         let (found, reported) = self.version.decode_value(&mut object, &options)?;
-        changes.extend(reported.iter().map(Difference::from));
+        changes.extend(reported.iter().map(FieldDifference::from));
         Ok((object, found))
     }
 
@@ -367,7 +367,7 @@ impl<'i> Incoming<'i> {
         &self,
         body: &[u8],
         field_validation: FieldValidation,
-        changes: &mut Vec<Difference>,
+        changes: &mut Vec<FieldDifference>,
     ) -> Result<(DeepValue, Vec<String>), Undecodable> {
         if self.request.is_for(Subresource::Scale) {
             return Ok(scale::decode(body, field_validation)?);
@@ -395,7 +395,7 @@ impl<'i> Incoming<'i> {
             refused
         })?;
         let (mut object, mut found, reported) = decoded.into_parts();
-        changes.extend(reported.iter().map(Difference::from));
+        changes.extend(reported.iter().map(FieldDifference::from));
         if let Some(strategy) = self.strategy {
             self.read(strategy, &mut object, field_validation, &mut found)?;
         }

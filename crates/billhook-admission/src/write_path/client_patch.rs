@@ -14,12 +14,12 @@ use super::request::{ObjectRequest, UpdateForm};
 use super::strategy::Strategy;
 use super::{strategic_patch, strategic_types};
 use crate::patch::JsonPatch;
-use crate::trace::{Difference, differences};
+use crate::trace::{FieldDifference, differences};
 
 /// The operations that a JSON patch may have (RP-32).
 const MAX_OPERATIONS: usize = 10_000;
 
-/// How many unknown and duplicate fields of a patch are told, as of other documents (RP-20).
+/// How many unknown and duplicate fields of a patch are reported, as of other documents (RP-20).
 const MAX_ENTRIES: usize = 100;
 
 /// The server's library on a merge patch that is neither an object nor a list (RE-82).
@@ -38,7 +38,7 @@ pub(crate) struct Patched {
     /// The unknown and duplicate fields of the patch itself (RP-31).
     pub(crate) entries: Vec<String>,
     /// The changes it makes, if a trace is wanted.
-    pub(crate) changes: Vec<Difference>,
+    pub(crate) changes: Vec<FieldDifference>,
     /// The object before the patch, if it is of a type that is known.
     before: Option<(DeepValue, &'static Record)>,
     /// A strategic merge patch as errors show it, in place of the object.

@@ -5,10 +5,11 @@ use billhook::webhook::AdmissionAttributes;
 use billhook::{Time, ValidateOptions, Validation, keep_times_of_unchanged, scale};
 use billhook_apimachinery::value::{DeepValue, deep_clone};
 use billhook_apimachinery::{FieldError, FieldPath, Status};
-use billhook_decode::read_json;
+use billhook_decode::{Document, read_json};
 use serde_json::{Map, Value};
 
 use super::body::Incoming;
+use super::client_patch;
 use super::ownership::{keep_valid_owners, remove_repeated_owners};
 use super::request::Subresource;
 use super::server_fields::ServerFields;
@@ -94,7 +95,7 @@ impl Preparation<'_> {
             });
             self.prepare_update(&mut resource, old, warnings)?;
             *object = scale::of_resource(scale, &resource)?;
-            // From here on nobody sees the owners.
+            // From here on the owners are not seen.
             attributes.old_object = Some(scale::of_resource(scale, old)?);
             return Ok(Some(resource));
         }
@@ -200,20 +201,42 @@ impl Preparation<'_> {
         }
     }
 
-    /// An error about a field that is not stored because it is empty shows it as it was sent (BK-791).
-    fn as_sent(&self, error: FieldError, object: &Value) -> FieldError {
-        let request = self.incoming.request;
-        let place = error.field().to_json_pointer();
-        let is_absent = error.bad_value().is_some_and(Value::is_null)
-            && !request.is_patch()
-            && object.pointer(&place).is_none();
-        let sent = if is_absent { read_json(&request.body).ok() } else { None };
-        match sent.as_ref().and_then(|sent| sent.value().pointer(&place)) {
-            Some(Value::Object(members)) if members.is_empty() => {
+    /// Shows fields that are not stored because they are empty as they were sent (BK-791).
+    fn as_sent(
+        &self,
+        errors: Vec<FieldError>,
+        object: &Value,
+        old: Option<&Value>,
+    ) -> Vec<FieldError> {
+        let is_absent = |error: &FieldError| {
+            let found = object.pointer(&error.field().to_json_pointer());
+            error.bad_value().is_some_and(Value::is_null) && found.is_none_or(Value::is_null)
+        };
+        if !errors.iter().any(is_absent) {
+            return errors;
+        }
+        let Some(sent) = self.sent(old) else { return errors };
+        let show = |error: FieldError| match sent.pointer(&error.field().to_json_pointer()) {
+            Some(Value::Object(members)) if is_absent(&error) && members.is_empty() => {
                 error.show_value_as("{}".to_owned())
             }
-            Some(Value::Array(items)) if items.is_empty() => error.show_value_as("[]".to_owned()),
+            Some(Value::Array(items)) if is_absent(&error) && items.is_empty() => {
+                error.show_value_as("[]".to_owned())
+            }
+            Some(Value::String(text)) if is_absent(&error) && text.is_empty() => {
+                error.show_value_as("\"\"".to_owned())
+            }
             _ => error,
+        };
+        errors.into_iter().map(show).collect()
+    }
+
+    /// The object of a request as it was sent, or as its patch left it.
+    fn sent(&self, old: Option<&Value>) -> Option<DeepValue> {
+        let Incoming { request, strategy, .. } = self.incoming;
+        match old.and_then(|old| client_patch::apply(request, strategy, old)) {
+            Some(patched) => patched.ok().map(|patched| patched.object),
+            None => read_json(&request.body).ok().map(Document::into_value),
         }
     }
 
@@ -245,7 +268,7 @@ impl Preparation<'_> {
         }
         let kind = &self.incoming.resource.kind;
         let name = metadata_text(object, "name");
-        self.errors = findings.errors.into_iter().map(|it| self.as_sent(it, object)).collect();
+        self.errors = self.as_sent(findings.errors, object, old);
         let group = strategy.group_in_errors().unwrap_or(&kind.group);
         Err(Status::invalid(group, &kind.kind, name, &self.errors))
     }

@@ -79,7 +79,7 @@ pub struct ObjectRequest {
     pub version: String,
     /// The namespace in the URL; if empty, that of the object, and then `default`.
     pub namespace: String,
-    /// The name in the URL; if empty, any name will do. That of a new object is told to admission
+    /// The name in the URL; if empty, any name will do. That of a new object is shown to admission
     /// only.
     pub name: String,
     /// The body: the new object in JSON or YAML, or a patch in JSON.
@@ -95,7 +95,7 @@ pub struct ObjectRequest {
     pub form: UpdateForm,
     /// The options of a deletion.
     pub delete_options: DeleteOptions,
-    /// Whether the object is deleted as part of its collection, so that webhooks are not told its
+    /// Whether the object is deleted as part of its collection, so that webhooks do not see its
     /// name (AR-35).
     pub is_in_collection: bool,
     /// The format of the body.

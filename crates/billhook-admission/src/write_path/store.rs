@@ -1,4 +1,4 @@
-//! Where objects are kept, as far as a request notices: a write fails if somebody else was faster
+//! Where objects are kept, as far as a request notices: a write fails if another one was faster
 //! (AR-31, AR-32, RP-53).
 
 use billhook_apimachinery::Status;

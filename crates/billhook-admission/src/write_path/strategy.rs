@@ -18,8 +18,8 @@ pub trait Strategy: Send + Sync {
     /// The server's text about a value of the wrong type.
     fn read(&self, object: &mut Value) -> Result<Vec<String>, String>;
 
-    /// Returns the object that a creation begins with, if it is not nothing. Its fields belong to
-    /// nobody.
+    /// Returns the object that a creation begins with, if it is not nothing. Its fields have no
+    /// owner.
     fn empty(&self) -> Option<Value>;
 
     /// Whether a write takes the status of its body over: a creation, or a write of a subresource

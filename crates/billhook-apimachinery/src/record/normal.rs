@@ -1,4 +1,4 @@
-//! Whether a document is as its record writes it, so that nobody need read it and write it again.
+//! Whether a document is as its record writes it, so that it need not be read and written again.
 
 use serde_json::{Map, Value};
 

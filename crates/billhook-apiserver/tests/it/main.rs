@@ -33,6 +33,7 @@ mod pages;
 mod permissions;
 mod policies;
 mod protobuf;
+mod requests;
 mod rest;
 mod rules;
 mod storage;

@@ -250,6 +250,29 @@ async fn errors_show_what_is_empty() {
         );
         assert_eq!(post(&server, deployments, &deployment).await.message(), expected);
     }
+    let jobs = "/apis/batch/v1/namespaces/default/jobs";
+    let job = |values: &Value| {
+        json!({
+            "apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "j"},
+            "spec": {
+                "podFailurePolicy": {"rules": [{
+                    "action": "FailJob", "onExitCodes": {"operator": "In", "values": values},
+                }]},
+                "template": {"spec": {
+                    "containers": [{"name": "c", "image": "i"}], "restartPolicy": "Never",
+                }},
+            },
+        })
+    };
+    let refused = post(&server, jobs, &job(&json!([]))).await.message();
+    assert!(refused.contains("values: Invalid value: []: at least one value"), "{refused}");
+    let refused = post(&server, jobs, &job(&Value::Null)).await.message();
+    assert!(refused.contains("values: Invalid value: null: at least one value"), "{refused}");
+    assert_eq!(post(&server, jobs, &job(&json!([1]))).await.code, 201);
+    let values = "/spec/podFailurePolicy/rules/0/onExitCodes/values/0";
+    let patched = json!([{"op": "remove", "path": values}]);
+    let refused = patch(&server, &format!("{jobs}/j"), "json", &patched).await.message();
+    assert!(refused.contains("values: Invalid value: []: at least one value"), "{refused}");
 }
 
 /// BK-07: directives have a form.

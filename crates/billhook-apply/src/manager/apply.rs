@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use super::adapt::adapt;
 use super::conflict::{Conflict, Conflicts};
 use super::managed_fields::{
-    ManagedFields, ManagedFieldsError, ManagerEntry, Operation, put_managed_fields,
+    ManagedFields, ManagedFieldsError, ManagedFieldsOperation, ManagerEntry, put_managed_fields,
     take_managed_fields,
 };
 use super::prune::prune;
@@ -24,13 +24,13 @@ use crate::type_check::Duplicates;
 use crate::type_error::TypeErrors;
 use crate::typed_value::TypedValue;
 
-/// The manager of all fields of an object that nobody owns at its first apply (SA-62).
+/// The manager of all fields of an object that has no owner at its first apply (SA-62).
 const FIRST: &str = "before-first-apply";
 
 /// An apply that a server refuses; prints the message of the status.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum ApplyError {
+pub enum MergeError {
     /// The entries of the live object cannot be read.
     #[error("failed to decode managed fields: {0}")]
     ManagedFields(#[from] ManagedFieldsError),
@@ -75,12 +75,12 @@ pub enum ApplyError {
     Conflicts(#[from] Conflicts),
 }
 
-impl ApplyError {
+impl MergeError {
     /// Returns the status that the client gets.
     pub fn to_status(&self) -> Status {
         match self {
-            ApplyError::Conflicts(conflicts) => conflicts.to_status(),
-            ApplyError::ObjectType { .. } | ApplyError::ConfigurationWithManagedFields => {
+            MergeError::Conflicts(conflicts) => conflicts.to_status(),
+            MergeError::ObjectType { .. } | MergeError::ConfigurationWithManagedFields => {
                 Status::bad_request(self.to_string())
             }
             _ => Status::failure(500, "", self.to_string()),
@@ -88,18 +88,18 @@ impl ApplyError {
     }
 
     fn conversion(step: &str, error: ConversionError) -> Self {
-        ApplyError::Conversion { step: step.to_owned(), error }
+        MergeError::Conversion { step: step.to_owned(), error }
     }
 }
 
-impl From<ComparisonError> for ApplyError {
+impl From<ComparisonError> for MergeError {
     fn from(error: ComparisonError) -> Self {
         match error {
             ComparisonError::Old(error) => {
-                ApplyError::conversion("failed to convert old object: ", error)
+                MergeError::conversion("failed to convert old object: ", error)
             }
             ComparisonError::New(error) => {
-                ApplyError::conversion("failed to convert new object: ", error)
+                MergeError::conversion("failed to convert new object: ", error)
             }
         }
     }
@@ -120,8 +120,8 @@ impl FieldManager<'_> {
         live: &mut DeepValue,
         config: &Value,
         force: bool,
-    ) -> Result<bool, ApplyError> {
-        let schema = self.schema().map_err(|error| ApplyError::conversion("", error))?;
+    ) -> Result<bool, MergeError> {
+        let schema = self.schema().map_err(|error| MergeError::conversion("", error))?;
         let merge = self.merge_as_written(schema, live, config);
         if merge.as_ref().is_some_and(Merge::changes_nothing) {
             return Ok(false);
@@ -144,8 +144,8 @@ impl FieldManager<'_> {
     /// # Errors
     ///
     /// If the configuration does not fit the merge types.
-    pub fn create(&self, config: &Value) -> Result<DeepValue, ApplyError> {
-        let schema = self.schema().map_err(|error| ApplyError::conversion("", error))?;
+    pub fn create(&self, config: &Value) -> Result<DeepValue, MergeError> {
+        let schema = self.schema().map_err(|error| MergeError::conversion("", error))?;
         let nothing = json!({"apiVersion": self.api_version, "kind": self.kind});
         let mut object = DeepValue::from(nothing);
         let apply = Apply::new(self, schema, config);
@@ -159,19 +159,19 @@ impl FieldManager<'_> {
         schema: &MergeSchema,
         live: &Value,
         config: &Value,
-    ) -> Result<(), ApplyError> {
-        schema.check(config, Duplicates::Refused).map_err(|errors| ApplyError::Configuration {
+    ) -> Result<(), MergeError> {
+        schema.check(config, Duplicates::Refused).map_err(|errors| MergeError::Configuration {
             subject: self.subject(config),
             errors,
         })?;
         schema
             .check(live, Duplicates::Allowed)
-            .map_err(|errors| ApplyError::Live { subject: self.subject(live), errors })?;
+            .map_err(|errors| MergeError::Live { subject: self.subject(live), errors })?;
         Ok(())
     }
 
     /// SA-61, step 3.
-    pub(super) fn check_type(&self, config: &Value) -> Result<(), ApplyError> {
+    pub(super) fn check_type(&self, config: &Value) -> Result<(), MergeError> {
         let text = |name: &str| config.get(name).and_then(Value::as_str).unwrap_or_default();
         let (api_version, kind) = (text("apiVersion"), text("kind"));
         if api_version == self.api_version && kind == self.kind {
@@ -179,14 +179,14 @@ impl FieldManager<'_> {
         }
         let found = TypeMeta::new(api_version, kind).unwrap_or_default();
         let found = format!("{}/{}, Kind={kind}", found.group, found.version);
-        Err(ApplyError::ObjectType { found })
+        Err(MergeError::ObjectType { found })
     }
 
     /// SA-62.
-    fn first_entry(&self, live: &Value) -> Result<ManagedFields, ApplyError> {
+    fn first_entry(&self, live: &Value) -> Result<ManagedFields, MergeError> {
         let nothing = json!({"apiVersion": self.api_version, "kind": self.kind});
         let first = FieldManager { manager: FIRST, ..*self };
-        first.update(ManagedFields::default(), &nothing, live).map_err(ApplyError::ExistingFields)
+        first.update(ManagedFields::default(), &nothing, live).map_err(MergeError::ExistingFields)
     }
 }
 
@@ -203,7 +203,7 @@ struct Apply<'a> {
 
 impl<'a> Apply<'a> {
     fn new(manager: &'a FieldManager<'a>, schema: &'a MergeSchema, config: &'a Value) -> Self {
-        let entry = manager.entry(Operation::Apply);
+        let entry = manager.entry(ManagedFieldsOperation::Apply);
         let id = entry.identity();
         Apply { manager, schema, config, entry, id }
     }
@@ -214,7 +214,7 @@ impl<'a> Apply<'a> {
         live: &mut Value,
         mut merge: Merge<'_>,
         force: bool,
-    ) -> Option<Result<bool, ApplyError>> {
+    ) -> Option<Result<bool, MergeError>> {
         let change = merge.ownership.take()?;
         let mut managed = ManagedFields::take_written(live);
         managed.with(&self.id, |own| change.make(&mut own.fields));
@@ -227,7 +227,7 @@ impl<'a> Apply<'a> {
         applied
     }
 
-    /// Makes the edit of a merge and removes the fields that nobody owns any more from an object
+    /// Makes the edit of a merge and removes the fields without an owner from an object
     /// without managed fields, all of which are owned in its version. Returns whether anything
     /// changes; none if the removal is not so simple. Then, and if it fails, the object stays as it
     /// is.
@@ -238,7 +238,7 @@ impl<'a> Apply<'a> {
         merge: Merge<'_>,
         lost: &FieldSet,
         force: bool,
-    ) -> Option<Result<bool, ApplyError>> {
+    ) -> Option<Result<bool, MergeError>> {
         let excused = self.manager.fields_of_last_applied(self.typed(live));
         let compared = merge.edit.as_ref().map(|edit| self.typed(live).compare_edited(edit));
         let undo = merge.edit.map(|edit| edit.apply_to(live));
@@ -269,7 +269,7 @@ impl<'a> Apply<'a> {
         Some(Ok(true))
     }
 
-    /// The fields of the configuration that nobody owns in the end, but that keep their parents
+    /// The fields of the configuration that have no owner in the end, but that keep their parents
     /// (SA-35, SA-73).
     fn never_owned(&self) -> FieldSet {
         let never = |name: &str, fields: &FieldSet| {
@@ -300,7 +300,7 @@ impl<'a> Apply<'a> {
         exists: bool,
         mut managed: ManagedFields,
         force: bool,
-    ) -> Result<bool, ApplyError> {
+    ) -> Result<bool, MergeError> {
         let FieldManager { versions, api_version, .. } = *self.manager;
         self.manager.check_type(self.config)?;
         if managed.is_empty() && exists {
@@ -308,7 +308,7 @@ impl<'a> Apply<'a> {
         }
         let entries = self.config.pointer("/metadata/managedFields");
         if entries.is_some_and(Value::is_array) {
-            return Err(ApplyError::ConfigurationWithManagedFields);
+            return Err(MergeError::ConfigurationWithManagedFields);
         }
         let merge = Merge::new(self.schema.root(), live, self.config, None);
         if !merge.fits {
@@ -316,7 +316,7 @@ impl<'a> Apply<'a> {
         }
         let versioned = Versioned::new(api_version, self.typed(live));
         adapt(&mut managed, &versioned, versions)
-            .map_err(|error| ApplyError::conversion("", error))?;
+            .map_err(|error| MergeError::conversion("", error))?;
         let last = self.replace_own(&mut managed);
         let lost = self.lost(&managed, last.as_ref());
         let applied = lost.and_then(|lost| self.edit(live, &mut managed, merge, &lost, force));
@@ -343,7 +343,7 @@ impl<'a> Apply<'a> {
         last.filter(|last| !last.fields.is_empty())
     }
 
-    /// The fields that the manager gives up; none if somebody owns fields of another version, or the
+    /// The fields that the manager gives up; none if fields of another version have an owner, or the
     /// last entry is not as an apply makes it.
     fn lost(&self, managed: &ManagedFields, last: Option<&ManagerEntry>) -> Option<FieldSet> {
         let mut entries = managed.entries().chain(last);
@@ -362,14 +362,14 @@ impl<'a> Apply<'a> {
         managed: &mut ManagedFields,
         last: Option<&ManagerEntry>,
         force: bool,
-    ) -> Result<bool, ApplyError> {
+    ) -> Result<bool, MergeError> {
         let FieldManager { versions, api_version, subresource, .. } = *self.manager;
         let old = Versioned::new(api_version, self.typed(live));
         let merged = old.merged(self.typed(self.config));
         let new = match last {
             Some(last) => prune(&merged, last, managed, versions).map_err(|error| {
                 let error = ConversionError::new(error.to_string());
-                ApplyError::conversion("failed to prune fields: ", error)
+                MergeError::conversion("failed to prune fields: ", error)
             })?,
             None => merged,
         };

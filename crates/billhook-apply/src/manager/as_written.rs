@@ -6,18 +6,18 @@ use billhook_apimachinery::metadata::is_normal_time;
 use billhook_apimachinery::record::text;
 use serde_json::Value;
 
-use super::managed_fields::{FIELDS_V1, Operation};
+use super::managed_fields::{FIELDS_V1, ManagedFieldsOperation};
 use super::{FieldManager, NEVER_OWNED};
 use crate::fields_v1::is_current;
 use crate::merge::{Merge, Owned};
 use crate::schema::MergeSchema;
 
 /// The key by which entries are sorted (SA-34). Texts of times have the order of the times.
-type Order<'e> = (Operation, &'e str, &'e str, &'e str);
+type Order<'e> = (ManagedFieldsOperation, &'e str, &'e str, &'e str);
 
 impl FieldManager<'_> {
     /// The merge of a configuration into an object, given with its managed fields, in what is mostly
-    /// the case: the manager applied before, nobody owns fields of another version, and all entries
+    /// the case: the manager applied before, no fields of another version have an owner, and all entries
     /// are as they would be written again.
     pub(super) fn merge_as_written<'c>(
         &self,
@@ -52,7 +52,7 @@ impl FieldManager<'_> {
             }
             last = Some(order);
             let fields = entry.get("fieldsV1")?;
-            let is_own = operation == Operation::Apply
+            let is_own = operation == ManagedFieldsOperation::Apply
                 && (manager, subresource) == (self.manager, self.subresource);
             if is_own {
                 own = Some(fields);
@@ -67,8 +67,8 @@ impl FieldManager<'_> {
     /// of another version.
     fn order<'e>(&self, entry: &'e Value) -> Option<Order<'e>> {
         let operation = match text(entry, "operation") {
-            "Apply" => Operation::Apply,
-            "Update" => Operation::Update,
+            "Apply" => ManagedFieldsOperation::Apply,
+            "Update" => ManagedFieldsOperation::Update,
             _ => return None,
         };
         let (subresource, time) = (text(entry, "subresource"), text(entry, "time"));

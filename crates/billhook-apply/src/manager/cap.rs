@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::managed_fields::{ManagedFields, ManagerEntry, Operation};
+use super::managed_fields::{ManagedFields, ManagedFieldsOperation, ManagerEntry};
 use crate::field_set::FieldSet;
 use crate::fields::Fields;
 
@@ -14,7 +14,7 @@ const BUCKET: &str = "ancient-changes";
 impl ManagedFields {
     /// Merges the oldest entries of updates until no more are left than may be.
     pub(super) fn cap(&mut self) {
-        let is_update = |entry: &&ManagerEntry| entry.operation == Operation::Update;
+        let is_update = |entry: &&ManagerEntry| entry.operation == ManagedFieldsOperation::Update;
         let updates = self.0.iter().filter(|(_, entry)| is_update(entry));
         let mut count = updates.clone().count();
         if count <= MAX_UPDATERS {

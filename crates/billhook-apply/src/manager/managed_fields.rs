@@ -15,19 +15,19 @@ use crate::owners::Owners;
 
 /// How a manager came to own fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Operation {
+pub enum ManagedFieldsOperation {
     /// By applying them.
     Apply,
     /// By any other write.
     Update,
 }
 
-impl Operation {
+impl ManagedFieldsOperation {
     /// Returns the name in `managedFields`.
     pub fn name(self) -> &'static str {
         match self {
-            Operation::Apply => "Apply",
-            Operation::Update => "Update",
+            ManagedFieldsOperation::Apply => "Apply",
+            ManagedFieldsOperation::Update => "Update",
         }
     }
 }
@@ -39,7 +39,7 @@ pub struct ManagerEntry {
     /// The name of the manager.
     pub manager: String,
     /// The operation.
-    pub operation: Operation,
+    pub operation: ManagedFieldsOperation,
     /// Group and version that the fields are of.
     pub api_version: String,
     /// The subresource; empty for the object itself.
@@ -58,8 +58,8 @@ impl ManagerEntry {
     /// Returns what tells entries apart, in the form in which they are sorted (SA-31, SA-38).
     pub(crate) fn identity(&self) -> String {
         let api_version = match self.operation {
-            Operation::Apply => "",
-            Operation::Update => &self.api_version,
+            ManagedFieldsOperation::Apply => "",
+            ManagedFieldsOperation::Update => &self.api_version,
         };
         let members = [
             ("manager", self.manager.as_str()),
@@ -86,7 +86,7 @@ impl ManagerEntry {
             text.push_str(" with subresource ");
             text.push_str(&quote(&self.subresource));
         }
-        if self.operation == Operation::Update {
+        if self.operation == ManagedFieldsOperation::Update {
             text.push_str(" using ");
             text.push_str(&self.api_version);
         }
@@ -105,7 +105,7 @@ pub struct ManagedFields(pub(crate) BTreeMap<String, ManagerEntry>);
 pub enum ManagedFieldsError {
     /// The operation is neither `Apply` nor `Update`.
     #[error("operation must be `Apply` or `Update`")]
-    Operation,
+    ManagedFieldsOperation,
     /// The API version is missing.
     #[error("apiVersion must not be empty")]
     ApiVersion,
@@ -200,7 +200,7 @@ impl ManagedFields {
         Value::Array(entries.into_iter().map(write).collect())
     }
 
-    /// Returns whether nobody owns anything.
+    /// Returns whether no field has an owner.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -259,9 +259,9 @@ pub(super) fn put_managed_fields(object: &mut Value, entries: DeepValue) {
 fn read(index: usize, entry: &Value) -> Result<ManagerEntry, ManagedFieldsError> {
     let text = |name: &str| text(entry, name);
     let operation = match text("operation") {
-        "Apply" => Operation::Apply,
-        "Update" => Operation::Update,
-        _ => return Err(ManagedFieldsError::Operation),
+        "Apply" => ManagedFieldsOperation::Apply,
+        "Update" => ManagedFieldsOperation::Update,
+        _ => return Err(ManagedFieldsError::ManagedFieldsOperation),
     };
     if text("apiVersion").is_empty() {
         return Err(ManagedFieldsError::ApiVersion);

@@ -24,9 +24,9 @@ use crate::field_set::FieldSet;
 use crate::fields::Fields;
 use crate::path_element::PathElement;
 use crate::schema::MergeSchema;
-pub use apply::ApplyError;
+pub use apply::MergeError;
 pub use conflict::{Conflict, Conflicts};
-pub use managed_fields::{ManagedFields, ManagedFieldsError, ManagerEntry, Operation};
+pub use managed_fields::{ManagedFields, ManagedFieldsError, ManagedFieldsOperation, ManagerEntry};
 pub use scale::{ReplicasPath, ScaleManager};
 pub use update::UpdateError;
 pub use versions::{ConversionError, Versions};
@@ -88,7 +88,7 @@ impl<'a> FieldManager<'a> {
     }
 
     /// The entry of the manager, without fields.
-    fn entry(&self, operation: Operation) -> ManagerEntry {
+    fn entry(&self, operation: ManagedFieldsOperation) -> ManagerEntry {
         ManagerEntry {
             manager: self.manager.to_owned(),
             operation,
@@ -118,7 +118,7 @@ pub fn manager_name(field_manager: &str, user_agent: &str) -> String {
     if name.is_empty() { "unknown".to_owned() } else { name }
 }
 
-/// The fields that nobody owns (SA-35).
+/// The fields that are not owned (SA-35).
 static NEVER_OWNED: LazyLock<FieldSet> = LazyLock::new(|| {
     const TOP: [&str; 3] = ["apiVersion", "kind", "metadata"];
     const METADATA: [&str; 9] = [

@@ -6,7 +6,7 @@ use super::managed_fields::{ManagedFields, ManagerEntry};
 use super::versions::{ConversionError, Versioned, Versions};
 use crate::field_set::FieldSet;
 
-/// The object cannot be converted to a version in which somebody owns fields (SA-91).
+/// The object cannot be converted to a version of which fields are owned (SA-91).
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum PruneError {
     #[error("failed to convert merged object to last applied version: {0}")]
@@ -28,8 +28,8 @@ pub(super) enum PruneError {
     Result(ConversionError),
 }
 
-/// Returns a merged object without the fields of the manager's last entry that nobody owns any more.
-/// `managed` are the entries after the apply. The way goes through all versions in which somebody owns
+/// Returns a merged object without the fields of the manager's last entry that have no owner now.
+/// `managed` are the entries after the apply. The way goes through all versions of which managers own
 /// fields.
 pub(super) fn prune<'v>(
     merged: &'v Versioned<'v>,
@@ -42,7 +42,7 @@ pub(super) fn prune<'v>(
     let last_fields = merged_in_last.closure(&last.fields());
     let all_fields = merged_in_last.all_fields();
 
-    // Everything that the manager owned goes, then everything comes back that somebody owns.
+    // Everything that the manager owned goes, then everything comes back that has an owner.
     let mut pruned = merged_in_last.without(&last_fields);
     let mut current = merged.convert(versions, last_version).map_err(PruneError::Merged)?;
     for (version, owned) in owned_by_version(managed, last_version) {

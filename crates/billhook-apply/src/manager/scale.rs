@@ -10,7 +10,7 @@ use billhook_schema::{CompileOptions, CompiledSchema, JsonSchemaProps};
 use serde_json::{Value, json};
 
 use super::FieldManager;
-use super::apply::ApplyError;
+use super::apply::MergeError;
 use super::managed_fields::{ManagedFields, ManagerEntry};
 use super::update::UpdateError;
 use super::versions::{ConversionError, Versions};
@@ -118,12 +118,12 @@ impl<'a> ScaleManager<'a> {
         live: &Value,
         config: &Value,
         force: bool,
-    ) -> Result<DeepValue, ApplyError> {
+    ) -> Result<DeepValue, MergeError> {
         let is_first = ManagedFields::of(live)?.is_empty();
         let on_scale = self.on_scale();
         let mut scale = DeepValue::from(deep_clone(live));
         let applied = on_scale.apply(&mut scale, config, force);
-        if is_first && !self.converts && !matches!(applied, Err(ApplyError::ObjectType { .. })) {
+        if is_first && !self.converts && !matches!(applied, Err(MergeError::ObjectType { .. })) {
             let step =
                 "failed to create manager for existing fields: failed to convert live object";
             return Err(inconvertible(step, &on_scale.subject(&Value::Null)));
@@ -192,8 +192,8 @@ fn in_scale(entry: &ManagerEntry) -> ManagerEntry {
     ManagerEntry { api_version: API_VERSION.to_owned(), fields, ..entry.clone() }
 }
 
-fn inconvertible(step: &str, subject: &str) -> ApplyError {
-    ApplyError::Conversion {
+fn inconvertible(step: &str, subject: &str) -> MergeError {
+    MergeError::Conversion {
         step: format!("{step} ({subject}) to proper version: "),
         error: no_version(API_VERSION),
     }

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::adapt::adapt;
-use super::managed_fields::{ManagedFields, ManagerEntry, Operation};
+use super::managed_fields::{ManagedFields, ManagedFieldsOperation, ManagerEntry};
 use super::versions::{ComparisonError, ConversionError, Differences, Versioned};
 use super::{FieldManager, NEVER_OWNED};
 use crate::field_set::{Below, FieldSet};
@@ -48,7 +48,7 @@ impl From<ComparisonError> for UpdateError {
 }
 
 impl FieldManager<'_> {
-    /// Returns the entries of a new object that somebody creates otherwise than by an apply. It is
+    /// Returns the entries of a new object that is created otherwise than by an apply. It is
     /// given without managed fields.
     ///
     /// # Errors
@@ -110,7 +110,7 @@ impl FieldManager<'_> {
     /// Adds the changed fields to the entry of the manager.
     fn take(&self, managed: &mut ManagedFields, mut changed: FieldSet) {
         changed.subtract(&NEVER_OWNED, Below::Stays);
-        let new = self.entry(Operation::Update);
+        let new = self.entry(ManagedFieldsOperation::Update);
         let id = new.identity();
         let mut entry = managed.0.remove(&id).unwrap_or(new);
         entry.fields.subtract(&NEVER_OWNED);

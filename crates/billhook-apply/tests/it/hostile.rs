@@ -106,7 +106,7 @@ fn nested_lists_in_other_orders() {
     }
 }
 
-/// Declared maps in declared maps, at whose bottom a manager gives up what nobody else owns.
+/// Declared maps in declared maps, at whose bottom a manager gives up what no other one owns.
 #[test]
 fn nested_maps_of_which_parts_are_given_up() {
     const LEVELS: usize = 2_000;

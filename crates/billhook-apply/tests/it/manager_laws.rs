@@ -2,7 +2,8 @@
 
 use billhook_apimachinery::value::DeepValue;
 use billhook_apply::{
-    ApplyError, Duplicates, FieldSet, ManagedFields, ManagerEntry, MergeSchema, Operation,
+    Duplicates, FieldSet, ManagedFields, ManagedFieldsOperation, ManagerEntry, MergeError,
+    MergeSchema,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -45,7 +46,11 @@ fn take(world: &mut World, step: &Step) -> bool {
     }
 }
 
-fn fields_of(managed: &ManagedFields, manager: &str, operation: Operation) -> FieldSet {
+fn fields_of(
+    managed: &ManagedFields,
+    manager: &str,
+    operation: ManagedFieldsOperation,
+) -> FieldSet {
     let is_own = |entry: &&ManagerEntry| entry.manager == manager && entry.operation == operation;
     managed.entries().find(is_own).map(ManagerEntry::fields).unwrap_or_default()
 }
@@ -54,7 +59,7 @@ fn owned(managed: &ManagedFields) -> FieldSet {
     managed.entries().fold(FieldSet::default(), |all, entry| all.union(&entry.fields()))
 }
 
-/// The fields of the objects here that nobody can own (SA-35).
+/// The fields of the objects here that cannot be owned (SA-35).
 fn never_owned() -> FieldSet {
     set(&json!({"f:apiVersion": {}, "f:kind": {}, "f:metadata": {".": {}, "f:name": {}}}))
 }
@@ -69,7 +74,7 @@ fn with_other_keys(object: &Value) -> Value {
     object
 }
 
-/// An object of which somebody owns a field of another version, unless nobody owns anything.
+/// An object with a field of another version that is owned, unless nothing is owned.
 fn with_other_version(object: &Value) -> Value {
     let mut object = object.clone();
     let entries = object.pointer_mut("/metadata/managedFields").and_then(Value::as_array_mut);
@@ -172,7 +177,7 @@ proptest! {
     }
 
     /// Entries that are written in another way are read; where they are not, the outcome is the
-    /// same, also if it is an error. So it is if somebody owns a field of another version, which
+    /// same, also if it is an error. So it is if a field of another version is owned, which
     /// goes through all versions.
     #[test]
     fn all_ways_of_an_apply_lead_to_the_same(
@@ -196,7 +201,7 @@ proptest! {
                 let mut after = before.clone();
                 let again = manager.apply(&mut after, &config, force);
                 // What an apply leaves may not be valid in the other version.
-                if matches!(again, Err(ApplyError::Conversion { .. })) {
+                if matches!(again, Err(MergeError::Conversion { .. })) {
                     continue;
                 }
                 prop_assert_eq!(&again, &outcome);
@@ -241,15 +246,15 @@ proptest! {
                 Step::Apply { manager, config, .. } => {
                     let config = typed(config, V1);
                     let applied = live(&schema, &config).field_set().difference(&never_owned());
-                    let last = fields_of(&entries, manager, Operation::Apply);
-                    prop_assert_eq!(fields_of(&world.managed, manager, Operation::Apply), applied.clone());
+                    let last = fields_of(&entries, manager, ManagedFieldsOperation::Apply);
+                    prop_assert_eq!(fields_of(&world.managed, manager, ManagedFieldsOperation::Apply), applied.clone());
                     last.difference(&applied)
                 }
                 Step::Update { manager, .. } => {
                     let before = before.unwrap_or_else(|| typed(&json!({}), V1));
                     let changes = live(&schema, &before).compare(after);
                     let changed = changes.modified.union(&changes.added).difference(&never_owned());
-                    let own = fields_of(&world.managed, manager, Operation::Update);
+                    let own = fields_of(&world.managed, manager, ManagedFieldsOperation::Update);
                     prop_assert!(changed.is_subset(&own));
                     FieldSet::default()
                 }
@@ -279,10 +284,10 @@ proptest! {
         manager in proptest::sample::select(&["a", "b", "c"][..]),
     ) {
         let mut world = world(&steps);
-        let last = fields_of(&world.managed, manager, Operation::Apply);
+        let last = fields_of(&world.managed, manager, ManagedFieldsOperation::Apply);
         let Some(before) = world.live.clone().filter(|_| !last.is_empty()) else { return Ok(()) };
         let is_own = |entry: &&ManagerEntry| {
-            entry.manager == manager && entry.operation == Operation::Apply
+            entry.manager == manager && entry.operation == ManagedFieldsOperation::Apply
         };
         let others = world.managed.entries().filter(|entry| !is_own(entry));
         let others = others.fold(FieldSet::default(), |all, entry| all.union(&entry.fields()));
@@ -301,7 +306,7 @@ proptest! {
         let mut world = World::new();
         world.apply("a", &own, false).unwrap();
         world.apply("b", &other, true).unwrap();
-        let fields_of = |name| fields_of(&world.managed, name, Operation::Apply);
+        let fields_of = |name| fields_of(&world.managed, name, ManagedFieldsOperation::Apply);
         let (last, others) = (fields_of("a"), fields_of("b"));
         let (schema, before, applied) = (schema(), world.live.clone().unwrap(), typed(&own, V1));
         let (object, config) = (live(&schema, &before), live(&schema, &applied));
@@ -316,7 +321,7 @@ proptest! {
         let expected = others.intersection(&changes.modified.union(&changes.added));
         match world.apply("a", &own, false) {
             Ok(()) => prop_assert!(expected.is_empty()),
-            Err(ApplyError::Conflicts(conflicts)) => {
+            Err(MergeError::Conflicts(conflicts)) => {
                 let [conflict] = conflicts.conflicts() else { panic!("one manager") };
                 prop_assert_eq!(&*conflict.owner.manager, "b");
                 prop_assert_eq!(&conflict.fields, &expected);

@@ -48,7 +48,7 @@ fn an_object_through_several_hands() {
 }
 
 /// SA-73: of an element that was applied without its keys nothing is owned but the element. Applied
-/// again it goes with its default keys, whoever else the object has as managers.
+/// again it goes with its default keys, whatever other managers the object has.
 #[test]
 fn an_element_with_default_keys_alone() {
     let ports = json!({

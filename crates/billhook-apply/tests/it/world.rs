@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use billhook_apimachinery::metadata::Time;
 use billhook_apimachinery::value::DeepValue;
 use billhook_apply::{
-    ApplyError, ConversionError, FieldManager, FieldSet, ManagedFields, MergeSchema, PathElement,
+    ConversionError, FieldManager, FieldSet, ManagedFields, MergeError, MergeSchema, PathElement,
     Versions,
 };
 use serde_json::{Value, json};
@@ -71,7 +71,7 @@ impl World {
         manager: &str,
         config: &Value,
         force: bool,
-    ) -> Result<(), ApplyError> {
+    ) -> Result<(), MergeError> {
         let config = typed(config, V1);
         let now = self.now();
         let manager = FieldManager::new(&self.definition, (V1, "Foo"), manager, now);

@@ -132,7 +132,7 @@ impl Meter {
     }
 }
 
-/// The bytes of a value that nobody else holds; the elements of lists and maps count alike.
+/// The bytes of a value that is not shared; the elements of lists and maps count alike.
 fn made_bytes(value: &Value<'_>) -> u64 {
     match value {
         Value::String(Text::Shared(text)) if Arc::strong_count(text) == 1 => text.len() as u64,

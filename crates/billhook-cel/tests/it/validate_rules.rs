@@ -333,7 +333,7 @@ fn expressions_have_costs() {
     }
 }
 
-/// CE-25: nobody knows how large a type is.
+/// CE-25: the size of a type is unknown.
 #[test]
 fn types_have_no_bound() {
     let schema = integer(&json!({"rule": "type(self) == type(1)"}));

@@ -1,7 +1,7 @@
 //! The outcomes of requests as JSON.
 
 use billhook_admission::{
-    Action, AdmissionOutcome, Difference, HookResult, IdempotenceFinding, Mutator, Stage, Step,
+    Action, AdmissionOutcome, FieldDifference, HookResult, IdempotenceFinding, Mutator, Stage, Step,
 };
 use billhook_apimachinery::value::deep_clone;
 use serde_json::Value;
@@ -125,7 +125,7 @@ fn hook_result(result: &HookResult) -> (&'static str, Option<&str>) {
     }
 }
 
-fn difference(difference: &Difference) -> Value {
+fn difference(difference: &FieldDifference) -> Value {
     let mut fields = Fields::default();
     fields.text("path", Some(difference.path.to_string()));
     fields.text("pointer", Some(difference.path.to_json_pointer()));

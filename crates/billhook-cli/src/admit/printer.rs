@@ -47,15 +47,15 @@ impl<'r> Printer<'r> {
 
     /// Prints an object, or a file, that makes no request.
     pub(super) fn problem(&mut self, problem: Problem, identity: Identity) -> io::Result<Status> {
-        let is_told = problem.once.clone().is_some_and(|thing| !self.told.insert(thing));
+        let is_reported = problem.once.clone().is_some_and(|thing| !self.told.insert(thing));
         let found = About::new(&problem.place, &identity).problem(&problem);
         let found = self.policy.apply(found);
         let status = problem.counted(&found);
         if let Form::Findings(collector) = &mut self.form {
-            collector.add(&problem.place, &identity, found, is_told)?;
+            collector.add(&problem.place, &identity, found, is_reported)?;
             return Ok(status);
         }
-        if !is_told && !found.is_empty() {
+        if !is_reported && !found.is_empty() {
             report::problem(&problem);
         }
         if let Form::Json(items) = &mut self.form {

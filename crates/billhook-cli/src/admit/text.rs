@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use anstyle::{AnsiColor, Style};
 use billhook::webhook::DecisionReason;
-use billhook_admission::{Action, AdmissionOutcome, Difference, HookResult, Stage, Step};
+use billhook_admission::{Action, AdmissionOutcome, FieldDifference, HookResult, Stage, Step};
 use billhook_findings::{Finding, Severity};
 
 use crate::admit::args::Admit;
@@ -137,7 +137,7 @@ fn why(reason: DecisionReason) -> &'static str {
     }
 }
 
-fn add_change(out: &mut String, change: &Difference) {
+fn add_change(out: &mut String, change: &FieldDifference) {
     let _ = writeln!(out, "    {}", visible(&change.to_string()));
 }
 

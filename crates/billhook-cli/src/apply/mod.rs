@@ -5,7 +5,7 @@ pub(crate) mod args;
 use std::fmt::Write as _;
 use std::io;
 
-use billhook::apply::{ApplyError as MergeError, Conflict, Operation};
+use billhook::apply::{Conflict, ManagedFieldsOperation, MergeError};
 use billhook::{ApplyError, CrdVersion, DecodeOptions, FieldManagement, Status as ApiStatus, Time};
 use billhook_admission::{
     Accepted, Chain, MemoryCluster, ObjectRequest, StoredObject, Subresource as For, Unreachable,
@@ -176,8 +176,8 @@ pub(crate) const CONFLICT_HELP: &str = "to take the fields over, apply with `--f
 fn explain(out: &mut String, conflict: &Conflict) {
     let owner = &conflict.owner;
     let mut how = match owner.operation {
-        Operation::Apply => "applied".to_owned(),
-        Operation::Update => "set by an update".to_owned(),
+        ManagedFieldsOperation::Apply => "applied".to_owned(),
+        ManagedFieldsOperation::Update => "set by an update".to_owned(),
     };
     let _ = write!(how, " in {}", owner.api_version);
     if !owner.subresource.is_empty() {

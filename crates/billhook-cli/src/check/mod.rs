@@ -258,7 +258,7 @@ impl Run<'_> {
     fn definitions(&self, kubernetes: KubernetesVersion) -> &[CustomResourceDefinition] {
         self.definitions.of(kubernetes).get_or_init(|| {
             let options = CrdOptions::default().kubernetes(kubernetes);
-            // What cannot be read is told where it is checked.
+            // What cannot be read is reported where it is checked.
             let (crds, _) = Crds::read(&[], self.config, self.inputs, options);
             crds.definitions().cloned().collect()
         })

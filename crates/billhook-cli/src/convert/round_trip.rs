@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use billhook::{CrdVersion, CustomResourceDefinition, Scope};
-use billhook_admission::{Admission, Difference, StoredObject, differences};
+use billhook_admission::{Admission, FieldDifference, StoredObject, differences};
 use billhook_apimachinery::split_api_version;
 use billhook_apimachinery::value::{DeepValue, deep_clone};
 use billhook_generation::{Oracle, set_metadata};
@@ -29,7 +29,7 @@ struct Way {
     /// How many objects went it.
     objects: usize,
     /// The fields in which the objects differ when they are back; each path once.
-    lost: Vec<Difference>,
+    lost: Vec<FieldDifference>,
     /// Why objects cannot be converted.
     failures: BTreeSet<String>,
 }

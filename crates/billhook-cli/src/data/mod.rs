@@ -1,6 +1,8 @@
 //! `billhook data`: the files of `billhook serve --data`, while no server has them open.
 
-use std::path::Path;
+mod import;
+
+use std::path::{Path, PathBuf};
 
 use billhook_apiserver::storage::{BackendError, Redb};
 use clap::{Args, Subcommand};
@@ -12,11 +14,16 @@ use crate::report;
 pub(crate) const HELP: &str = "\
 Exit status:
   0  all is well
-  2  the file cannot be opened: it is not there, damaged, of a newer release, or open in a server
+  2  the file cannot be opened: it is not there, damaged, of a newer release, or open in a server;
+     or objects cannot be imported: the file exists, or their kinds are unknown
+
+Imported objects are not validated; their resource versions are new. `billhook serve --load` creates objects
+that were not exported.
 
 Examples:
   billhook data check objects.data
-  billhook data export objects.data > objects.json";
+  billhook data export objects.data > objects.json
+  billhook data import restored.data objects.json";
 
 #[derive(Debug, Args)]
 pub(crate) struct Data {
@@ -32,12 +39,22 @@ enum DataCommand {
     Compact(OfFile),
     /// Print all objects as a list in JSON
     Export(OfFile),
+    /// Make a new file of a list of objects, as export prints it
+    Import(Import),
+}
+
+#[derive(Debug, Args)]
+struct Import {
+    /// New file for `billhook serve --data`
+    file: PathBuf,
+    /// List of objects and their CRDs in JSON
+    list: PathBuf,
 }
 
 #[derive(Debug, Args)]
 struct OfFile {
     /// File of `billhook serve --data`
-    file: std::path::PathBuf,
+    file: PathBuf,
 }
 
 pub(crate) fn run(command: &Data) -> Result<Status, RunError> {
@@ -45,6 +62,7 @@ pub(crate) fn run(command: &Data) -> Result<Status, RunError> {
         DataCommand::Check(OfFile { file }) => check(file),
         DataCommand::Compact(OfFile { file }) => compact(file),
         DataCommand::Export(OfFile { file }) => export(file),
+        DataCommand::Import(Import { file, list }) => import::run(file, list),
     }
 }
 

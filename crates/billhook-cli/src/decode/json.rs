@@ -15,7 +15,7 @@ use crate::report;
 pub(super) fn add(
     items: &mut Items,
     outcome: Outcome<'_>,
-    is_told: bool,
+    is_reported: bool,
     with_object: bool,
 ) -> io::Result<()> {
     let mut item = Fields::of_object(outcome.place, outcome.identity);
@@ -28,7 +28,7 @@ pub(super) fn add(
             done.changes
         }
         Err(problem) => {
-            if !is_told {
+            if !is_reported {
                 report::problem(&problem);
             }
             item.value("warnings", Value::Array(Vec::new()));

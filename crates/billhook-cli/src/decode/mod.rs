@@ -41,27 +41,27 @@ impl<'c> Printer<'c> {
         Printer { common, form: Form::new(common.findings, common.report, kind, text) }
     }
 
-    /// Prints an outcome; `is_told` says whether its problem was reported before.
+    /// Prints an outcome; `is_reported` says whether its problem was reported before.
     fn add(
         &mut self,
         outcome: Outcome<'_>,
         findings: Vec<Finding>,
-        is_told: bool,
+        is_reported: bool,
     ) -> io::Result<()> {
         match &mut self.form {
-            Form::Text(_) if is_told => Ok(()),
+            Form::Text(_) if is_reported => Ok(()),
             Form::Text(objects) => text::print(objects, &outcome, &findings, self.common),
-            Form::Json(items) => json::add(items, outcome, is_told, !self.common.check),
+            Form::Json(items) => json::add(items, outcome, is_reported, !self.common.check),
             Form::Status => {
                 let (warnings, problem) = match &outcome.result {
                     Ok(done) => (done.warnings.as_slice(), None),
                     Err(problem) => ([].as_slice(), Some(&**problem)),
                 };
                 report::client_warnings(warnings);
-                report::answer_of(problem.filter(|_| !is_told))
+                report::answer_of(problem.filter(|_| !is_reported))
             }
             Form::Findings(collector) => {
-                collector.add(&outcome.place, &outcome.identity, findings, is_told)
+                collector.add(&outcome.place, &outcome.identity, findings, is_reported)
             }
         }
     }
@@ -89,12 +89,12 @@ pub(crate) fn run(command: &Command) -> Result<Status, RunError> {
     let run = Run { command, crds: &crds };
     let policy = Policy::new(&config, &Known::default())?;
     let mut print = |event: Event<Outcome<'_>>| {
-        let Event::Done(Done { outcome, findings, is_told }) = event else { return Ok(()) };
+        let Event::Done(Done { outcome, findings, is_reported }) = event else { return Ok(()) };
         text::notes(&outcome, &mut used, run.is_request());
         if common.check && outcome.would_change() {
             status = status.max(Status::Changed);
         }
-        printer.add(outcome, findings, is_told)
+        printer.add(outcome, findings, is_reported)
     };
     let (threads, quiet) = (common.jobs.threads(), common.quiet);
     let pass = Pass { fixing: command.fixing(), policy, threads, quiet };

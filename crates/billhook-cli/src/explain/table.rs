@@ -21,7 +21,7 @@ pub(super) fn render(lines: &[&str]) -> String {
     let _ = writeln!(out, "{}", dashes.join(&" ".repeat(GAP)));
     let rows: Vec<Vec<String>> =
         rows.iter().map(|cells| row(cells, &widths, str::to_owned)).collect();
-    // Rows of several lines are told apart by empty ones.
+    // Rows of several lines are separated by empty ones.
     let between = if rows.iter().any(|lines| lines.len() > 1) { "\n" } else { "" };
     let rows: Vec<String> = rows.iter().map(|lines| lines.concat()).collect();
     out.push_str(&rows.join(between));

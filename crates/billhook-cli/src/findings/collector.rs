@@ -27,9 +27,9 @@ impl Collector {
         place: &Place,
         identity: &Identity,
         findings: Vec<Finding>,
-        is_told: bool,
+        is_reported: bool,
     ) -> io::Result<()> {
-        if is_told && !matches!(self.format, Format::Junit | Format::Tap) {
+        if is_reported && !matches!(self.format, Format::Junit | Format::Tap) {
             return Ok(());
         }
         self.add_subject(Subject::new(place.file.as_str(), subject(place, identity), findings))

@@ -170,7 +170,7 @@ impl<'a> About<'a> {
         let StatusCause { reason, message, field, .. } = cause;
         let finding = self.finding(Severity::Error, reason, &format!("{field}: {message}"));
         let Some(place) = self.place.of_finding() else { return finding };
-        // A field that is missing is told where it belongs.
+        // A missing field is reported where it belongs.
         let mut around = Some(field.as_str());
         while let Some(dotted) = around {
             if let Some(path) = place.resolve(dotted) {

@@ -102,6 +102,9 @@ pub(crate) struct Serve {
     /// roles that are bound to the user. Users in the group `system:masters` may do everything
     #[arg(long, value_name = "MODE", default_value = "AlwaysAllow", hide_possible_values = true)]
     pub(crate) authorization_mode: Mode,
+    /// Write a line for each request to this file: its time, client, user, verb, object and code
+    #[arg(long, value_name = "FILE")]
+    pub(crate) log: Option<PathBuf>,
     /// Write the least roles that the requests of the run needed, and their bindings, to this file at
     /// the end: for each user a ClusterRole, and a Role in each namespace
     #[arg(long, value_name = "FILE")]

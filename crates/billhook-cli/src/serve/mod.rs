@@ -5,6 +5,7 @@ mod args;
 mod control_plane;
 mod hosts;
 mod kubeconfig;
+mod log;
 mod roles;
 
 use std::error::Error;
@@ -209,6 +210,9 @@ async fn server(command: &Serve, controllers: &Controllers) -> Result<(Server, u
         true => builder.any_namespace(),
         false => builder.bootstrap(),
     };
+    if let Some(file) = &command.log {
+        builder = builder.on_request(log::to_file(file)?);
+    }
     if command.record_rbac.is_some() {
         builder = builder.record_permissions();
     }

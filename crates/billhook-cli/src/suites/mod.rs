@@ -99,7 +99,7 @@ fn update(
     for path in suites.iter().filter(|path| path.is_file()) {
         let mut is_updated = false;
         for _ in 0..MAX_ROUNDS {
-            // A suite that cannot be read is told when it is run.
+            // A suite that cannot be read is reported when it is run.
             let Ok(plan) = Plan::load(path, options) else { break };
             let runs = wanted(plan, filter);
             let Some(before) = runs.first().map(Run::source) else { break };

@@ -44,7 +44,7 @@ impl Printer {
             Event::Findings(findings) => return self.add_findings(findings),
         };
         let is_ignored = done.status() == Status::Fine;
-        let Done { outcome, findings, is_told } = done;
+        let Done { outcome, findings, is_reported } = done;
         let used = outcome.used.iter();
         let notes = used.flat_map(|(crd, version)| self.used.notes(crd, version, true));
         notes.for_each(|note| report::warning(&note));
@@ -54,12 +54,12 @@ impl Printer {
         );
         match &mut self.form {
             Form::Findings(collector) => {
-                collector.add(&outcome.place, &outcome.identity, findings, is_told)
+                collector.add(&outcome.place, &outcome.identity, findings, is_reported)
             }
-            Form::Status => print_answer(&outcome, is_told),
+            Form::Status => print_answer(&outcome, is_reported),
             _ if self.quiet && is_valid => Ok(()),
-            Form::Json(items) => items.add(item(outcome, is_told)),
-            Form::Text(()) if is_told => Ok(()),
+            Form::Json(items) => items.add(item(outcome, is_reported)),
+            Form::Text(()) if is_reported => Ok(()),
             Form::Text(()) => print_text(&outcome, &findings, is_ignored),
         }
     }
@@ -88,13 +88,13 @@ fn word(verdict: Verdict) -> (&'static str, Style) {
     }
 }
 
-fn print_answer(outcome: &Outcome<'_>, is_told: bool) -> io::Result<()> {
+fn print_answer(outcome: &Outcome<'_>, is_reported: bool) -> io::Result<()> {
     match &outcome.result {
         Ok(checked) => {
             report::client_warnings(&checked.warnings);
             report::answer(checked.validation.status().as_ref())
         }
-        Err(problem) => report::answer_of(Some(&**problem).filter(|_| !is_told)),
+        Err(problem) => report::answer_of(Some(&**problem).filter(|_| !is_reported)),
     }
 }
 
@@ -125,7 +125,7 @@ pub(crate) fn line(out: &mut String, label: &str, style: Style, text: &str) {
     let _ = writeln!(out, "  {style}{label}:{style:#} {}", visible(text));
 }
 
-fn item(outcome: Outcome<'_>, is_told: bool) -> Fields {
+fn item(outcome: Outcome<'_>, is_reported: bool) -> Fields {
     let mut item = Fields::of_object(outcome.place, outcome.identity);
     match outcome.result {
         Ok(Checked { warnings, validation }) => {
@@ -136,7 +136,7 @@ fn item(outcome: Outcome<'_>, is_told: bool) -> Fields {
             item.text("message", validation.status_message());
         }
         Err(problem) => {
-            if !is_told {
+            if !is_reported {
                 report::problem(&problem);
             }
             let refused = problem.status == Status::Refused;

@@ -95,6 +95,36 @@ fn files_are_checked_shrunk_and_exported() {
     assert_eq!(foos[0]["metadata"]["name"], "a");
 }
 
+/// Exported objects are imported as they were, and served.
+#[test]
+fn exported_objects_are_imported() {
+    let (crd, file) = files("data-import");
+    let path = file.to_str().unwrap();
+    let server = start(&["--crd", crd.to_str().unwrap()], &file);
+    assert_eq!(create(&server, "a"), 201);
+    let uid = |server: &Running| list(server)["items"][0]["metadata"]["uid"].clone();
+    let before = uid(&server);
+    drop(server);
+    let exported = data(&["export", path]).stdout;
+    let (list_file, copy) = (file.with_extension("json"), file.with_extension("copy"));
+    std::fs::write(&list_file, &exported).unwrap();
+    let (from, to) = (list_file.to_str().unwrap(), copy.to_str().unwrap());
+    let _ = std::fs::remove_file(&copy);
+    let imported = data(&["import", to, from]);
+    assert_eq!(imported.status.code(), Some(0), "{}", String::from_utf8_lossy(&imported.stderr));
+    assert!(data(&["export", to]).stdout == exported, "all is exported again");
+    assert_eq!(data(&["import", to, from]).status.code(), Some(2), "the file exists");
+    assert_eq!(uid(&start(&[], &copy)), before);
+
+    let foo = r#"{"apiVersion":"example.com/v1","kind":"Nothing","metadata":{"name":"a"}}"#;
+    std::fs::write(&list_file, format!(r#"{{"items":[{foo}]}}"#)).unwrap();
+    std::fs::remove_file(&copy).unwrap();
+    let refused = data(&["import", to, from]);
+    let text = String::from_utf8_lossy(&refused.stderr);
+    assert!(text.contains("no CRD in the list defines `Nothing`"), "{text}");
+    assert!(!copy.exists());
+}
+
 #[test]
 fn unusable_files_are_refused() {
     let (crd, file) = files("data-unusable");

@@ -119,7 +119,7 @@ fn watches_that_nobody_reads_are_given_up() {
     // Each of them missed 100 megabytes; changes of 64 are remembered, for all together.
     let grown = server.memory().saturating_sub(memory) / MEGABYTE;
     assert!(grown < 256, "{grown} megabytes are kept for watches that nobody reads");
-    // Who reads too late is told to begin again: the stream ends.
+    // A client that reads too late has to begin again: the stream ends.
     let mut late = unread.pop().unwrap();
     late.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
     let mut told = Vec::new();

@@ -1,4 +1,4 @@
-//! `billhook serve` decides by roles, and writes those that a run needed (BK-650).
+//! `billhook serve` decides by roles, writes those that a run needed, and logs requests (BK-650).
 
 use std::process::Command;
 
@@ -72,4 +72,18 @@ rules:
         "compared_roles",
         files.run("check --used-rbac DIR/used.yaml DIR/role.yaml")
     );
+}
+
+/// The log has a line for each request.
+#[test]
+fn requests_are_logged() {
+    let files = Scratch::new("serve-log", &[]);
+    let file = files.path().join("requests.log");
+    let log = file.to_str().unwrap();
+    let server = Running::start(&["--http", "--listen", "127.0.0.1:0", "--log", log]);
+    server.send("GET", "/api/v1/namespaces/default/pods/a", "User-Agent: shop/v1\r\n", "");
+    end(server);
+    let lines = files.text("requests.log");
+    let own = lines.lines().find(|line| line.contains(" shop ")).unwrap();
+    assert!(own.ends_with(" shop system:admin get pods default/a 404"), "{own}");
 }

@@ -108,7 +108,7 @@ impl Sync {
         let max = self.autoscaler.int("/spec/maxReplicas").unwrap_or(min);
         set(&mut self.status, &["currentReplicas"], wanted.into());
         let (size, why) = match wanted {
-            0 if min != 0 => return self.is_disabled(),
+            0 if min != 0 => return self.note_disabled(),
             wanted if wanted > max => (max, "Current number of Replicas above Spec.MaxReplicas"),
             wanted if wanted < min => (min, "Current number of Replicas below Spec.MinReplicas"),
             _ => return self.without_metrics(),
@@ -116,12 +116,12 @@ impl Sync {
         set(&mut scale, &["spec", "replicas"], size.into());
         let write = Request::replace(&target.path, &scale);
         Plan::nothing().then(vec![write], move |outcomes| match outcomes.first() {
-            Some(outcome) if outcome.is_success() => self.is_resized(size, why),
-            failed => self.is_not_resized(size, why, &why_of(failed)),
+            Some(outcome) if outcome.is_success() => self.note_size(size, why),
+            failed => self.keep_size(size, why, &why_of(failed)),
         })
     }
 
-    fn is_resized(mut self, size: i64, why: &str) -> Plan {
+    fn note_size(mut self, size: i64, why: &str) -> Plan {
         let message = format!("the HPA controller was able to update the target scale to {size}");
         self.condition(["AbleToScale", "True", "SucceededRescale", &message]);
         set(&mut self.status, &["desiredReplicas"], size.into());
@@ -131,14 +131,14 @@ impl Sync {
         Plan::nothing().event(event).and(self.write())
     }
 
-    fn is_not_resized(mut self, size: i64, because: &str, why: &str) -> Plan {
+    fn keep_size(mut self, size: i64, because: &str, why: &str) -> Plan {
         let message = format!("the HPA controller was unable to update the target scale: {why}");
         self.condition(["AbleToScale", "False", "FailedUpdateScale", &message]);
         let message = format!("New size: {size}; reason: {because}; error: {why}");
         self.warn("FailedRescale", message).and(self.write())
     }
 
-    fn is_disabled(mut self) -> Plan {
+    fn note_disabled(mut self) -> Plan {
         let message = "scaling is disabled since the replica count of the target is zero";
         self.condition(["ScalingActive", "False", "ScalingDisabled", message]);
         set(&mut self.status, &["desiredReplicas"], 0.into());

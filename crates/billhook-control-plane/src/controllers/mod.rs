@@ -12,9 +12,11 @@
 //!    `ownership`, `pods`, `conditions` and `slow_start`.
 
 mod autoscalers;
+mod certificate_requests;
 mod deployments;
 mod disruption_budgets;
 mod endpoints;
+mod event_expiry;
 mod nodes;
 mod quotas;
 mod replica_sets;
@@ -29,9 +31,11 @@ mod volumes;
 use std::sync::Arc;
 
 use self::autoscalers::Autoscalers;
+use self::certificate_requests::CertificateRequests;
 use self::deployments::Deployments;
 use self::disruption_budgets::DisruptionBudgets;
 use self::endpoints::{EndpointSlices, Endpoints, Mirroring};
+use self::event_expiry::EventExpiry;
 use self::nodes::{NodeTaints, NodeTtl, PodGarbage, SilentNodes, TaintEviction, UnreadyNodes};
 use self::quotas::Quotas;
 use self::replica_sets::ReplicaSets;
@@ -49,15 +53,16 @@ use crate::controller::Controller;
 pub fn all() -> Vec<Arc<dyn Controller>> {
     vec![
         Arc::new(Autoscalers),
+        Arc::new(ClaimProtection),
+        Arc::new(CertificateRequests),
+        Arc::new(Claims),
         Arc::new(Deployments),
         Arc::new(DisruptionBudgets),
         Arc::new(EndpointSlices::default()),
         Arc::new(Endpoints::default()),
+        Arc::new(EventExpiry),
         Arc::new(Mirroring),
-        Arc::new(SilentNodes),
-        Arc::new(UnreadyNodes),
         Arc::new(NodeTaints),
-        Arc::new(TaintEviction),
         Arc::new(NodeTtl),
         Arc::new(PodGarbage::default()),
         Arc::new(Quotas),
@@ -65,11 +70,12 @@ pub fn all() -> Vec<Arc<dyn Controller>> {
         Arc::new(ReplicaSets::of_replication_controllers()),
         Arc::new(RoleAggregation),
         Arc::new(ServiceAccounts),
+        Arc::new(SilentNodes),
+        Arc::new(TaintEviction),
         Arc::new(TerminatingNamespaces),
         Arc::new(TokenSecrets),
-        Arc::new(Claims),
-        Arc::new(Volumes),
-        Arc::new(ClaimProtection),
+        Arc::new(UnreadyNodes),
         Arc::new(VolumeProtection),
+        Arc::new(Volumes),
     ]
 }

@@ -2,7 +2,6 @@
 
 mod container;
 mod document;
-mod heartbeats;
 mod kubelet;
 mod node;
 mod pod;
@@ -13,9 +12,8 @@ mod script;
 mod status;
 
 pub use self::document::RuleError;
-pub(crate) use self::heartbeats::Heartbeats;
 pub(crate) use self::kubelet::Kubelet;
-pub(crate) use self::node::{permit, register};
+pub(crate) use self::node::{SIMULATED, permit, register};
 pub use self::rule::{Pods, Rule};
 pub(crate) use self::rules::Simulation;
 pub(crate) use self::scheduler::Scheduler;

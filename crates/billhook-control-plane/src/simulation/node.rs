@@ -16,6 +16,10 @@ const ROLE: &str = "system:node";
 /// The binding that lets simulated nodes work where roles decide what users may do.
 const BINDING: &str = "billhook:nodes";
 
+/// The annotation of nodes that need not renew their leases to be heard of, so that idle time costs
+/// nothing. A node that loses it falls silent.
+pub(crate) const SIMULATED: &str = "billhook.dev/simulated";
+
 /// Returns the account of a node.
 pub(super) fn account(manager: &str, name: &str) -> Account {
     let user = UserInfo::named(format!("system:node:{name}"));
@@ -67,7 +71,7 @@ fn node(name: &str, now: Timestamp) -> Value {
     let room = json!({"cpu": "1k", "memory": "1Ti", "pods": "1M"});
     json!({
         "apiVersion": "v1", "kind": "Node",
-        "metadata": {"name": name, "labels": {
+        "metadata": {"name": name, "annotations": {SIMULATED: "true"}, "labels": {
             "kubernetes.io/arch": "amd64", "kubernetes.io/hostname": name,
             "kubernetes.io/os": "linux",
         }},

@@ -2,7 +2,6 @@
 
 use billhook_apimachinery::FieldError;
 use billhook_apimachinery::label_selector::Selector;
-use billhook_apimachinery::value::deep_eq;
 use serde_json::Value;
 
 use crate::behavior::{Findings, WriteContext};
@@ -11,6 +10,7 @@ use crate::rules;
 use crate::values::path;
 use crate::workloads::{
     invalid_selector, is_empty_selector, parse_selector, part, runs_always, template_labels,
+    warn_of_changes,
 };
 
 /// Validates the selector and the template of a Deployment or a ReplicaSet (BK-301, BK-302).
@@ -62,9 +62,7 @@ pub(super) fn validate_as(
 ) {
     let before = found.warnings.len();
     pod_template::validate(template, &path(&["spec", "template"]), context, found);
-    if old.is_some_and(|old| deep_eq(part(old, "/spec"), part(object, "/spec"))) {
-        found.warnings.truncate(before);
-    }
+    warn_of_changes(found, before, "/spec", object, old);
 }
 
 /// Returns what the selector of an object selects, after the checks that StatefulSets and DaemonSets

@@ -10,7 +10,9 @@ use super::schedule;
 use crate::behavior::{Behavior, Findings, WriteContext};
 use crate::core::pod_template;
 use crate::values::{items, object_mut, path, set_missing, text};
-use crate::workloads::{NONE, containers, invalid_selector, part, selector_cell, warn_of_name};
+use crate::workloads::{
+    NONE, containers, invalid_selector, part, selector_cell, warn_of_changes, warn_of_name,
+};
 use crate::{cells, rules};
 
 /// The longest name: the names of its Jobs are longer.
@@ -56,7 +58,9 @@ impl Behavior for CronJob {
         let policy = text(spec, "/concurrencyPolicy");
         let at_policy = at.clone().name("concurrencyPolicy");
         rules::one_of(errors, &at_policy, policy, &["Allow", "Forbid", "Replace"]);
+        let warned = found.warnings.len();
         validate_template(spec, context, found);
+        warn_of_changes(found, warned, "/spec", cron_job, old);
         let limits = ["successfulJobsHistoryLimit", "failedJobsHistoryLimit"];
         rules::members_not_negative(&mut found.errors, &at, spec, &limits);
     }

@@ -8,6 +8,7 @@ use super::pod::warnings::warnings;
 use super::pod::{annotations, defaults, spec};
 use crate::behavior::{Behavior, Findings, WriteContext};
 use crate::values::{items, object_mut, path, text};
+use crate::workloads::warn_of_changes;
 use crate::{cells, rules};
 
 /// Sets the defaults of a template.
@@ -71,12 +72,13 @@ impl Behavior for PodTemplate {
     fn validate(
         &self,
         object: &Value,
-        _: Option<&Value>,
+        old: Option<&Value>,
         context: &WriteContext<'_>,
         found: &mut Findings,
     ) {
         if let Some(template) = object.get("template") {
             validate(template, &path(&["template"]), context, found);
+            warn_of_changes(found, 0, "/template", object, old);
         }
     }
 

@@ -3,7 +3,6 @@
 use billhook_apimachinery::label_selector::LabelSelector;
 use billhook_apimachinery::metadata::Time;
 use billhook_apimachinery::record::FieldValue as _;
-use billhook_apimachinery::value::deep_eq;
 use billhook_apimachinery::{FieldError, KubernetesVersion};
 use serde_json::{Value, json};
 
@@ -12,7 +11,7 @@ use crate::behavior::{Behavior, Findings, WriteContext};
 use crate::values::{integer, object_mut, path, section, set_missing};
 use crate::workloads::{
     at_most_replicas, available_at_most_ready, containers, labels_cell, part, runs_always,
-    template_labels, warn_of_name,
+    template_labels, warn_of_changes, warn_of_name,
 };
 use crate::{cells, rules};
 
@@ -64,9 +63,7 @@ impl Behavior for ReplicationController {
             }
             let before = found.warnings.len();
             pod_template::validate(template, &at_template, context, found);
-            if old.is_some_and(|old| deep_eq(part(old, "/spec"), spec)) {
-                found.warnings.truncate(before);
-            }
+            warn_of_changes(found, before, "/spec", controller, old);
             runs_always(&mut found.errors, &at_template, template, "ReplicationController");
         }
         let numbers = ["replicas", "minReadySeconds"];

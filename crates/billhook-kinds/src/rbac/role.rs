@@ -87,7 +87,7 @@ fn validate_aggregation(
         let before = errors.len();
         label_selector(errors, &at, Some(selector), kubernetes);
         if errors.len() > before {
-            errors.push(FieldError::invalid(at, selector.clone(), "invalid label selector."));
+            errors.push(FieldError::invalid(at, Value::Null, "invalid label selector."));
         }
     }
 }

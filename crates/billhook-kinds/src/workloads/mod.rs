@@ -132,6 +132,20 @@ pub(crate) fn warn_of_name(object: &Value, old: Option<&Value>, found: &mut Find
     }
 }
 
+/// Forgets the warnings about a template, those after the first ones, if an update leaves the part at
+/// a place as it is.
+pub(crate) fn warn_of_changes(
+    found: &mut Findings,
+    first: usize,
+    place: &str,
+    object: &Value,
+    old: Option<&Value>,
+) {
+    if old.is_some_and(|old| deep_eq(part(old, place), part(object, place))) {
+        found.warnings.truncate(first);
+    }
+}
+
 /// The part of a value at a place; null if there is none.
 pub(crate) fn part<'o>(object: &'o Value, place: &str) -> &'o Value {
     object.pointer(place).unwrap_or(&Value::Null)

@@ -87,3 +87,18 @@ fn specs_are_warned_of() {
     let body = json!({"metadata": {"name": "p"}, "spec": spec});
     assert_eq!(write("Pod", &body, None, "").1.warnings, of_pods);
 }
+
+#[test]
+fn unchanged_templates_are_not_warned_of_again() {
+    // BK-115
+    let spec = json!({
+        "containers": [{"name": "c", "image": "i"}], "terminationGracePeriodSeconds": -1,
+    });
+    let body = json!({"metadata": {"name": "t"}, "template": {"spec": spec}});
+    let (template, found) = write("PodTemplate", &body, None, "");
+    assert_eq!(found.warnings.len(), 1);
+    assert_eq!(write("PodTemplate", &template, Some(&template), "").1.warnings, [""; 0]);
+    let mut changed = template.clone();
+    changed["template"]["spec"]["hostname"] = "h".into();
+    assert_eq!(write("PodTemplate", &changed, Some(&template), "").1.warnings.len(), 1);
+}

@@ -38,6 +38,12 @@ fn an_aggregation_names_roles() {
     let expected = "aggregationRule.clusterRoleSelectors: Required value: at least one \
                     clusterRoleSelector required if aggregationRule is non-nil";
     assert_eq!(errors, [expected]);
+    let selector = json!({"matchLabels": {"-": "a"}});
+    let role = json!({"aggregationRule": {"clusterRoleSelectors": [selector]}});
+    let errors = Subject::new(GROUP, "ClusterRole").errors(role, None);
+    let expected =
+        "aggregationRule.clusterRoleSelectors[0]: Invalid value: null: invalid label selector.";
+    assert_eq!(errors[1], expected, "the selector that was not made is shown");
 }
 
 /// BK-401.

@@ -192,6 +192,31 @@ fn indexed_jobs_have_limits() {
 }
 
 #[test]
+fn a_success_policy_requires_indexes() {
+    // BK-305
+    let policy = json!({"rules": [{"succeededCount": 1}]});
+    let shown = "spec.successPolicy: Invalid value: \
+                 {\"Rules\":[{\"SucceededIndexes\":null,\"SucceededCount\":1}]}: requires indexed \
+                 completion mode";
+    let unknown = "spec.completionMode: Unsupported value: \"x\": supported values: \
+                   \"NonIndexed\", \"Indexed\"";
+    for (mode, expected) in [("NonIndexed", vec![shown]), ("x", vec![unknown, shown])] {
+        let spec = json!({"completionMode": mode, "successPolicy": policy});
+        assert_eq!(errors(&write(&job(&spec), None, "").1), expected, "{mode}");
+    }
+    let many = json!({
+        "completionMode": "Indexed", "completions": 100_001, "parallelism": 10_001,
+        "backoffLimitPerIndex": 1,
+    });
+    let expected = [
+        "spec.maxFailedIndexes: Required value: must be specified when completions is above 100000",
+        "spec.parallelism: Invalid value: 10001: must be less than or equal to 10000 when \
+         completions are above 100000 and used with backoff limit per index",
+    ];
+    assert_eq!(errors(&write(&job(&many), None, "").1), expected);
+}
+
+#[test]
 fn pods_of_suspended_jobs_may_move() {
     // BK-305
     let old = created(&job(&json!({"suspend": true})));

@@ -15,8 +15,8 @@ pub use binding::{
 pub use mutating::{MutatingAdmissionPolicy, MutatingPolicySpec, Mutation, MutationExpression};
 pub use read::{PolicyDocument, PolicyError, PolicyKind};
 pub use validating::{
-    AuditAnnotationExpression, ExpressionWarning, TypeChecking, ValidatingAdmissionPolicy,
-    ValidatingPolicySpec, ValidatingPolicyStatus, Validation,
+    AuditAnnotationExpression, ExpressionWarning, PolicyValidation, TypeChecking,
+    ValidatingAdmissionPolicy, ValidatingPolicySpec, ValidatingPolicyStatus,
 };
 
 /// The API group of policies.

@@ -34,7 +34,7 @@ record! {
         /// Which requests it is for.
         pub match_constraints: Option<MatchResources> = "matchConstraints" [2],
         /// Expressions that must be true.
-        pub validations: Vec<Validation> = "validations" [3],
+        pub validations: Vec<PolicyValidation> = "validations" [3],
         /// The effect of an error: `Fail` or `Ignore`.
         pub failure_policy: Option<String> = "failurePolicy" [4] of "v1.FailurePolicyType",
         /// Expressions whose values go to the audit log.
@@ -48,7 +48,7 @@ record! {
     /// One validation of a policy.
     #[derive(Clone, Debug, Default, PartialEq, Eq)]
     #[non_exhaustive]
-    pub struct Validation = "Validation" {
+    pub struct PolicyValidation = "Validation" {
         /// The expression, which must be true.
         pub expression: String = "expression" [1] @required,
         /// The message if it is not.

@@ -7,8 +7,8 @@ use billhook_cel::Value;
 
 use super::PolicyLint;
 use crate::document::{
-    MutatingAdmissionPolicy, MutatingPolicySpec, PolicyDocument, ValidatingAdmissionPolicy,
-    ValidatingPolicySpec, Validation,
+    MutatingAdmissionPolicy, MutatingPolicySpec, PolicyDocument, PolicyValidation,
+    ValidatingAdmissionPolicy, ValidatingPolicySpec,
 };
 use crate::expression::expression_path;
 use crate::program::{BUDGET, CALL_LIMIT, Evaluated, Pass, Role};
@@ -70,7 +70,9 @@ impl PolicyDocument {
         lints: &mut Vec<PolicyLint>,
     ) {
         let compiled = Validating::new(String::new(), &policy.spec, Vec::new(), kubernetes);
-        for (index, Validation { expression, .. }) in policy.spec.validations.iter().enumerate() {
+        for (index, PolicyValidation { expression, .. }) in
+            policy.spec.validations.iter().enumerate()
+        {
             let message = if is_constant(&compiled, index) {
                 "the validation is true whatever the request: it never fails"
             } else if is_decided(typed, expression) {

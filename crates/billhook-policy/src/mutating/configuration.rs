@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use billhook_apimachinery::GroupVersionKind;
 use billhook_apimachinery::print::{plain_float, quote};
 use billhook_apimachinery::value::{DeepValue, deep_clone, grow};
-use billhook_apply::{Duplicates, Foreign, ForeignValues, MergeSchema, Step};
+use billhook_apply::{Duplicates, Foreign, ForeignValues, MergeSchema, PathStep};
 use billhook_cel::{List, Map, Value};
 use serde_json::{Map as JsonMap, Number, Value as Json};
 
@@ -101,7 +101,7 @@ fn check_names(value: &Value<'_>, path: &mut String, problems: &mut Vec<String>)
 /// expression, which no type fits.
 #[derive(Default)]
 struct Conversion {
-    path: Vec<Step>,
+    path: Vec<PathStep>,
     foreign: ForeignValues,
 }
 
@@ -111,7 +111,7 @@ impl Conversion {
         match value {
             Value::List(list) if !matches!(list, List::Json(..)) => {
                 let items = list.iter().enumerate().map(|(index, item)| match item {
-                    Ok(item) => self.at(Step::Index(index), |own| own.element(&item)),
+                    Ok(item) => self.at(PathStep::Index(index), |own| own.element(&item)),
                     Err(_) => Json::Null,
                 });
                 Json::Array(items.collect())
@@ -119,7 +119,7 @@ impl Conversion {
             Value::Map(map @ Map::Values(_)) if map.type_name().is_none() => match members(map) {
                 Ok(members) => {
                     let member = |(name, value): (String, Value<'_>)| {
-                        let json = self.at(Step::Name(name.clone()), |own| own.element(&value));
+                        let json = self.at(PathStep::Name(name.clone()), |own| own.element(&value));
                         (name, json)
                     };
                     Json::Object(members.into_iter().map(member).collect())
@@ -171,13 +171,13 @@ impl Conversion {
             return self.foreign(text);
         }
         let member = |(name, value): (String, Value<'_>)| {
-            let json = self.at(Step::Name(name.clone()), |own| own.member(&value));
+            let json = self.at(PathStep::Name(name.clone()), |own| own.member(&value));
             (name, json)
         };
         Json::Object(entries.into_iter().map(member).collect::<JsonMap<_, _>>())
     }
 
-    fn at(&mut self, step: Step, convert: impl FnOnce(&mut Self) -> Json) -> Json {
+    fn at(&mut self, step: PathStep, convert: impl FnOnce(&mut Self) -> Json) -> Json {
         self.path.push(step);
         let json = convert(self);
         self.path.pop();

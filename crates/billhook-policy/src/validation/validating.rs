@@ -9,7 +9,7 @@ use billhook_apimachinery::{FieldError, FieldPath, KubernetesVersion};
 use serde_json::{Value, json};
 
 use super::common::{Checks, Stored, spec};
-use crate::document::{AuditAnnotationExpression, ValidatingPolicySpec, Validation};
+use crate::document::{AuditAnnotationExpression, PolicyValidation, ValidatingPolicySpec};
 use crate::program::Role;
 
 /// How many annotations a policy may have.
@@ -54,8 +54,8 @@ fn stored_expressions(policy: &ValidatingPolicySpec) -> Stored<'_> {
 }
 
 impl Checks<'_> {
-    fn validation(&mut self, validation: &Validation, path: &FieldPath) {
-        let Validation { expression, message, reason, message_expression } = validation;
+    fn validation(&mut self, validation: &PolicyValidation, path: &FieldPath) {
+        let PolicyValidation { expression, message, reason, message_expression } = validation;
         let at = |name: &str| path.clone().name(name);
         if expression.trim().is_empty() {
             let detail = "expression is not specified";

@@ -1,7 +1,7 @@
 //! How cases fail.
 
 use billhook_suite::{
-    CreateCase, Failure, Runner, RunnerError, Stage, Suite, SuiteError, UpdateCase,
+    CaseStage, CreateCase, Failure, Runner, RunnerError, Suite, SuiteError, UpdateCase,
 };
 use serde_json::{Value, json};
 
@@ -70,18 +70,18 @@ fn updates() {
         other => panic!("{other}"),
     };
     let failure = update(|case| case.initial = object("spec: {keep: 0}"));
-    assert_eq!(stage(&failure), Stage::Create);
+    assert_eq!(stage(&failure), CaseStage::Create);
     let failure = update(|case| case.updated = object("spec: {keep: 0}"));
-    assert_eq!(stage(&failure), Stage::Update);
+    assert_eq!(stage(&failure), CaseStage::Update);
     let failure = update(|case| case.updated = object("status: {count: -1}"));
-    assert_eq!(stage(&failure), Stage::UpdateStatus);
+    assert_eq!(stage(&failure), CaseStage::UpdateStatus);
     let failure = update(|case| case.expected_status_error = "x".to_owned());
-    assert_eq!(stage(&failure), Stage::UpdateStatus);
+    assert_eq!(stage(&failure), CaseStage::UpdateStatus);
     let failure = update(|case| {
         case.updated = object("");
         case.expected_status_error = "x".to_owned();
     });
-    assert_eq!(stage(&failure), Stage::UpdateStatus);
+    assert_eq!(stage(&failure), CaseStage::UpdateStatus);
     let failure = update(|case| {
         let patch = json!({"op": "remove", "path": "/spec/nothing"});
         case.initial_crd_patches.push(patch.into());

@@ -64,7 +64,7 @@ const RESOURCE: (&str, &str) = ("resource.k8s.io", "v1");
 const SCHEDULING: (&str, &str) = ("scheduling.k8s.io", "v1");
 const STORAGE: (&str, &str) = ("storage.k8s.io", "v1");
 
-/// The resources that are served unless a server is told otherwise and that can be written,
+/// The resources that are served unless a server is configured otherwise and that can be written,
 /// groups in the order of their names, versions in the order of preference.
 pub(super) const BUILT_IN: &[BuiltIn] = &[
     namespaced(CORE, "bindings", "Binding", NONE),

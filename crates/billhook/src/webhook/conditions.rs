@@ -60,7 +60,7 @@ pub enum ConditionResult {
     Error(String),
     /// It cannot be compiled; the text of the compiler.
     CompilationError(String),
-    /// It cannot be told without a cluster; unless another condition is false, the decision is
+    /// It cannot be known without a cluster; unless another condition is false, the decision is
     /// [`Decision::NotEvaluated`].
     Undecided,
 }

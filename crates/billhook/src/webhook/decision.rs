@@ -40,7 +40,7 @@ pub enum Decision {
     Skipped(DecisionReason),
     /// The whole request is refused, whatever the webhook's failure policy is (WM-07).
     Rejected(DecisionReason, Status),
-    /// It is called if its match conditions hold, and nobody evaluated them.
+    /// It is called if its match conditions hold, which were not evaluated.
     NotEvaluated(Match),
 }
 

@@ -106,7 +106,7 @@ impl BuiltIn {
 }
 
 impl EquivalentResources {
-    /// The built-in resources that a server of Kubernetes 1.36 serves unless told otherwise
+    /// The built-in resources that a server of Kubernetes 1.36 serves by default
     /// (WM-48). The two resources for events share their storage.
     pub fn built_in() -> Self {
         let mut registry = EquivalentResources::new();

@@ -52,7 +52,7 @@ impl EquivalentResources {
     }
 
     /// Adds a resource or a subresource of it, and the kind of its objects, which is empty if
-    /// nobody knows it. The order of registration is the order of preference (WM-47).
+    /// it is unknown. The order of registration is the order of preference (WM-47).
     pub fn register(
         &mut self,
         resource: GroupVersionResource,

@@ -49,7 +49,7 @@ pub use decode::ConfigurationError;
 pub use discovery::ApiResource;
 pub use equivalence::EquivalentResources;
 pub use index::MatcherIndex;
-pub use lints::{Lint, LintCode, Severity, lint_together};
+pub use lints::{Lint, LintCode, LintSeverity, lint_together};
 pub use match_conditions_cel::CelConditions;
 pub use matcher::{RequestMatcher, Selection};
 #[cfg(feature = "k8s-openapi")]

@@ -62,7 +62,7 @@ fn changed_text_takes_a_few_buffers() {
     }
 }
 
-/// The inputs of a decision are only kept if somebody asks for it.
+/// The inputs of a decision are only kept on demand.
 #[test]
 fn webhooks_that_are_not_called_take_no_memory() {
     let (namespaces, registry) = (namespaces(), EquivalentResources::built_in());

@@ -44,7 +44,7 @@ proptest! {
     }
 }
 
-/// CV-32: it could not be told which of two versions an object is of.
+/// CV-32: which of two versions an object is of would be unknown.
 #[test]
 fn versions_have_names_of_their_own() {
     let mut definition = billhook_testing::definition_with(&json!({"type": "object"}), false);
@@ -57,7 +57,7 @@ fn versions_have_names_of_their_own() {
     );
 }
 
-/// RP-12: whoever reads the type of a body counts each `apiVersion` and `kind`, in any case.
+/// RP-12: a reader of the type of a body counts each `apiVersion` and `kind`, in any case.
 #[test]
 fn the_type_of_a_body_is_read_from_all_its_members() {
     let version = version_with(&json!({"type": "object"}), Dialect::Kubernetes, false);

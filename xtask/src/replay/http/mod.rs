@@ -67,6 +67,29 @@ impl Conversation {
         serde_json::from_str(line).map_err(|error| error.to_string())
     }
 
+    /// Whether it is about the built-in kinds of a server without the controllers of a cluster.
+    pub(super) fn is_of_kinds(&self) -> bool {
+        self.crds.is_none() && !self.has_controllers
+    }
+
+    /// The paths of its requests.
+    pub(super) fn paths(&self) -> impl Iterator<Item = &str> {
+        self.requests().map(|request| request.path.as_str())
+    }
+
+    /// Whether tables are among its answers.
+    pub(super) fn has_tables(&self) -> bool {
+        let accepts = self.requests().filter_map(|request| request.headers.get("Accept"));
+        accepts.flatten().any(|accept| accept.contains("as=Table"))
+    }
+
+    fn requests(&self) -> impl Iterator<Item = &Request> {
+        self.steps.iter().filter_map(|step| match &step.action {
+            Action::Request(request) => Some(request),
+            _ => None,
+        })
+    }
+
     /// Plays it on a server of its own.
     pub fn play(&self) -> Result<Verdict, String> {
         let mut runtime = tokio::runtime::Builder::new_current_thread();

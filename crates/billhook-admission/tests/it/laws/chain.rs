@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use billhook::webhook::AdmissionAttributes;
 use billhook::{GroupVersionKind, GroupVersionResource};
 use billhook_admission::{
-    Action, Chain, Difference, HookResult, IdempotenceFinding, JsonPatch, MemoryCluster, Mutator,
-    RequestOptions, Stage, Step,
+    Action, Chain, FieldDifference, HookResult, IdempotenceFinding, JsonPatch, MemoryCluster,
+    Mutator, RequestOptions, Stage, Step,
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -17,8 +17,8 @@ use crate::laws::hooks::{
 };
 
 /// The patch that does what a step says it changed: what is gone is taken away from behind.
-fn patch_of(changes: &[Difference]) -> Value {
-    let operation = |change: &Difference| {
+fn patch_of(changes: &[FieldDifference]) -> Value {
+    let operation = |change: &FieldDifference| {
         let path = change.path.to_json_pointer();
         match (&change.before, &change.after) {
             (None, Some(after)) => json!({"op": "add", "path": path, "value": **after}),
@@ -70,7 +70,7 @@ proptest! {
         prop_assert_eq!(replay(&object(&spec), &run.outcome.steps), last.into_inner());
     }
 
-    /// A trace changes nothing but that there is one (WM-96).
+    /// A trace changes nothing else (WM-96).
     #[test]
     fn a_trace_only_looks(hooks in hooks(deeds()), plugin in any::<bool>(), spec in specs()) {
         for kind in ["Mutating", "Validating"] {
@@ -127,7 +127,7 @@ proptest! {
     }
 
     /// Nobody is called more than twice; a second call is for those that asked for it and were
-    /// called before somebody else changed the object (DI-40 to DI-44).
+    /// called before another client changed the object (DI-40 to DI-44).
     #[test]
     fn second_calls_have_a_reason(
         hooks in hooks(deeds()),

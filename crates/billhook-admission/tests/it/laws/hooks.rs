@@ -102,7 +102,7 @@ impl WebhookCaller for Scripted {
     }
 }
 
-/// A plugin that notes that it ran, and changes the object in its second run if it is told to.
+/// A plugin that notes that it ran, and changes the object in its second run if it is to.
 struct Noting(bool);
 
 impl Plugin for Noting {

@@ -307,7 +307,7 @@ fn a_read_cleans_but_does_not_default() {
     assert_eq!(read["spec"], json!({}));
 }
 
-/// CX-46: nobody validates what is stored in another version.
+/// CX-46: what is stored in another version is not validated.
 #[test]
 fn what_is_stored_in_another_version_is_not_validated() {
     let outcome = with(|object| object["spec"]["size"] = 99.into());

@@ -82,7 +82,7 @@ fn many_owners() {
     assert_eq!(outcome.warnings.texts()[0].chars().count(), 256);
 }
 
-/// Of the unknown fields of a patch as many are told as of other documents (RP-20).
+/// Of the unknown fields of a patch as many are reported as of other documents (RP-20).
 #[test]
 fn many_unknown_fields_of_a_patch() {
     let fields: String = (0..20_000).map(|number| format!(r#","f{number}":1"#)).collect();

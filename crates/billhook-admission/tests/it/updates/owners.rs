@@ -61,14 +61,14 @@ fn a_change_of_replicas_takes_them_from_their_owners() {
             kept.clone(),
         ]
     );
-    // The same replicas change nobody's, and none have no owner.
+    // The same replicas change no owner, and without any there is none.
     let all = [format!("a example.com/v1  {size}"), format!("b example.com/v1  {both}"), kept];
     assert_eq!(scaled(&object, 2), all);
     assert_eq!(scaled(&object, 0), [format!("b example.com/v1  {rest}"), all[2].clone()]);
     assert_eq!(scaled(&old(), 4), [""; 0]);
 }
 
-/// A `Scale` whose replicas nobody owns is not tracked, whatever else is owned.
+/// A `Scale` whose replicas have no owner is not tracked, whatever else is owned.
 #[test]
 fn replicas_without_owner_stay_without() {
     let object = owned(&[entry("a", "example.com/v1", &json!({"f:spec": {"f:other": {}}}))]);

@@ -1,4 +1,4 @@
-//! Stores that refuse a write because somebody else was faster (AR-31, AR-32, RP-53).
+//! Stores that refuse a write because another one was faster (AR-31, AR-32, RP-53).
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -73,7 +73,7 @@ fn a_taken_name_is_generated_again() {
     assert_eq!(hooks_called(&caller, "v"), 1, "a name of the client is tried once");
 }
 
-/// A store with one object, which somebody else changes before the first writes arrive.
+/// A store with one object, which another client changes before the first writes arrive.
 struct Contended {
     stored: Mutex<(Value, u64)>,
     changes: AtomicUsize,

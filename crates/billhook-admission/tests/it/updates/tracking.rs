@@ -110,7 +110,7 @@ fn sets_of_objects_cannot_be_tracked() {
     }
 }
 
-/// SA-53: an object that nobody owns stays so, but every new one is owned.
+/// SA-53: an object without owners stays so, but every new one is owned.
 #[test]
 fn tracking_begins_with_an_object() {
     let admission = plain(definition());
@@ -169,7 +169,7 @@ fn a_failed_apply_changes_nothing() {
     assert_eq!(writes.load(Ordering::Relaxed), 1);
 }
 
-/// SA-92: while somebody owns fields of a version that does not exist nothing can be applied; an
+/// SA-92: while fields of a version that does not exist have an owner nothing can be applied; an
 /// update forgets all owners. A version that is not served exists.
 #[test]
 fn entries_of_versions_that_are_gone() {

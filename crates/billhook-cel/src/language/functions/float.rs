@@ -77,7 +77,7 @@ fn hexadecimal(text: &str) -> Option<f64> {
             value = value << 4 | digit;
             exponent -= if is_fraction { 4 } else { 0 };
         } else {
-            // Digits beyond these only say that there is more.
+            // Digits beyond these only say that something follows.
             value |= u128::from(digit != 0);
             exponent += if is_fraction { 0 } else { 4 };
         }

@@ -281,7 +281,7 @@ fn sorted<'a>(elements: Vec<Value<'a>>, keys: Vec<Value<'a>>) -> Result<Value<'a
     Ok(Value::list(pairs.into_iter().map(|(_, element)| element).collect()))
 }
 
-/// Compares values; a value that is not a number is less than all numbers, so that there is an
+/// Compares values; a value that is not a number is less than all numbers, so that values have an
 /// order.
 fn total_order(left: &Value<'_>, right: &Value<'_>) -> Ordering {
     match (left, right) {

@@ -32,7 +32,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Reports that there is no operand. Returns whether there is one after the next token,
+    /// Reports a missing operand. Returns whether there is one after the next token,
     /// which is then left out.
     pub(super) fn skips_to_operand(&mut self, expected: &str) -> Parsed<bool> {
         let is_next = self.tokens.get(self.next + 1).is_some_and(|token| token.starts_operand());
@@ -47,7 +47,7 @@ impl Parser<'_> {
         Ok(true)
     }
 
-    /// Reports that there is no name after a dot.
+    /// Reports a missing name after a dot.
     pub(super) fn missing_field(&mut self, is_optional: bool) -> Parsed<()> {
         let token = self.peek();
         let found = self.text(token);

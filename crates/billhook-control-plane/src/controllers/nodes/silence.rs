@@ -15,6 +15,7 @@ use crate::object::Object;
 use crate::plan::Plan;
 use crate::request::Request;
 use crate::resource::{LEASES, NODES, Resource};
+use crate::simulation::SIMULATED;
 use crate::view::{Change, View};
 
 /// How long a kubelet may be silent.
@@ -49,9 +50,9 @@ impl Controller for SilentNodes {
     }
 
     fn sync(&self, name: &str, view: &View, now: Timestamp) -> Plan {
-        let Some(node) = view.get(&NODES, name).filter(|node| !is_unknown(node)) else {
-            return Plan::nothing();
-        };
+        let is_heard = |node: &Object| node.annotation(SIMULATED).is_some();
+        let node = view.get(&NODES, name).filter(|node| !is_unknown(node) && !is_heard(node));
+        let Some(node) = node else { return Plan::nothing() };
         let heard = last_heartbeat(node, view).map(|heard| heard.plus(PATIENCE));
         let created = node.time("/metadata/creationTimestamp").unwrap_or(now);
         let left = heard.unwrap_or_else(|| created.plus(STARTUP)).since(now);

@@ -15,11 +15,15 @@ pub(super) struct Known<'k> {
     pub(super) remaining: &'k Remaining,
 }
 
+/// The type of a condition, the reason and the message of a problem if there is one, and those of its
+/// absence.
+type Aspect = (&'static str, Option<(&'static str, String)>, [&'static str; 2]);
+
 /// Returns all conditions.
 pub(super) fn conditions(known: &Known<'_>, now: Timestamp) -> Vec<Value> {
     let mut conditions = known.namespace.list("/status/conditions").to_vec();
     let [failures, objects, finalizers] = known.messages();
-    let all: [(&str, Option<(&str, String)>, [&str; 2]); 5] = [
+    let all: [Aspect; 5] = [
         (
             "NamespaceDeletionDiscoveryFailure",
             None,

@@ -77,13 +77,13 @@ fn empty(namespace: &Arc<Object>, view: &View, deleted: Timestamp, now: Timestam
         if remaining.count() > 0 {
             // Nothing else is deleted before; the conditions do not count what is there.
             remaining.forget_counts();
-            return say(&namespace, remaining, now);
+            return say(&namespace, &remaining, now);
         }
         delete(others, move |mut rest| {
             rest.add_failures(&remaining);
             match rest.is_empty() {
-                true => finish(&namespace, rest, now),
-                false => say(&namespace, rest, now),
+                true => finish(&namespace, &rest, now),
+                false => say(&namespace, &rest, now),
             }
         })
     })
@@ -109,8 +109,8 @@ fn delete(contents: Vec<Content>, next: impl FnOnce(Remaining) -> Plan + Send + 
 }
 
 /// Writes the conditions, and looks again when what remains should be gone.
-fn say(namespace: &Arc<Object>, remaining: Remaining, now: Timestamp) -> Plan {
-    let plan = write_conditions(namespace, &remaining, now, |_| Plan::nothing());
+fn say(namespace: &Arc<Object>, remaining: &Remaining, now: Timestamp) -> Plan {
+    let plan = write_conditions(namespace, remaining, now, |_| Plan::nothing());
     if let Some(failure) = remaining.failure() {
         return plan.and(Plan::failure(failure));
     }
@@ -119,12 +119,12 @@ fn say(namespace: &Arc<Object>, remaining: Remaining, now: Timestamp) -> Plan {
 }
 
 /// Writes the conditions, then takes the finalizer away.
-fn finish(namespace: &Arc<Object>, remaining: Remaining, now: Timestamp) -> Plan {
+fn finish(namespace: &Arc<Object>, remaining: &Remaining, now: Timestamp) -> Plan {
     let others = namespace.list("/spec/finalizers").iter().filter(|it| *it != FINALIZER);
     let others: Vec<Value> = others.cloned().collect();
     let is_held = others.len() < namespace.list("/spec/finalizers").len();
     let name = namespace.name().to_owned();
-    write_conditions(namespace, &remaining, now, move |mut namespace| {
+    write_conditions(namespace, remaining, now, move |mut namespace| {
         if !is_held {
             return Plan::nothing();
         }

@@ -4,14 +4,14 @@ mod binding;
 mod claims;
 mod matching;
 mod pending;
+mod phases;
 mod protection;
 mod provisioner;
-mod volumes;
 
 pub(super) use self::claims::Claims;
+pub(super) use self::phases::Volumes;
 pub(super) use self::protection::{ClaimProtection, VolumeProtection};
 pub use self::provisioner::Provisioner;
-pub(super) use self::volumes::Volumes;
 
 /// Set to `yes` on a claim when it is bound.
 const BIND_COMPLETED: &str = "pv.kubernetes.io/bind-completed";

@@ -1,5 +1,5 @@
 //! The simulated provisioner: volumes for claims of any class (CP-77), larger ones for claims that have
-//! grown, and the end of volumes that nobody has any more (CP-78).
+//! grown, and the end of volumes whose claims are gone (CP-78).
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use serde_json::json;
 use super::binding::write_status;
 use super::matching::{class, quantity};
 use super::pending::{uses, waits_for_consumer};
-use super::volumes::claim_key;
+use super::phases::claim_key;
 use super::{BIND_COMPLETED, PROVISIONED_BY, SELECTED_NODE, STORAGE_PROVISIONERS};
 use crate::account::Account;
 use crate::clock::Timestamp;
@@ -104,7 +104,8 @@ fn provision(claim: &Arc<Object>, view: &View) -> Plan {
                 "namespace": claim.namespace(), "name": claim.name(), "uid": claim.uid(),
                 "resourceVersion": claim.revision().to_string(),
             },
-            "csi": {"driver": provisioner, "volumeHandle": name},
+            // Names of drivers have no slash.
+            "csi": {"driver": provisioner.replace('/', "."), "volumeHandle": name},
             "persistentVolumeReclaimPolicy": reclaim,
             "storageClassName": class.name(),
             "volumeMode": claim.get("/spec/volumeMode"),

@@ -16,7 +16,7 @@ use crate::edition::EDITIONS;
 use crate::values::{
     integer, items, items_mut, members, object_mut, path, section, set_missing, text,
 };
-use crate::workloads::{containers, part, selector_cell, warn_of_name};
+use crate::workloads::{containers, part, selector_cell, warn_of_changes, warn_of_name};
 
 /// The warning of a deletion that does not say what becomes of the pods.
 const DELETION: &str = "child pods are preserved by default when jobs are deleted; set \
@@ -97,7 +97,9 @@ impl Behavior for Job {
         let at = path(&["spec"]);
         let spec = JobSpec { spec: part(job, "/spec"), path: &at };
         let before = found.errors.len();
+        let warned = found.warnings.len();
         validate(spec, context, found);
+        warn_of_changes(found, warned, "/spec", job, old);
         validate_selector(spec, context, &mut found.errors);
         match old {
             None => spec.validate_pod_names(text(job, "/metadata/name"), &mut found.errors),

@@ -6,6 +6,9 @@ use serde_json::Value;
 
 use crate::values::path;
 
+/// Why a Job without indexes cannot have a field.
+pub(super) const REQUIRES_INDEXES: &str = "requires indexed completion mode";
+
 /// The spec of a Job at a path.
 #[derive(Clone, Copy)]
 pub(crate) struct JobSpec<'j> {

@@ -1,11 +1,14 @@
 //! When a Job fails or succeeds.
 
+use billhook_apimachinery::record::Type;
+use billhook_apimachinery::record::show::show;
 use billhook_apimachinery::{FieldError, FieldPath};
 use serde_json::Value;
 
 use super::indexes;
-use super::job_spec::JobSpec;
+use super::job_spec::{JobSpec, REQUIRES_INDEXES};
 use crate::behavior::WriteContext;
+use crate::generated::batch_v1::SUCCESS_POLICY;
 use crate::rules;
 use crate::values::{integer, items, text};
 use crate::workloads::part;
@@ -143,7 +146,13 @@ fn validate_patterns(
 /// Validates the rules by which a Job succeeds before all of its indexes have.
 pub(super) fn validate_success(spec: JobSpec<'_>, errors: &mut Vec<FieldError>) {
     let policy = spec.field("successPolicy");
-    if policy.is_null() || spec.field("completionMode") != "Indexed" {
+    if policy.is_null() {
+        return;
+    }
+    if !spec.is_indexed() {
+        let error = FieldError::invalid(spec.at("successPolicy"), policy.clone(), REQUIRES_INDEXES);
+        let shown = show(Some(policy), Type::Record(|| &SUCCESS_POLICY));
+        errors.push(error.show_value_as(shown));
         return;
     }
     let at = spec.at("successPolicy").name("rules");

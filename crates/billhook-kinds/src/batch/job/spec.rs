@@ -2,15 +2,12 @@
 
 use billhook_apimachinery::FieldError;
 use billhook_apimachinery::names::dns1123_subdomain;
-use billhook_apimachinery::record::Type;
-use billhook_apimachinery::record::show::show;
 use serde_json::Value;
 
-use super::job_spec::JobSpec;
+use super::job_spec::{JobSpec, REQUIRES_INDEXES};
 use super::policies;
 use crate::behavior::{Findings, WriteContext};
 use crate::core::pod_template;
-use crate::generated::batch_v1::SUCCESS_POLICY;
 use crate::rules;
 use crate::values::text;
 use crate::workloads::{parse_selector, part, template_labels};
@@ -109,46 +106,43 @@ fn validate_indexed(spec: JobSpec<'_>, errors: &mut Vec<FieldError>) {
         let detail = "when completion mode is Indexed";
         errors.push(FieldError::required(spec.at("completions"), detail));
     }
-    let mut at_most = |name: &str, limit: i64, detail: &str| {
-        if let Some(number) = spec.number(name).filter(|number| *number > limit) {
-            let detail = format!("must be less than or equal to {detail}");
-            errors.push(FieldError::invalid(spec.at(name), number, &detail));
-        }
-    };
     let parallelism = format!("{MAX_PARALLELISM} when completion mode is Indexed");
-    at_most("parallelism", MAX_PARALLELISM, &parallelism);
+    at_most(spec, errors, "parallelism", MAX_PARALLELISM, &parallelism);
     if let Some(completions) = completions {
-        at_most("maxFailedIndexes", completions, "completions");
+        at_most(spec, errors, "maxFailedIndexes", completions, "completions");
     }
-    at_most("maxFailedIndexes", MAX_FAILED_INDEXES, &MAX_FAILED_INDEXES.to_string());
+    let most = MAX_FAILED_INDEXES.to_string();
+    at_most(spec, errors, "maxFailedIndexes", MAX_FAILED_INDEXES, &most);
     let is_limited = spec.number("backoffLimitPerIndex").is_some();
     if !is_limited || completions.is_none_or(|completions| completions <= MANY_COMPLETIONS) {
         return;
+    }
+    if spec.number("maxFailedIndexes").is_none() {
+        let detail = format!("must be specified when completions is above {MANY_COMPLETIONS}");
+        errors.push(FieldError::required(spec.at("maxFailedIndexes"), &detail));
     }
     let many = format!(
         "{MAX_WITH_MANY} when completions are above {MANY_COMPLETIONS} and used with backoff limit \
          per index"
     );
-    at_most("parallelism", MAX_WITH_MANY, &many);
-    at_most("maxFailedIndexes", MAX_WITH_MANY, &many);
-    if spec.number("maxFailedIndexes").is_none() {
-        let detail = format!("must be specified when completions is above {MANY_COMPLETIONS}");
-        errors.push(FieldError::required(spec.at("maxFailedIndexes"), &detail));
+    for name in ["parallelism", "maxFailedIndexes"] {
+        at_most(spec, errors, name, MAX_WITH_MANY, &many);
+    }
+}
+
+/// A number that is not above a limit, of which the detail says more.
+fn at_most(spec: JobSpec<'_>, errors: &mut Vec<FieldError>, name: &str, limit: i64, detail: &str) {
+    if let Some(number) = spec.number(name).filter(|number| *number > limit) {
+        let detail = format!("must be less than or equal to {detail}");
+        errors.push(FieldError::invalid(spec.at(name), number, &detail));
     }
 }
 
 fn validate_not_indexed(spec: JobSpec<'_>, errors: &mut Vec<FieldError>) {
-    let detail = "requires indexed completion mode";
     for name in ["backoffLimitPerIndex", "maxFailedIndexes"] {
         if let Some(number) = spec.number(name) {
-            errors.push(FieldError::invalid(spec.at(name), number, detail));
+            errors.push(FieldError::invalid(spec.at(name), number, REQUIRES_INDEXES));
         }
-    }
-    let policy = spec.field("successPolicy");
-    if !policy.is_null() {
-        let error = FieldError::invalid(spec.at("successPolicy"), policy.clone(), detail);
-        let shown = show(Some(policy), Type::Record(|| &SUCCESS_POLICY));
-        errors.push(error.show_value_as(shown));
     }
 }
 

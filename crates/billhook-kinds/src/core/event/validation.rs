@@ -153,7 +153,7 @@ fn validate_new_form(event: &Value, errors: &mut Vec<FieldError>) {
     let kind = member(event, "type");
     if !matches!(kind, "Normal" | "Warning") {
         let detail = format!("has invalid value: {kind}");
-        errors.push(FieldError::invalid(path(&["type"]), kind, &detail));
+        errors.push(FieldError::invalid(path(&["type"]), "", &detail));
     }
     for (name, new_name) in [
         ("firstTimestamp", "deprecatedFirstTimestamp"),
@@ -161,17 +161,12 @@ fn validate_new_form(event: &Value, errors: &mut Vec<FieldError>) {
         ("count", "deprecatedCount"),
         ("source", "deprecatedSource"),
     ] {
-        let value = event.get(new_name).cloned().unwrap_or_default();
-        let is_empty = value.as_object().is_some_and(serde_json::Map::is_empty);
-        if value.is_null() || is_empty {
+        let Some(value) = event.get(new_name).filter(|value| !value.is_null()) else { continue };
+        if value.as_object().is_some_and(serde_json::Map::is_empty) {
             continue;
         }
-        let shown = value.is_object().then(|| rules::in_go_names(&value, &SOURCE));
-        let error = FieldError::invalid(path(&[name]), value, "needs to be unset");
-        errors.push(match shown {
-            Some(shown) => error.show_value_as(shown),
-            None => error,
-        });
+        // The server does not show these values.
+        errors.push(FieldError::invalid(path(&[name]), "", "needs to be unset"));
     }
 }
 

@@ -21,7 +21,7 @@ async fn run(chain: &Chain) -> ChainOutcome {
     chain.run(create(), &cluster(), &RequestOptions::default(), |_, _| Ok(())).await
 }
 
-/// Denies, the first time at once, so that there is a connection, and then after a while.
+/// Denies, the first time at once, so that a connection is open, and then after a while.
 fn denying(after: u64) -> Script {
     Box::new(move |request, number| {
         let response = AdmissionResponse::deny(request, "no").warning(format!("after {after} ms"));

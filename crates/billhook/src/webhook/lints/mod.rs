@@ -17,7 +17,7 @@ pub use together::lint_together;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
-pub enum Severity {
+pub enum LintSeverity {
     /// Something to keep in mind; it cannot be seen in the configuration whether all is well.
     Note,
     /// Something that is likely to be wrong.
@@ -61,7 +61,7 @@ impl Lint {
     }
 
     /// How much it matters.
-    pub fn severity(&self) -> Severity {
+    pub fn severity(&self) -> LintSeverity {
         self.code.severity()
     }
 
@@ -103,8 +103,8 @@ macro_rules! lint_codes {
             }
 
             /// How much it matters.
-            pub fn severity(self) -> Severity {
-                match self { $(LintCode::$name => Severity::$severity,)* }
+            pub fn severity(self) -> LintSeverity {
+                match self { $(LintCode::$name => LintSeverity::$severity,)* }
             }
 
             /// Why it matters and what to do about it.

@@ -113,7 +113,7 @@ fn timeouts(configurations: &[WebhookConfiguration], mutating: &WebhookSet, lint
 
 /// A request that a rule is for; none if it is for no request.
 fn sample(rule: &Rule) -> Option<AdmissionAttributes> {
-    // A name that nobody has stands for a wildcard.
+    // A name that is not in use stands for a wildcard.
     let name = |name: &str| if name == "*" { "any".to_owned() } else { name.to_owned() };
     let operation = rule.operations.first()?;
     let operation = operation.parse().unwrap_or(Operation::Create);

@@ -110,7 +110,7 @@ pub enum TraceStep {
         #[serde(skip_serializing_if = "Option::is_none")]
         error: Option<String>,
     },
-    /// There are match conditions that nobody evaluated.
+    /// There are match conditions that were not evaluated.
     NotEvaluated {
         /// Their names.
         conditions: Vec<String>,

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use billhook::webhook::{
-    Lint, LintCode, Severity, ValidationOptions, WebhookConfiguration, lint_together,
+    Lint, LintCode, LintSeverity, ValidationOptions, WebhookConfiguration, lint_together,
 };
 use serde_json::{Value, json};
 
@@ -281,7 +281,7 @@ fn codes_are_distinct_and_helpful() {
     for code in LintCode::ALL {
         assert!(code.help().len() > 20 && !code.help().ends_with('.'), "{code}");
     }
-    assert!(Severity::Note < Severity::Warning);
+    assert!(LintSeverity::Note < LintSeverity::Warning);
 }
 
 /// A document in one go.
@@ -298,7 +298,7 @@ fn checks() {
     assert!(check.warnings[0].contains("v1beta1 is not served"));
     assert_eq!(check.errors.len(), 2);
     assert_eq!(check.lints[0].code(), LintCode::ExactMatchPolicy);
-    assert_eq!(check.lints[0].severity(), Severity::Warning);
+    assert_eq!(check.lints[0].severity(), LintSeverity::Warning);
     assert_eq!(check, read(&value).check(&options));
     assert!(WebhookConfiguration::check_document(&json!({}), &options).is_err());
 }

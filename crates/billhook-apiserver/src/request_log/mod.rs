@@ -1,0 +1,71 @@
+//! The log of requests, for tests that ask what a client did.
+
+mod record;
+mod view;
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+
+pub use self::record::RequestRecord;
+pub(crate) use self::record::Started;
+pub use self::view::RequestLog;
+
+/// How many requests are remembered: the newest.
+const REMEMBERED: usize = 100_000;
+
+/// Is called for each request.
+pub(crate) type Observe = dyn Fn(&RequestRecord) + Send + Sync;
+
+/// The ways of the records of requests.
+#[derive(Clone, Default)]
+pub(crate) struct Log {
+    /// The newest records, if they are remembered.
+    kept: Option<Arc<Mutex<VecDeque<Arc<RequestRecord>>>>>,
+    observe: Option<Arc<Observe>>,
+}
+
+impl fmt::Debug for Log {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Log")
+    }
+}
+
+impl Log {
+    /// The same, and records are remembered.
+    pub(crate) fn keep(mut self) -> Self {
+        self.kept = Some(Arc::default());
+        self
+    }
+
+    /// The same, and a function is called for each.
+    pub(crate) fn observe(mut self, observe: Arc<Observe>) -> Self {
+        self.observe = Some(observe);
+        self
+    }
+
+    /// Whether anything happens with records.
+    pub(crate) fn is_on(&self) -> bool {
+        self.kept.is_some() || self.observe.is_some()
+    }
+
+    pub(crate) fn add(&self, record: RequestRecord) {
+        if let Some(observe) = &self.observe {
+            observe(&record);
+        }
+        if let Some(kept) = &self.kept {
+            let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
+            if kept.len() >= REMEMBERED {
+                kept.pop_front();
+            }
+            kept.push_back(Arc::new(record));
+        }
+    }
+
+    /// The records that are remembered, the oldest first.
+    pub(crate) fn records(&self) -> RequestLog {
+        let kept = self.kept.as_ref();
+        let kept = kept.map(|kept| kept.lock().unwrap_or_else(PoisonError::into_inner).clone());
+        RequestLog::new(kept.into_iter().flatten().collect())
+    }
+}

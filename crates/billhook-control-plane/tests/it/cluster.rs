@@ -1,0 +1,176 @@
+//! Quotas, roles, autoscalers, tokens, events and requests for certificates (CP-03, CP-82, CP-90 to
+//! CP-92).
+
+use std::time::Duration;
+
+use billhook_control_plane::ControlPlane;
+use serde_json::{Value, json};
+
+use crate::support::{column, create, request, run};
+
+async fn get(plane: &ControlPlane, path: &str) -> Value {
+    request(plane, "GET", path, "").await
+}
+
+/// CP-92: amounts are summed, pods that have ended do not count, and what is not limited is left out.
+#[test]
+fn a_quota_knows_what_is_used() {
+    run(async |plane| {
+        let pods = ["a", "b"].map(|name| {
+            format!(
+                "
+apiVersion: v1
+kind: Pod
+metadata: {{name: {name}, namespace: default}}
+spec:
+  restartPolicy: Never
+  containers: [{{name: c, image: i, resources: {{requests: {{cpu: 300m, memory: 64Mi}}}}}}]
+---"
+            )
+        });
+        create(plane, &pods.concat()).await;
+        let quota = "
+apiVersion: v1
+kind: ResourceQuota
+metadata: {name: q, namespace: default}
+spec: {hard: {pods: 5, requests.cpu: 2, memory: 1Gi, count/pods: 9, services.nodeports: 1}}
+";
+        create(plane, quota).await;
+        let path = "/api/v1/namespaces/default/resourcequotas/q";
+        let used = get(plane, path).await["status"]["used"].clone();
+        assert_eq!(
+            used,
+            json!({
+                "count/pods": "2", "memory": "128Mi", "pods": "2", "requests.cpu": "600m",
+                "services.nodeports": "0",
+            })
+        );
+        let ended = r#"{"status": {"phase": "Succeeded"}}"#;
+        request(plane, "PATCH", "/api/v1/namespaces/default/pods/a/status", ended).await;
+        plane.settled().await.unwrap();
+        let used = get(plane, path).await["status"]["used"].clone();
+        assert_eq!([&used["pods"], &used["count/pods"], &used["memory"]], ["1", "2", "64Mi"]);
+    });
+}
+
+/// CP-90: rules come by the names of roles, each once, and go with them.
+#[test]
+fn a_role_has_the_rules_of_others() {
+    let role = |name: &str, verb: &str| {
+        format!(
+            "
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata: {{name: {name}, labels: {{to: all}}}}
+rules: [{{apiGroups: [''], resources: [pods], verbs: [{verb}]}}]
+---"
+        )
+    };
+    let path = "/apis/rbac.authorization.k8s.io/v1/clusterroles";
+    run(async |plane| {
+        let all = "
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata: {name: all}
+aggregationRule: {clusterRoleSelectors: [{matchLabels: {to: all}}]}
+";
+        create(plane, all).await;
+        create(plane, &[role("c", "get"), role("b", "list"), role("d", "list")].concat()).await;
+        let verbs = async || {
+            let role = get(plane, &format!("{path}/all")).await;
+            let rules = role["rules"].as_array().cloned().unwrap_or_default();
+            rules
+                .iter()
+                .map(|rule| rule["verbs"][0].as_str().unwrap().to_owned())
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(verbs().await, ["list", "get"]);
+        for name in ["b", "c"] {
+            request(plane, "DELETE", &format!("{path}/{name}"), "").await;
+        }
+        plane.settled().await.unwrap();
+        assert_eq!(verbs().await, ["list"]);
+        request(plane, "DELETE", &format!("{path}/d"), "").await;
+        plane.settled().await.unwrap();
+        assert_eq!(verbs().await, [""; 0]);
+    });
+}
+
+/// CP-82: without a target, and below the minimum.
+#[test]
+fn an_autoscaler_keeps_bounds() {
+    let autoscaler = "
+apiVersion: autoscaling/v2
+kind: HorizontalPodAutoscaler
+metadata: {name: h, namespace: default}
+spec: {minReplicas: 3, maxReplicas: 5, scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: web}}
+";
+    let deployment = "
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web, namespace: default}
+spec:
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec: {containers: [{name: c, image: i}]}
+";
+    let path = "/apis/autoscaling/v2/namespaces/default/horizontalpodautoscalers/h";
+    run(async |plane| {
+        create(plane, autoscaler).await;
+        let status = get(plane, path).await["status"].clone();
+        assert_eq!(status["conditions"][0]["reason"], "FailedGetScale");
+        assert_eq!(
+            status["conditions"][0]["message"],
+            "the HPA controller was unable to get the target's current scale: deployments.apps \
+             \"web\" not found"
+        );
+        create(plane, deployment).await;
+        plane.advance(Duration::from_secs(16)).await.unwrap();
+        let web = get(plane, "/apis/apps/v1/namespaces/default/deployments/web").await;
+        assert_eq!(web["spec"]["replicas"], 3);
+        let messages = column(plane, "/api/v1/namespaces/default/events", "/message").await;
+        let told = "New size: 3; reason: Current number of Replicas below Spec.MinReplicas";
+        assert!(messages.contains(&told.to_owned()), "{messages:?}");
+    });
+}
+
+/// A secret for tokens gets one that the server knows.
+#[test]
+fn a_secret_is_filled_with_a_token() {
+    run(async |plane| {
+        let secret = "
+apiVersion: v1
+kind: Secret
+metadata: {name: t, namespace: default, annotations: {kubernetes.io/service-account.name: default}}
+type: kubernetes.io/service-account-token
+";
+        create(plane, secret).await;
+        let path = "/api/v1/namespaces/default/secrets/t";
+        let secret = get(plane, path).await;
+        let token = secret["data"]["token"].as_str().unwrap();
+        let token = billhook_apimachinery::base64::decode(token).unwrap();
+        let review = json!({
+            "apiVersion": "authentication.k8s.io/v1", "kind": "TokenReview",
+            "spec": {"token": String::from_utf8(token).unwrap()},
+        });
+        let path = "/apis/authentication.k8s.io/v1/tokenreviews";
+        let review = request(plane, "POST", path, &review.to_string()).await;
+        let user = &review["status"]["user"]["username"];
+        assert_eq!(user, "system:serviceaccount:default:default");
+    });
+}
+
+/// CP-03: events go an hour after they were written last.
+#[test]
+fn old_events_go() {
+    run(async |plane| {
+        create(plane, "apiVersion: v1\nkind: Pod\nmetadata: {name: p, namespace: default}\nspec: {containers: [{name: c, image: i}]}").await;
+        let count = async || column(plane, "/api/v1/events", "/reason").await.len();
+        assert!(count().await > 0);
+        plane.advance(Duration::from_secs(3599)).await.unwrap();
+        assert!(count().await > 0);
+        plane.advance(Duration::from_secs(2)).await.unwrap();
+        assert_eq!(count().await, 0);
+    });
+}

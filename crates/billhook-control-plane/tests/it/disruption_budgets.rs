@@ -1,0 +1,164 @@
+//! Disruption budgets (CP-80).
+
+use std::time::Duration;
+
+use billhook_control_plane::ControlPlane;
+use serde_json::{Value, json};
+
+use crate::support::{column, create, request, run};
+
+const BUDGET: &str = "/apis/policy/v1/namespaces/default/poddisruptionbudgets/b";
+
+fn deployment(replicas: u32) -> String {
+    format!(
+        "
+apiVersion: apps/v1
+kind: Deployment
+metadata: {{name: web, namespace: default}}
+spec:
+  replicas: {replicas}
+  selector: {{matchLabels: {{app: x}}}}
+  template:
+    metadata: {{labels: {{app: x}}}}
+    spec: {{containers: [{{name: c, image: i}}]}}
+"
+    )
+}
+
+fn budget(wanted: &str) -> String {
+    format!(
+        "
+apiVersion: policy/v1
+kind: PodDisruptionBudget
+metadata: {{name: b, namespace: default}}
+spec: {{selector: {{matchLabels: {{app: x}}}}, {wanted}}}
+"
+    )
+}
+
+async fn status(plane: &ControlPlane) -> Value {
+    request(plane, "GET", BUDGET, "").await["status"].clone()
+}
+
+/// CP-80: percentages are rounded up; what is wanted of 7 pods that are all healthy.
+#[test]
+fn the_arithmetic_of_budgets() {
+    let cases = [
+        ("minAvailable: 5", [7, 5, 2]),
+        ("minAvailable: 50%", [7, 4, 3]),
+        ("minAvailable: 100%", [7, 7, 0]),
+        ("maxUnavailable: 2", [7, 5, 2]),
+        ("maxUnavailable: 50%", [7, 3, 4]),
+        ("maxUnavailable: 9", [7, 0, 7]),
+    ];
+    for (wanted, [expected, desired, allowed]) in cases {
+        run(async |plane| {
+            create(plane, &deployment(7)).await;
+            create(plane, &budget(wanted)).await;
+            let status = status(plane).await;
+            let found = ["expectedPods", "desiredHealthy", "disruptionsAllowed"]
+                .map(|name| status[name].as_i64().unwrap());
+            assert_eq!(found, [expected, desired, allowed], "{wanted}");
+        });
+    }
+}
+
+/// CP-80: the scale of a custom controller counts; a controller without one is a failure.
+#[test]
+fn custom_controllers_are_asked_for_their_scale() {
+    const DEFINITION: &str = "
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: teams.example.com}
+spec:
+  group: example.com
+  scope: Namespaced
+  names: {plural: teams, kind: Team}
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    schema: {openAPIV3Schema: {type: object, properties: {spec: {type: object, properties: {size: {type: integer}}}, status: {type: object, properties: {size: {type: integer}}}}}}
+    subresources: {status: {}, scale: {specReplicasPath: .spec.size, statusReplicasPath: .status.size}}
+---
+apiVersion: example.com/v1
+kind: Team
+metadata: {name: t, namespace: default}
+spec: {size: 3}
+";
+    let pod = |kind: &str, version: &str, name: &str, uid: &str| {
+        format!(
+            "
+apiVersion: v1
+kind: Pod
+metadata:
+  name: p
+  namespace: default
+  labels: {{app: x}}
+  ownerReferences: [{{apiVersion: {version}, kind: {kind}, name: {name}, uid: {uid}, controller: true}}]
+spec: {{containers: [{{name: c, image: i}}]}}
+"
+        )
+    };
+    run(async |plane| {
+        create(plane, DEFINITION).await;
+        let team =
+            request(plane, "GET", "/apis/example.com/v1/namespaces/default/teams/t", "").await;
+        let uid = team["metadata"]["uid"].as_str().unwrap();
+        create(plane, &pod("Team", "example.com/v1", "t", uid)).await;
+        create(plane, &budget("maxUnavailable: 1")).await;
+        let status = status(plane).await;
+        assert_eq!(status["expectedPods"], 3);
+        assert_eq!(status["desiredHealthy"], 2);
+    });
+    run(async |plane| {
+        let node = request(plane, "GET", "/api/v1/nodes/node-0", "").await;
+        let uid = node["metadata"]["uid"].as_str().unwrap();
+        create(plane, &pod("Node", "v1", "node-0", uid)).await;
+        create(plane, &budget("maxUnavailable: 1")).await;
+        let status = status(plane).await;
+        assert_eq!(status["disruptionsAllowed"], 0);
+        assert_eq!(status["conditions"][0]["reason"], "SyncFailed");
+        let reasons = column(plane, "/api/v1/namespaces/default/events", "/reason").await;
+        assert!(reasons.contains(&"CalculateExpectedPodCountFailed".to_owned()), "{reasons:?}");
+    });
+}
+
+/// CP-80, CP-81: an evicted pod that is not deleted counts again after two minutes.
+#[test]
+fn an_eviction_that_did_not_come_counts_again() {
+    run(async |plane| {
+        create(plane, &deployment(2)).await;
+        create(plane, &budget("minAvailable: 1")).await;
+        let pods = column(plane, "/api/v1/namespaces/default/pods", "/metadata/name").await;
+        let at = plane.clock().now().to_rfc3339();
+        let disrupted = json!({"status": {"disruptedPods": {pods[0].as_str(): at}}});
+        request(plane, "PATCH", &format!("{BUDGET}/status"), &disrupted.to_string()).await;
+        plane.settled().await.unwrap();
+        assert_eq!(status(plane).await["disruptionsAllowed"], 0);
+        plane.advance(Duration::from_secs(119)).await.unwrap();
+        assert_eq!(status(plane).await["disruptionsAllowed"], 0);
+        plane.advance(Duration::from_secs(2)).await.unwrap();
+        assert_eq!(status(plane).await["disruptionsAllowed"], 1);
+        assert_eq!(status(plane).await["disruptedPods"], Value::Null);
+    });
+}
+
+/// CP-80: pods without a controller do not count for a percentage, which an event says.
+#[test]
+fn loose_pods_are_told_of() {
+    run(async |plane| {
+        let pod = "
+apiVersion: v1
+kind: Pod
+metadata: {name: p, namespace: default, labels: {app: x}}
+spec: {containers: [{name: c, image: i}]}
+";
+        create(plane, &budget("maxUnavailable: 1")).await;
+        create(plane, pod).await;
+        assert_eq!(status(plane).await["expectedPods"], 0);
+        let reasons = column(plane, "/api/v1/namespaces/default/events", "/reason").await;
+        assert!(reasons.contains(&"NoPods".to_owned()), "{reasons:?}");
+        assert!(reasons.contains(&"UnmanagedPods".to_owned()), "{reasons:?}");
+    });
+}

@@ -1,0 +1,122 @@
+//! The end of namespaces (CP-21 to CP-23).
+
+use std::time::Duration;
+
+use billhook_control_plane::ControlPlane;
+use serde_json::Value;
+
+use crate::support::{create, request, run, run_with};
+
+const PATH: &str = "/api/v1/namespaces/shop";
+
+async fn phase(plane: &ControlPlane) -> String {
+    let namespace = request(plane, "GET", PATH, "").await;
+    namespace["status"]["phase"].as_str().unwrap_or("gone").to_owned()
+}
+
+async fn delete(plane: &ControlPlane, text: &str) {
+    create(plane, &format!("apiVersion: v1\nkind: Namespace\nmetadata: {{name: shop}}\n---{text}"))
+        .await;
+    request(plane, "DELETE", PATH, "").await;
+    plane.settled().await.unwrap();
+}
+
+fn message(namespace: &Value, kind: &str) -> String {
+    let conditions = namespace["status"]["conditions"].as_array().unwrap();
+    let condition = conditions.iter().find(|condition| condition["type"] == kind).unwrap();
+    condition["message"].as_str().unwrap().to_owned()
+}
+
+/// CP-21: nothing is deleted in the first five seconds.
+#[test]
+fn a_namespace_goes_after_five_seconds() {
+    run(async |plane| {
+        delete(plane, "").await;
+        plane.advance(Duration::from_secs(4)).await.unwrap();
+        assert_eq!(phase(plane).await, "Terminating");
+        plane.advance(Duration::from_secs(2)).await.unwrap();
+        assert_eq!(phase(plane).await, "gone");
+    });
+}
+
+/// CP-21: pods go before everything else, and hold it.
+#[test]
+fn pods_go_first() {
+    run_with(
+        |builder| builder.script(|_, script| script.ignores_deletion = true),
+        async |plane| {
+            let content = "
+apiVersion: v1
+kind: Pod
+metadata: {name: p, namespace: shop}
+spec: {terminationGracePeriodSeconds: 100, containers: [{name: c, image: i}]}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: c, namespace: shop}
+";
+            delete(plane, content).await;
+            plane.advance(Duration::from_secs(30)).await.unwrap();
+            let map = request(plane, "GET", &format!("{PATH}/configmaps/c"), "").await;
+            assert_eq!(map["metadata"]["deletionTimestamp"], Value::Null);
+            assert_eq!(map["kind"], "ConfigMap");
+            request(plane, "DELETE", &format!("{PATH}/pods/p?gracePeriodSeconds=0"), "").await;
+            // The next look is after half of the time that the pod had, and a second.
+            plane.advance(Duration::from_secs(51)).await.unwrap();
+            assert_eq!(phase(plane).await, "gone");
+        },
+    );
+}
+
+/// CP-21, CP-22: pods that are there after their time are a failure.
+#[test]
+fn pods_that_stay_are_a_failure() {
+    run_with(
+        |builder| builder.script(|_, script| script.ignores_deletion = true),
+        async |plane| {
+            let pod = "
+apiVersion: v1
+kind: Pod
+metadata: {name: p, namespace: shop}
+spec: {terminationGracePeriodSeconds: 1, containers: [{name: c, image: i}]}
+";
+            delete(plane, pod).await;
+            plane.advance(Duration::from_secs(10)).await.unwrap();
+            let namespace = request(plane, "GET", PATH, "").await;
+            assert_eq!(
+                message(&namespace, "NamespaceDeletionContentFailure"),
+                "Failed to delete all resource types, 1 remaining: unexpected items still remain in \
+                 namespace: shop for gvr: /v1, Resource=pods"
+            );
+        },
+    );
+}
+
+/// CP-22: the lists are sorted and joined.
+#[test]
+fn conditions_count_what_remains() {
+    run(async |plane| {
+        let mut content = String::new();
+        for (kind, name, finalizer) in
+            [("ConfigMap", "a", "x/b"), ("ConfigMap", "b", "x/a"), ("Secret", "a", "x/b")]
+        {
+            content += &format!(
+                "\napiVersion: v1\nkind: {kind}\nmetadata: {{name: {name}, namespace: shop, \
+                 finalizers: [{finalizer}]}}\n---"
+            );
+        }
+        delete(plane, &content).await;
+        plane.advance(Duration::from_secs(6)).await.unwrap();
+        let namespace = request(plane, "GET", PATH, "").await;
+        assert_eq!(
+            message(&namespace, "NamespaceContentRemaining"),
+            "Some resources are remaining: configmaps. has 2 resource instances, secrets. has 1 \
+             resource instances"
+        );
+        assert_eq!(
+            message(&namespace, "NamespaceFinalizersRemaining"),
+            "Some content in the namespace has finalizers remaining: x/a in 1 resource instances, \
+             x/b in 2 resource instances"
+        );
+    });
+}

@@ -1,0 +1,184 @@
+//! Silent nodes, taints, and the pods on them (CP-85 to CP-87).
+
+use std::time::Duration;
+
+use billhook_control_plane::ControlPlane;
+use serde_json::{Value, json};
+
+use crate::support::{column, create, request, run};
+
+const NODE: &str = "/api/v1/nodes/n1";
+const POD: &str = "/api/v1/namespaces/default/pods/p";
+
+/// Creates a node whose kubelet says that it is ready, once.
+async fn register(plane: &ControlPlane) {
+    create(plane, "apiVersion: v1\nkind: Node\nmetadata: {name: n1}").await;
+    let time = plane.clock().now().to_rfc3339();
+    let ready = json!({"type": "Ready", "status": "True", "lastHeartbeatTime": time});
+    let status = json!({"status": {"conditions": [ready]}});
+    request(plane, "PATCH", &format!("{NODE}/status"), &status.to_string()).await;
+    plane.settled().await.unwrap();
+}
+
+async fn create_pod(plane: &ControlPlane, spec: &str) {
+    let pod = format!(
+        "
+apiVersion: v1
+kind: Pod
+metadata: {{name: p, namespace: default}}
+spec: {{nodeName: n1, terminationGracePeriodSeconds: 0, containers: [{{name: c, image: i}}]{spec}}}
+"
+    );
+    create(plane, &pod).await;
+}
+
+async fn get(plane: &ControlPlane, path: &str) -> Value {
+    request(plane, "GET", path, "").await
+}
+
+async fn taints(plane: &ControlPlane) -> Vec<String> {
+    let node = get(plane, NODE).await;
+    let taints = node["spec"]["taints"].as_array().cloned().unwrap_or_default();
+    let text = |taint: Value| {
+        let key = taint["key"].as_str().unwrap().rsplit('/').next().unwrap().to_owned();
+        format!("{key}:{}", taint["effect"].as_str().unwrap())
+    };
+    taints.into_iter().map(text).collect()
+}
+
+/// CP-85: a node that is not heard of for 50 seconds is unreachable.
+#[test]
+fn a_silent_node_is_unreachable() {
+    run(async |plane| {
+        register(plane).await;
+        create_pod(plane, "").await;
+        plane.advance(Duration::from_secs(49)).await.unwrap();
+        assert_eq!(taints(plane).await, [""; 0]);
+        plane.advance(Duration::from_secs(2)).await.unwrap();
+        let node = get(plane, NODE).await;
+        let conditions = node["status"]["conditions"].as_array().unwrap();
+        assert_eq!(conditions.len(), 4);
+        let ready = conditions.iter().find(|it| it["type"] == "Ready").unwrap();
+        assert_eq!(ready["status"], "Unknown");
+        assert_eq!(ready["reason"], "NodeStatusUnknown");
+        assert_eq!(ready["message"], "Kubelet stopped posting node status.");
+        assert_eq!(taints(plane).await, ["unreachable:NoSchedule", "unreachable:NoExecute"]);
+        let reasons = column(plane, "/api/v1/events", "/reason").await;
+        assert!(reasons.contains(&"NodeNotReady".to_owned()), "{reasons:?}");
+        // Admission lets pods stay for five minutes.
+        assert_eq!(get(plane, POD).await["metadata"]["deletionTimestamp"], Value::Null);
+        plane.advance(Duration::from_secs(301)).await.unwrap();
+        assert_eq!(get(plane, POD).await["kind"], "Status");
+    });
+}
+
+/// CP-85: a lease that is renewed is enough.
+#[test]
+fn a_lease_keeps_a_node() {
+    run(async |plane| {
+        register(plane).await;
+        let lease = |time: String| {
+            json!({
+                "apiVersion": "coordination.k8s.io/v1", "kind": "Lease",
+                "metadata": {"name": "n1", "namespace": "kube-node-lease"},
+                "spec": {"holderIdentity": "n1", "renewTime": time},
+            })
+        };
+        plane.advance(Duration::from_secs(40)).await.unwrap();
+        let time = plane.clock().now().to_rfc3339().replace('Z', ".000000Z");
+        let path = "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases";
+        request(plane, "POST", path, &lease(time).to_string()).await;
+        plane.advance(Duration::from_secs(40)).await.unwrap();
+        assert_eq!(taints(plane).await, [""; 0]);
+        plane.advance(Duration::from_secs(11)).await.unwrap();
+        assert_eq!(taints(plane).await.len(), 2);
+    });
+}
+
+/// CP-85: taints follow conditions, and those of others stay.
+#[test]
+fn taints_follow_conditions() {
+    let cases = [
+        ("Ready", "False", vec!["not-ready:NoSchedule", "not-ready:NoExecute"]),
+        ("MemoryPressure", "True", vec!["memory-pressure:NoSchedule"]),
+        ("DiskPressure", "True", vec!["disk-pressure:NoSchedule"]),
+        ("PIDPressure", "True", vec!["pid-pressure:NoSchedule"]),
+        ("NetworkUnavailable", "True", vec!["network-unavailable:NoSchedule"]),
+        ("MemoryPressure", "False", vec![]),
+    ];
+    for (kind, status, mut expected) in cases {
+        run(async |plane| {
+            register(plane).await;
+            let own = r#"{"spec": {"taints": [{"key": "own", "effect": "NoSchedule"}]}}"#;
+            request(plane, "PATCH", NODE, own).await;
+            let status = json!({"status": {"conditions": [{"type": kind, "status": status}]}});
+            request(plane, "PATCH", &format!("{NODE}/status"), &status.to_string()).await;
+            plane.settled().await.unwrap();
+            expected.insert(0, "own:NoSchedule");
+            assert_eq!(taints(plane).await, expected, "{kind}");
+        });
+    }
+}
+
+/// CP-85: a pod leaves a node when its tolerations end, or at once.
+#[test]
+fn pods_leave_a_tainted_node() {
+    let cases = [
+        ("", Some(0)),
+        (", tolerations: [{key: x, operator: Exists}]", None),
+        (", tolerations: [{key: x, operator: Exists, tolerationSeconds: 30}]", Some(30)),
+        (", tolerations: [{key: x, operator: Equal, value: z}]", Some(0)),
+    ];
+    for (tolerations, stays) in cases {
+        let tolerations = tolerations.replace("Exists", "Exists, effect: NoExecute");
+        run(async |plane| {
+            register(plane).await;
+            create_pod(plane, &tolerations).await;
+            let taint =
+                r#"{"spec": {"taints": [{"key": "x", "value": "y", "effect": "NoExecute"}]}}"#;
+            request(plane, "PATCH", NODE, taint).await;
+            plane.settled().await.unwrap();
+            for second in 0..40 {
+                let is_there = get(plane, POD).await["kind"] == "Pod";
+                assert_eq!(
+                    is_there,
+                    stays.is_none_or(|stays| second < stays),
+                    "{tolerations} {second}"
+                );
+                plane.advance(Duration::from_secs(1)).await.unwrap();
+            }
+        });
+    }
+}
+
+/// CP-86: pods of a node that is gone fail and are deleted after 40 seconds.
+#[test]
+fn pods_of_a_missing_node_go() {
+    run(async |plane| {
+        register(plane).await;
+        create_pod(plane, "").await;
+        request(plane, "PATCH", POD, r#"{"metadata": {"finalizers": ["x/y"]}}"#).await;
+        request(plane, "DELETE", NODE, "").await;
+        plane.settled().await.unwrap();
+        plane.advance(Duration::from_secs(39)).await.unwrap();
+        assert_eq!(get(plane, POD).await["status"]["phase"], "Running");
+        plane.advance(Duration::from_secs(2)).await.unwrap();
+        let pod = get(plane, POD).await;
+        assert_eq!(pod["status"]["phase"], "Failed");
+        let conditions = pod["status"]["conditions"].as_array().unwrap();
+        let target = conditions.iter().find(|it| it["type"] == "DisruptionTarget").unwrap();
+        assert_eq!(target["reason"], "DeletionByPodGC");
+        assert_eq!(target["message"], "PodGC: node no longer exists");
+        assert_ne!(pod["metadata"]["deletionTimestamp"], Value::Null);
+    });
+}
+
+/// CP-87: the annotation for kubelets.
+#[test]
+fn nodes_say_how_long_things_may_be_kept() {
+    run(async |plane| {
+        register(plane).await;
+        let annotations = get(plane, NODE).await["metadata"]["annotations"].clone();
+        assert_eq!(annotations["node.alpha.kubernetes.io/ttl"], "0");
+    });
+}
