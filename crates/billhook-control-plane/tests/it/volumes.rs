@@ -202,9 +202,9 @@ fn a_released_volume_may_be_freed() {
     });
 }
 
-/// CP-76: it is told again every 15 seconds what a claim waits for.
+/// CP-76: an event says every 15 seconds why a claim waits.
 #[test]
-fn a_waiting_claim_is_told_of_again() {
+fn a_waiting_claim_has_events() {
     run(async |plane| {
         create(plane, &claim("storageClassName: ''")).await;
         plane.advance(Duration::from_secs(31)).await.unwrap();

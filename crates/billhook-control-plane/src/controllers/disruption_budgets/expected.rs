@@ -9,14 +9,14 @@ use crate::object::Object;
 use crate::resource::{DEPLOYMENTS, REPLICA_SETS};
 use crate::view::View;
 
-/// What a budget wants.
+/// The wish of a budget: so many pods that are available, or at most so many that are not.
 #[derive(Clone, Debug)]
 pub(super) enum Wanted {
     Available(Value),
     Unavailable(Value),
 }
 
-/// What a budget counts as the pods that it expects.
+/// The pods that a budget expects.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Counting {
     /// Its pods, of which so many are to be healthy.

@@ -1,4 +1,4 @@
-//! What the controllers of endpoints ask of services and their pods.
+//! Questions that the controllers of endpoints ask of services and their pods.
 
 use std::sync::Arc;
 

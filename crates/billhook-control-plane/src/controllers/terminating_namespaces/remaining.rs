@@ -91,14 +91,14 @@ impl Content {
     }
 }
 
-/// What remains.
+/// The objects that remain in a namespace.
 #[derive(Debug, Default)]
 pub(super) struct Remaining {
     /// How many objects, by resource.
     pub(super) objects: BTreeMap<String, usize>,
     /// How many objects have a finalizer.
     pub(super) finalizers: BTreeMap<String, usize>,
-    /// What could not be deleted.
+    /// The failures of deletions.
     pub(super) failures: Vec<String>,
     estimate: Duration,
     count: usize,

@@ -1,4 +1,4 @@
-//! Claims for which there is no volume yet (CP-76).
+//! Claims that wait for a volume (CP-76).
 
 use std::cmp::Reverse;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use crate::view::View;
 const DEFAULT_CLASS: &str = "storageclass.kubernetes.io/is-default-class";
 /// The provisioner of classes whose volumes are made by hand.
 const NONE: &str = "kubernetes.io/no-provisioner";
-/// How often it is told what a claim waits for.
+/// How often an event names the reason why a claim waits.
 const AGAIN: Duration = Duration::from_secs(15);
 
 /// Says what a claim waits for.

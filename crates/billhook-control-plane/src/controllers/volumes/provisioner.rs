@@ -1,5 +1,5 @@
 //! The simulated provisioner: volumes for claims of any class (CP-77), larger ones for claims that have
-//! grown, and the end of volumes that nobody has any more (CP-78).
+//! grown, and the end of released ones (CP-78).
 
 use std::sync::Arc;
 
