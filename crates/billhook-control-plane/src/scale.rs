@@ -25,7 +25,7 @@ pub(crate) struct ScaleTarget {
 
 impl ScaleTarget {
     /// Finds the scale of the object of a namespace that a reference with `apiVersion`, `kind` and
-    /// `name` is to; `None` if such a resource does not exist.
+    /// `name` is to; `None` if the resource is not known.
     pub(crate) fn of_reference(view: &View, namespace: &str, reference: &Value) -> Option<Self> {
         let text = |name: &str| reference.get(name).and_then(Value::as_str);
         let (api_version, kind, name) = (text("apiVersion")?, text("kind")?, text("name")?);

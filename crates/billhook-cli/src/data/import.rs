@@ -1,17 +1,19 @@
 //! `billhook data import`: a data file made of a list of objects, as `export` prints one.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use std::sync::Arc;
 
-use billhook::CustomResourceDefinition;
+use billhook::{CustomResourceDefinition, DeepValue};
 use billhook_apimachinery::split_api_version;
 use billhook_apiserver::storage::{Backend as _, Collection, Commit, Redb};
 use billhook_kinds::Kind;
-use serde_json::Value;
+use serde::Deserialize;
+use serde_json::value::RawValue;
 use tokio::task::JoinSet;
 
 use crate::identity::{Identity, type_meta};
-use crate::input::{Document, documents};
+use crate::input::read_file;
 use crate::problem::{Place, Problem, RunError, Status};
 use crate::report;
 use crate::summary::count;
@@ -19,17 +21,52 @@ use crate::summary::count;
 /// How many writes wait for the same sync.
 const BATCH: usize = 1_000;
 
+/// A list whose objects are kept as they are written.
+#[derive(Deserialize)]
+struct List {
+    items: Vec<Box<RawValue>>,
+}
+
+/// An object of the list.
+struct Item {
+    place: Place,
+    text: Box<RawValue>,
+    value: DeepValue,
+}
+
+fn items(file: &Path) -> Result<Vec<Item>, Box<Problem>> {
+    let text = read_file(file).map_err(|error| Problem::io(Place::path(file), &error))?;
+    let list: Result<List, _> = serde_json::from_slice(&text);
+    let unusable = |place: &Place, error: &dyn std::fmt::Display| {
+        Problem::unusable(place.clone(), error.to_string())
+            .help("a list is expected as `billhook data export` prints it")
+    };
+    let list = list.map_err(|error| unusable(&Place::path(file), &error))?;
+    let item = |(index, text): (usize, Box<RawValue>)| {
+        let place = Place { item: Some(index + 1), ..Place::path(file) };
+        let mut read = billhook::read_manifests(text.get().as_bytes())
+            .map_err(|error| unusable(&place, &error))?;
+        let value = read.pop().map_or_else(DeepValue::default, |found| found.into_value());
+        // The revision is that of the file.
+        if value.pointer("/metadata/resourceVersion").is_some() {
+            return Err(unusable(&place, &"the object has a resource version"));
+        }
+        Ok(Item { place, text, value })
+    };
+    list.items.into_iter().enumerate().map(item).collect()
+}
+
 /// The resources of kinds, by group and kind: the plural, and whether objects have a namespace.
 struct Resources(BTreeMap<(String, String), (String, bool)>);
 
 impl Resources {
     /// The built-in kinds, and those that definitions among the objects define.
-    fn of(documents: &[Document]) -> Self {
+    fn of(items: &[Item]) -> Self {
         let built_in = Kind::all().iter().map(|kind| {
             let key = (kind.group.to_owned(), kind.kind.to_owned());
             (key, (kind.plural.to_owned(), kind.is_namespaced))
         });
-        let definitions = documents.iter().map(|document| &*document.value);
+        let definitions = items.iter().map(|item| &*item.value);
         let definitions =
             definitions.filter(|value| CustomResourceDefinition::is_definition(value));
         let defined = definitions.filter_map(|value| {
@@ -41,11 +78,11 @@ impl Resources {
     }
 
     /// The write that creates an object.
-    fn commit(&self, document: &Document) -> Result<Commit, Box<Problem>> {
-        let place = &document.place;
+    fn commit(&self, item: &Item) -> Result<Commit, Box<Problem>> {
+        let place = &item.place;
         let unusable = |text: String| Problem::unusable(place.clone(), text);
-        let identity = Identity::of(&document.value);
-        let (api_version, kind) = type_meta(&document.value, &identity, place)?;
+        let identity = Identity::of(&item.value);
+        let (api_version, kind) = type_meta(&item.value, &identity, place)?;
         let (group, _) = split_api_version(api_version);
         let (plural, is_namespaced) =
             self.0.get(&(group.to_owned(), kind.to_owned())).ok_or_else(|| {
@@ -59,34 +96,21 @@ impl Resources {
             (true, None) => return Err(unusable("the object has no namespace".to_owned())),
         };
         let collection = Collection::new(group, plural);
-        let text = Some(stored_text(&document.value).into());
+        let text = Some(item.text.get().to_owned().into());
         Ok(Commit { collection, key, expected: None, text })
     }
 }
 
-/// The text of an object without the revision, which is that of the file.
-fn stored_text(object: &Value) -> String {
-    let mut object = billhook_apimachinery::value::deep_clone(object);
-    if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) {
-        metadata.remove("resourceVersion");
-    }
-    let text = billhook::to_json(&object);
-    drop(billhook::DeepValue::from(object));
-    text
-}
-
 /// Writes a list of objects into a new file. Nothing is left of it if an object cannot be written.
-pub(super) fn run(file: &Path, list: &PathBuf) -> Result<Status, RunError> {
+pub(super) fn run(file: &Path, list: &Path) -> Result<Status, RunError> {
     if file.exists() {
         let message = "the file exists; objects are imported into a new one".to_owned();
         return Err(Problem::unusable(Place::path(file), message).into());
     }
-    let found: Result<Vec<Document>, Box<Problem>> =
-        documents(std::slice::from_ref(list)).collect();
-    let documents = found?;
-    let resources = Resources::of(&documents);
+    let items = items(list)?;
+    let resources = Resources::of(&items);
     let commits: Result<Vec<Commit>, Box<Problem>> =
-        documents.iter().map(|document| resources.commit(document)).collect();
+        items.iter().map(|item| resources.commit(item)).collect();
     let commits = commits?;
     let number = commits.len();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
@@ -101,12 +125,12 @@ pub(super) fn run(file: &Path, list: &PathBuf) -> Result<Status, RunError> {
 
 /// Writes objects in their order, many at a time. The error is a text.
 async fn write(file: &Path, commits: Vec<Commit>) -> Result<(), String> {
-    let backend = std::sync::Arc::new(Redb::open(file).map_err(|error| error.to_string())?);
+    let backend = Arc::new(Redb::open(file).map_err(|error| error.to_string())?);
     let mut commits = commits.into_iter();
     loop {
         let mut batch = JoinSet::new();
         for commit in commits.by_ref().take(BATCH) {
-            let backend = std::sync::Arc::clone(&backend);
+            let backend = Arc::clone(&backend);
             batch.spawn(async move {
                 let name = format!("{} {}", commit.collection, commit.key);
                 backend.commit(commit).await.map_err(|error| format!("{name}: {error}"))

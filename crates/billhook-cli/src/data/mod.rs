@@ -17,7 +17,8 @@ Exit status:
   2  the file cannot be opened: it is not there, damaged, of a newer release, or open in a server;
      or objects cannot be imported: the file exists, or their kinds are unknown
 
-Imported objects are not validated: they keep all fields but the resource version.
+Imported objects are not validated; their resource versions are new. `billhook serve --load` creates objects
+that were not exported.
 
 Examples:
   billhook data check objects.data
@@ -38,7 +39,7 @@ enum DataCommand {
     Compact(OfFile),
     /// Print all objects as a list in JSON
     Export(OfFile),
-    /// Make a new file of a list of objects, as export prints it or as YAML
+    /// Make a new file of a list of objects, as export prints it
     Import(Import),
 }
 
@@ -46,7 +47,7 @@ enum DataCommand {
 struct Import {
     /// New file for `billhook serve --data`
     file: PathBuf,
-    /// Objects with their CRDs: a file, a directory or `-` for standard input
+    /// List of objects and their CRDs in JSON
     list: PathBuf,
 }
 

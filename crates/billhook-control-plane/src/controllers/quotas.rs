@@ -1,4 +1,4 @@
-//! Counts of the resources that quotas limit (CP-92).
+//! The use of quotas (CP-92).
 
 use std::collections::BTreeMap;
 use std::time::Duration;

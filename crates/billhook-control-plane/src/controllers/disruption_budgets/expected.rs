@@ -9,7 +9,7 @@ use crate::object::Object;
 use crate::resource::{DEPLOYMENTS, REPLICA_SETS};
 use crate::view::View;
 
-/// The wish of a budget: so many pods that are available, or at most so many that are not.
+/// The wish of a budget.
 #[derive(Clone, Debug)]
 pub(super) enum Wanted {
     Available(Value),

@@ -1,4 +1,4 @@
-//! The addresses of the pods of services: EndpointSlices and Endpoints (CP-70, CP-71).
+//! The pods of services: EndpointSlices and Endpoints (CP-70, CP-71).
 
 mod mirroring;
 mod placement;

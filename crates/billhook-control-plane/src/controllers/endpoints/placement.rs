@@ -21,7 +21,7 @@ pub(super) struct Group {
 /// Groups, by their families and sorted ports.
 pub(super) type Groups = BTreeMap<(String, Vec<Port>), Group>;
 
-/// The part that the slices of an owner have in common.
+/// The parts that the slices of an owner have in common.
 #[derive(Debug)]
 pub(super) struct Common<'o> {
     pub(super) owner: &'o Object,

@@ -1,4 +1,4 @@
-//! Questions that the controllers of endpoints ask of services and their pods.
+//! Services and their pods, as the controllers of endpoints ask for them.
 
 use std::sync::Arc;
 

@@ -91,14 +91,14 @@ impl Content {
     }
 }
 
-/// The objects that remain in a namespace.
+/// The rest of a namespace.
 #[derive(Debug, Default)]
 pub(super) struct Remaining {
     /// How many objects, by resource.
     pub(super) objects: BTreeMap<String, usize>,
     /// How many objects have a finalizer.
     pub(super) finalizers: BTreeMap<String, usize>,
-    /// The failures of deletions.
+    /// The objects that could not be deleted.
     pub(super) failures: Vec<String>,
     estimate: Duration,
     count: usize,

@@ -18,7 +18,7 @@ use crate::view::View;
 const DEFAULT_CLASS: &str = "storageclass.kubernetes.io/is-default-class";
 /// The provisioner of classes whose volumes are made by hand.
 const NONE: &str = "kubernetes.io/no-provisioner";
-/// How often an event names the reason why a claim waits.
+/// How often an event says what a claim waits for.
 const AGAIN: Duration = Duration::from_secs(15);
 
 /// Says what a claim waits for.

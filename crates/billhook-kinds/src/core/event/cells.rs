@@ -6,7 +6,7 @@ use serde_json::Value;
 use crate::cells;
 use crate::values::text;
 
-/// Returns the cells of an event, which is told apart by when it was seen and not by its name.
+/// Returns the cells of an event, whose first column is when it was seen, and not its name.
 pub(super) fn of(event: &Value, now: Time) -> Vec<Value> {
     vec![
         last_seen(event, now),
