@@ -80,6 +80,8 @@ fn the_volume_of_a_claim() {
             "v1",
         ),
     ];
+    let reserved = "storageClassName: b, claimRef: {namespace: default, name: c}";
+    let cases = cases.into_iter().chain([("storageClassName: a", vec![("6Gi", reserved)], "v0")]);
     for (wanted, volumes, expected) in cases {
         run(async |plane| {
             for (index, (size, more)) in volumes.iter().enumerate() {
