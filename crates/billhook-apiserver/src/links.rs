@@ -6,8 +6,9 @@ use std::sync::Arc;
 
 use billhook_apimachinery::metadata::{FOREGROUND_FINALIZER, ORPHAN_FINALIZER, ObjectMeta};
 use billhook_apimachinery::record::TypedRecord as _;
-use billhook_decode::read_json;
 use rpds::RedBlackTreeMapSync;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::storage::{Collection, Object};
 
@@ -41,10 +42,34 @@ pub(crate) fn has_finalizer(metadata: &ObjectMeta, name: &str) -> bool {
     metadata.finalizers.iter().any(|finalizer| finalizer == name)
 }
 
-/// Reads the metadata of a stored object.
+/// A stored object, as far as the collector reads it: most of it is skipped, managed fields above all.
+#[derive(Deserialize)]
+struct Stored {
+    metadata: Metadata,
+}
+
+#[derive(Deserialize, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Metadata {
+    #[serde(default)]
+    name: Value,
+    #[serde(default)]
+    namespace: Value,
+    #[serde(default)]
+    uid: Value,
+    #[serde(default)]
+    owner_references: Value,
+    #[serde(default)]
+    finalizers: Value,
+    #[serde(default)]
+    deletion_timestamp: Value,
+}
+
+/// Reads the metadata of a stored object, as far as the collector needs it.
 pub(crate) fn metadata(object: &Object) -> Option<ObjectMeta> {
-    let document = read_json(&object.text).ok()?;
-    ObjectMeta::read(document.value().get("metadata")?).ok().map(|(metadata, _)| metadata)
+    let stored: Stored = serde_json::from_slice(&object.text).ok()?;
+    let metadata = serde_json::to_value(stored.metadata).ok()?;
+    ObjectMeta::read(&metadata).ok().map(|(metadata, _)| metadata)
 }
 
 /// An object that has owners or waits for the collector.

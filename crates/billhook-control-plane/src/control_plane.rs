@@ -58,7 +58,7 @@ impl ControlPlane {
         self.runner.lock().await.look_again(&PODS);
     }
 
-    /// Works until no controller has work at this time.
+    /// Works until no controller has work at this time. A future that is dropped loses nothing.
     ///
     /// # Errors
     ///

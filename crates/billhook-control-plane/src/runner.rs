@@ -53,6 +53,8 @@ pub(crate) struct Runner {
     change_count: u64,
     view: View,
     queue: Queue,
+    /// The key that is worked on; there is one at the beginning of a run if the last one was dropped.
+    current: Option<Item>,
     recorder: Recorder,
 }
 
@@ -73,6 +75,7 @@ impl Runner {
             change_count: 0,
             view: View::default(),
             queue: Queue::default(),
+            current: None,
             recorder: Recorder::default(),
         }
     }
@@ -96,6 +99,7 @@ impl Runner {
     pub(crate) async fn run(&mut self) -> Result<bool, SettleError> {
         let mut syncs = BTreeMap::<Item, u32>::new();
         self.follow()?;
+        self.current.take().into_iter().for_each(|item| self.queue.add(item));
         self.queue.wake(self.clock.now());
         while let Some(item) = self.queue.pop() {
             let count = syncs.entry(item.clone()).or_default();
@@ -105,7 +109,9 @@ impl Runner {
                 let controller = controller.map_or("", |it| it.controller.name());
                 return Err(SettleError::Restless { controller, key: item.1.to_string() });
             }
+            self.current = Some(item.clone());
             self.work(item).await?;
+            self.current = None;
             self.queue.wake(self.clock.now());
         }
         Ok(!syncs.is_empty())
