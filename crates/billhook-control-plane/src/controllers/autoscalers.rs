@@ -201,5 +201,5 @@ fn missing(metric: &Value) -> Missing {
 }
 
 fn custom(reason: &'static str, name: &str) -> Missing {
-    Missing { reason, message: format!("unable to get metric {name}: there is no API for it") }
+    Missing { reason, message: format!("unable to get metric {name}: no API has it") }
 }

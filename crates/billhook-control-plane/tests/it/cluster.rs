@@ -3,10 +3,11 @@
 
 use std::time::Duration;
 
+use billhook_apiserver::{AuthorizationMode, Server};
 use billhook_control_plane::ControlPlane;
 use serde_json::{Value, json};
 
-use crate::support::{column, create, request, run};
+use crate::support::{column, create, request, run, run_with};
 
 async fn get(plane: &ControlPlane, path: &str) -> Value {
     request(plane, "GET", path, "").await
@@ -173,4 +174,91 @@ fn old_events_go() {
         plane.advance(Duration::from_secs(2)).await.unwrap();
         assert_eq!(count().await, 0);
     });
+}
+
+/// CP-01: where roles decide, those of a cluster allow all that controllers do.
+#[test]
+fn controllers_have_roles() {
+    const OBJECTS: &str = "
+apiVersion: v1
+kind: Namespace
+metadata: {name: shop}
+---
+apiVersion: storage.k8s.io/v1
+kind: StorageClass
+metadata: {name: fast}
+provisioner: x.io/p
+volumeBindingMode: WaitForFirstConsumer
+allowVolumeExpansion: true
+---
+apiVersion: v1
+kind: PersistentVolumeClaim
+metadata: {name: c, namespace: shop}
+spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 5Gi}}, storageClassName: fast}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web, namespace: shop}
+spec:
+  replicas: 2
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec:
+      containers: [{name: c, image: i}]
+      volumes: [{name: v, persistentVolumeClaim: {claimName: c}}]
+---
+apiVersion: v1
+kind: Service
+metadata: {name: web, namespace: shop}
+spec: {selector: {app: web}, ports: [{port: 80}]}
+---
+apiVersion: policy/v1
+kind: PodDisruptionBudget
+metadata: {name: web, namespace: shop}
+spec: {selector: {matchLabels: {app: web}}, maxUnavailable: 1}
+---
+apiVersion: autoscaling/v2
+kind: HorizontalPodAutoscaler
+metadata: {name: web, namespace: shop}
+spec: {minReplicas: 3, maxReplicas: 5, scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: web}}
+---
+apiVersion: v1
+kind: Secret
+metadata: {name: t, namespace: shop, annotations: {kubernetes.io/service-account.name: default}}
+type: kubernetes.io/service-account-token
+---
+apiVersion: v1
+kind: Node
+metadata: {name: silent}
+";
+    let server = || {
+        let server = Server::builder().bootstrap().collect_garbage();
+        server.authorization_mode(AuthorizationMode::Rbac)
+    };
+    run_with(
+        |builder| builder.server(server()),
+        async |plane| {
+            create(plane, OBJECTS).await;
+            plane.advance(Duration::from_secs(61)).await.unwrap();
+            let at = async |path: &str, pointer: &str| {
+                get(plane, path).await.pointer(pointer).cloned().unwrap_or_default()
+            };
+            let shop = |group: &str, rest: &str| format!("{group}/namespaces/shop/{rest}");
+            let claim = shop("/api/v1", "persistentvolumeclaims/c");
+            assert_eq!(at(&claim, "/status/phase").await, "Bound");
+            let budget = shop("/apis/policy/v1", "poddisruptionbudgets/web");
+            assert_eq!(at(&budget, "/status/expectedPods").await, 3);
+            let endpoints = shop("/api/v1", "endpoints/web");
+            assert!(at(&endpoints, "/subsets/0/addresses/2/ip").await.is_string());
+            let slices = shop("/apis/discovery.k8s.io/v1", "endpointslices");
+            assert!(at(&slices, "/items/0/endpoints/2").await.is_object());
+            assert!(at(&shop("/api/v1", "secrets/t"), "/data/token").await.is_string());
+            assert_eq!(at("/api/v1/nodes/silent", "/spec/taints/1/effect").await, "NoExecute");
+            request(plane, "DELETE", "/api/v1/namespaces/shop", "").await;
+            plane.advance(Duration::from_secs(60)).await.unwrap();
+            assert_eq!(at("/api/v1/namespaces/shop", "/kind").await, "Status");
+            assert_eq!(at("/api/v1/persistentvolumes", "/items").await, json!([]));
+        },
+    );
 }

@@ -146,7 +146,7 @@ fn an_eviction_that_did_not_come_counts_again() {
 
 /// CP-80: pods without a controller do not count for a percentage, which an event says.
 #[test]
-fn loose_pods_are_told_of() {
+fn loose_pods_have_an_event() {
     run(async |plane| {
         let pod = "
 apiVersion: v1

@@ -3,7 +3,7 @@
 use billhook_control_plane::ControlPlane;
 use serde_json::{Value, json};
 
-use crate::support::{column, create, request, run};
+use crate::support::{column, create, request, run, run_with};
 
 const SLICES: &str = "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices";
 const ENDPOINTS: &str = "/api/v1/namespaces/default/endpoints";
@@ -82,7 +82,7 @@ fn slices_are_filled() {
 fn unready_pods_may_be_published() {
     use billhook_control_plane::simulation::Unready;
 
-    crate::support::run_with(
+    run_with(
         |builder| builder.script(|_, script| script.unready = Some(Unready::default())),
         async |plane| {
             create(plane, &pod("a", "[]")).await;
@@ -150,13 +150,25 @@ subsets:
 /// CP-71: of more than 1000 addresses the rest is left out.
 #[test]
 fn endpoints_are_truncated() {
-    run(async |plane| {
-        create(plane, &service("{selector: {app: x}, ports: [{port: 80}]}")).await;
-        let pods: String = (0..1001).map(|index| pod(&format!("p{index:04}"), "[]")).collect();
-        create(plane, &pods).await;
-        let endpoints = request(plane, "GET", &format!("{ENDPOINTS}/s"), "").await;
-        assert_eq!(endpoints["subsets"][0]["addresses"].as_array().unwrap().len(), 1000);
-        let annotations = &endpoints["metadata"]["annotations"];
-        assert_eq!(annotations["endpoints.kubernetes.io/over-capacity"], "truncated");
-    });
+    run_with(
+        |builder| builder.nodes([]),
+        async |plane| {
+            let pods: String = (0..1001).map(|index| pod(&format!("p{index}"), "[]")).collect();
+            plane.server().load_text(&pods).await.unwrap();
+            for index in 0..1001 {
+                let ip = format!("10.244.{}.{}", index / 250, index % 250 + 1);
+                let ready = json!({"type": "Ready", "status": "True"});
+                let status = json!({"status": {
+                    "podIP": ip, "podIPs": [{"ip": ip}], "conditions": [ready],
+                }});
+                let path = format!("/api/v1/namespaces/default/pods/p{index}/status");
+                request(plane, "PATCH", &path, &status.to_string()).await;
+            }
+            create(plane, &service("{selector: {app: x}, ports: [{port: 80}]}")).await;
+            let endpoints = request(plane, "GET", &format!("{ENDPOINTS}/s"), "").await;
+            assert_eq!(endpoints["subsets"][0]["addresses"].as_array().unwrap().len(), 1000);
+            let annotations = &endpoints["metadata"]["annotations"];
+            assert_eq!(annotations["endpoints.kubernetes.io/over-capacity"], "truncated");
+        },
+    );
 }

@@ -72,6 +72,39 @@ fn a_silent_node_is_unreachable() {
     });
 }
 
+/// CP-85, CP-102: a simulated node is heard of until it loses its annotation.
+#[test]
+fn a_simulated_node_may_fall_silent() {
+    let path = "/api/v1/nodes/node-0";
+    run(async |plane| {
+        plane.advance(Duration::from_secs(3600)).await.unwrap();
+        assert_eq!(get(plane, path).await["spec"]["taints"], Value::Null);
+        let silent = r#"{"metadata": {"annotations": {"billhook.dev/simulated": null}}}"#;
+        request(plane, "PATCH", path, silent).await;
+        plane.advance(Duration::from_secs(51)).await.unwrap();
+        let taints = get(plane, path).await["spec"]["taints"].clone();
+        assert_eq!(taints[0]["key"], "node.kubernetes.io/unreachable");
+    });
+}
+
+/// CP-85: two nodes that fall silent at the same time are left ten seconds after each other.
+#[test]
+fn nodes_are_left_one_by_one() {
+    run(async |plane| {
+        let nodes = ["a1", "b1"]
+            .map(|name| format!("apiVersion: v1\nkind: Node\nmetadata: {{name: {name}}}\n---\n"));
+        create(plane, &nodes.concat()).await;
+        let left = async || {
+            let nodes = get(plane, "/api/v1/nodes").await;
+            nodes.to_string().matches("NoExecute").count()
+        };
+        plane.advance(Duration::from_secs(61)).await.unwrap();
+        assert_eq!(left().await, 1);
+        plane.advance(Duration::from_secs(10)).await.unwrap();
+        assert_eq!(left().await, 2);
+    });
+}
+
 /// CP-85: a lease that is renewed is enough.
 #[test]
 fn a_lease_keeps_a_node() {

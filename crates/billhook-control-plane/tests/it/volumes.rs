@@ -80,6 +80,8 @@ fn the_volume_of_a_claim() {
             "v1",
         ),
     ];
+    let reserved = "storageClassName: b, claimRef: {namespace: default, name: c}";
+    let cases = cases.into_iter().chain([("storageClassName: a", vec![("6Gi", reserved)], "v0")]);
     for (wanted, volumes, expected) in cases {
         run(async |plane| {
             for (index, (size, more)) in volumes.iter().enumerate() {
@@ -202,9 +204,9 @@ fn a_released_volume_may_be_freed() {
     });
 }
 
-/// CP-76: it is told again every 15 seconds what a claim waits for.
+/// CP-76: an event says every 15 seconds why a claim waits.
 #[test]
-fn a_waiting_claim_is_told_of_again() {
+fn a_waiting_claim_has_events() {
     run(async |plane| {
         create(plane, &claim("storageClassName: ''")).await;
         plane.advance(Duration::from_secs(31)).await.unwrap();

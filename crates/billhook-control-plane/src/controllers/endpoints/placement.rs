@@ -74,7 +74,10 @@ impl Common<'_> {
     /// Places the endpoints of a group: first where they are, then where there is room, then in new
     /// slices.
     fn place(&self, slices: Vec<Arc<Object>>, family: &str, group: Group) -> Vec<Placed> {
-        let mut rest = group.endpoints;
+        let of_identity = |(index, it): (usize, &Value)| (identity(it), index);
+        let places: BTreeMap<String, usize> =
+            group.endpoints.iter().enumerate().map(of_identity).collect();
+        let mut rest: Vec<Option<Value>> = group.endpoints.into_iter().map(Some).collect();
         let placed = |slice, endpoints| Placed {
             slice,
             family: family.to_owned(),
@@ -83,13 +86,12 @@ impl Common<'_> {
         };
         let mut all: Vec<Placed> = Vec::new();
         for slice in slices {
-            let mut kept = Vec::new();
-            for known in slice.list("/endpoints") {
-                let found = rest.iter().position(|it| identity(it) == identity(known));
-                kept.extend(found.map(|index| rest.remove(index)));
-            }
+            let known = slice.list("/endpoints").iter();
+            let kept = known.filter_map(|it| rest.get_mut(*places.get(&identity(it))?)?.take());
+            let kept = kept.collect();
             all.push(placed(Some(slice), kept));
         }
+        let mut rest: Vec<Value> = rest.into_iter().flatten().collect();
         // Those that have to be written anyhow are filled first.
         all.sort_by_key(|slice| !slice.differs());
         for slice in &mut all {
@@ -158,9 +160,12 @@ impl Placed {
     }
 }
 
-/// Says whether endpoints are the same: those of the same pod, or with the same addresses.
-fn identity(endpoint: &Value) -> Option<&Value> {
-    endpoint.pointer("/targetRef/uid").or_else(|| endpoint.get("addresses"))
+/// Returns the text by which an endpoint is the same as another one: the UID of its pod, or its
+/// addresses.
+fn identity(endpoint: &Value) -> String {
+    let uid = endpoint.pointer("/targetRef/uid").and_then(Value::as_str);
+    let addresses = || endpoint.get("addresses").map(Value::to_string).unwrap_or_default();
+    uid.map_or_else(addresses, str::to_owned)
 }
 
 fn sorted_ports(slice: &Object) -> Vec<Port> {

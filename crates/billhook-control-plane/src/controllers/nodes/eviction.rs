@@ -33,8 +33,13 @@ impl Controller for TaintEviction {
     }
 
     fn concerns(&self, change: &Change, view: &View, keys: &mut Keys) {
-        if keys.add_changed(change, &PODS) {
-            return;
+        if change.is_of(&PODS) {
+            let is_on_tainted = |pod: &&Arc<Object>| {
+                let node = view.get(&NODES, pod.text("/spec/nodeName"));
+                node.is_some_and(|node| !node.list("/spec/taints").is_empty())
+            };
+            let pod = change.after.iter().filter(is_on_tainted);
+            return pod.for_each(|pod| keys.add(pod.key()));
         }
         let taints = |node: &Option<Arc<Object>>| {
             node.as_ref().map(|node| node.list("/spec/taints").to_vec()).unwrap_or_default()

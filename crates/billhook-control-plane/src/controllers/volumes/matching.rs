@@ -12,10 +12,10 @@ use crate::view::View;
 
 const CLASS: &str = "volume.beta.kubernetes.io/storage-class";
 
-/// Returns whom a volume is for, as far as a claim is concerned.
+/// The one that a volume is reserved for, as a claim sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reserved {
-    /// Anybody.
+    /// Any claim.
     No,
     /// The claim, by name only or with its UID.
     ForClaim,
@@ -38,9 +38,15 @@ pub(super) fn reserved(volume: &Object, claim: &Object) -> Reserved {
 /// Finds the volume for a claim: one that is reserved for it, else the smallest one that fits and is
 /// free. If the claim is to wait for a consumer, only reserved ones count.
 pub(super) fn find<'v>(claim: &Object, view: &'v View, waits: bool) -> Option<&'v Arc<Object>> {
-    let fits = |volume: &&Arc<Object>| unfit(volume, claim).is_none() && !volume.is_deleting();
-    let mut of_claim =
-        view.all(&VOLUMES).filter(|it| reserved(it, claim) == Reserved::ForClaim).filter(fits);
+    // The class of a volume that is reserved does not count.
+    let is_of_claim = |volume: &&Arc<Object>| {
+        reserved(volume, claim) == Reserved::ForClaim
+            && is_large_enough(volume, claim)
+            && mode(volume) == mode(claim)
+            && has_access_modes(volume, claim)
+            && !volume.is_deleting()
+    };
+    let mut of_claim = view.all(&VOLUMES).filter(is_of_claim);
     if let Some(volume) = of_claim.next() {
         return Some(volume);
     }
@@ -49,7 +55,8 @@ pub(super) fn find<'v>(claim: &Object, view: &'v View, waits: bool) -> Option<&'
         reserved(volume, claim) == Reserved::No
             && volume.text("/status/phase") == "Available"
             && selects.as_ref().is_none_or(|selector| selector.matches(volume.labels()))
-            && fits(volume)
+            && unfit(volume, claim).is_none()
+            && !volume.is_deleting()
     };
     let free = view.all(&VOLUMES).filter(|_| !waits).filter(is_free);
     free.min_by(|left, right| {
@@ -59,26 +66,37 @@ pub(super) fn find<'v>(claim: &Object, view: &'v View, waits: bool) -> Option<&'
 
 /// Returns why a volume cannot be that of a claim, if it cannot.
 pub(super) fn unfit(volume: &Object, claim: &Object) -> Option<&'static str> {
-    let requested = quantity(claim.get("/spec/resources/requests/storage"));
-    let modes = volume.list("/spec/accessModes");
-    let mode = |object: &Object| match object.text("/spec/volumeMode") {
-        "" => "Filesystem".to_owned(),
-        mode => mode.to_owned(),
-    };
     let attributes = "/spec/volumeAttributesClassName";
-    if requested.is_some_and(|requested| size(volume).is_none_or(|size| size < requested)) {
+    if !is_large_enough(volume, claim) {
         Some("requested PV is too small")
     } else if class(volume) != class(claim) {
         Some("storageClassName does not match")
     } else if mode(volume) != mode(claim) {
         Some("incompatible volumeMode")
-    } else if !claim.list("/spec/accessModes").iter().all(|mode| modes.contains(mode)) {
+    } else if !has_access_modes(volume, claim) {
         Some("incompatible accessMode")
     } else if volume.text(attributes) != claim.text(attributes) {
         Some("volumeAttributesClassName does not match")
     } else {
         None
     }
+}
+
+fn is_large_enough(volume: &Object, claim: &Object) -> bool {
+    let requested = quantity(claim.get("/spec/resources/requests/storage"));
+    requested.is_none_or(|requested| size(volume).is_some_and(|size| size >= requested))
+}
+
+fn mode(object: &Object) -> &str {
+    match object.text("/spec/volumeMode") {
+        "" => "Filesystem",
+        mode => mode,
+    }
+}
+
+fn has_access_modes(volume: &Object, claim: &Object) -> bool {
+    let modes = volume.list("/spec/accessModes");
+    claim.list("/spec/accessModes").iter().all(|mode| modes.contains(mode))
 }
 
 /// Returns the class of a claim or a volume; empty for none.

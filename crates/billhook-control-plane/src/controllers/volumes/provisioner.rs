@@ -32,7 +32,7 @@ impl Controller for Provisioner {
     }
 
     fn account(&self) -> Account {
-        Account::of_controller(self.name())
+        Account::of_controller("persistent-volume-binder")
     }
 
     fn watches(&self) -> Vec<&'static Resource> {
@@ -79,8 +79,9 @@ fn is_to_go(volume: &Object) -> bool {
 /// Makes the volume that a claim waits for, and says for which node it is to be when that is known.
 fn provision(claim: &Arc<Object>, view: &View) -> Plan {
     if let Some(node) = consumer(claim, view) {
-        let patch = json!({"metadata": {"annotations": {SELECTED_NODE: node}}});
-        return Plan::nothing().request(Request::patch(&CLAIMS, claim.key(), &patch));
+        let mut changed = claim.copy();
+        set(&mut changed, &["metadata", "annotations", SELECTED_NODE], node.into());
+        return Plan::nothing().request(Request::update(&CLAIMS, claim.key(), &changed));
     }
     let provisioner = STORAGE_PROVISIONERS.iter().find_map(|name| claim.annotation(name));
     let class = view.get(&STORAGE_CLASSES, class(claim));
