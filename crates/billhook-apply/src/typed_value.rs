@@ -9,7 +9,7 @@ use crate::compare::{Comparison, compare, compare_edited};
 use crate::edit::Edit;
 use crate::field_set::{FieldSet, OwnedPath};
 use crate::foreign::ForeignValues;
-use crate::given_up::Place;
+use crate::lost_fields::Place;
 use crate::merge::Merge;
 use crate::owners::Owners;
 use crate::remove::removal;

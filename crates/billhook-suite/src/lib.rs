@@ -22,6 +22,7 @@ mod cluster;
 mod compare;
 mod conversions;
 mod coverage;
+mod diagnostics;
 mod examples;
 mod exercise;
 mod failure;
@@ -41,7 +42,6 @@ mod strict;
 mod suite;
 mod suite_error;
 pub mod testing;
-mod told;
 mod update;
 
 pub use answers::MakeCaller;

@@ -10,8 +10,8 @@ use serde_json::Value;
 
 use crate::compile::Arena;
 use crate::correlate::Correlation;
+use crate::is_valid::Verdict;
 use crate::report::Errors;
-use crate::verdict::Verdict;
 use crate::walk::Walk;
 use crate::work::{MAX_WORK, Work};
 

@@ -21,6 +21,7 @@ mod embedded;
 mod enums;
 mod formats;
 mod identity;
+mod is_valid;
 mod list_type;
 mod lists;
 mod members;
@@ -29,7 +30,6 @@ mod place;
 mod report;
 mod types;
 mod validator;
-mod verdict;
 mod walk;
 mod work;
 

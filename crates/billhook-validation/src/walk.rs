@@ -13,11 +13,11 @@ use serde_json::{Map, Value};
 use crate::compile::{Additional, Arena, Bounds, Junctors, Node, Strings, TextFault};
 use crate::correlate::OldElements;
 use crate::identity::has_duplicates;
+use crate::is_valid::{Verdict, grow_at};
 use crate::numbers::NumberError;
 use crate::place;
 use crate::report::{Errors, Report as _};
 use crate::types::{self, Mismatch};
-use crate::verdict::{Verdict, grow_at};
 
 pub(crate) struct Walk<'w> {
     pub(crate) verdict: Verdict<'w>,

@@ -10,7 +10,7 @@ use billhook_apimachinery::value::DeepValue;
 use billhook_policy::Cluster;
 
 use super::attempt::{Attempt, Attempted};
-use super::body::{Incoming, read_stored};
+use super::body::{IncomingRequest, read_stored};
 use super::deprecation::deprecation_warning;
 use super::own_objects::OwnObjects;
 use super::request::ObjectRequest;
@@ -215,7 +215,7 @@ impl Admission {
             let name = request.stored.name().unwrap_or_default();
             return Err(Status::not_found(&resource.resource, &name));
         }
-        let incoming = Incoming {
+        let incoming = IncomingRequest {
             model: &self.model,
             registry: &self.registry,
             strategy: self.strategy.as_deref(),

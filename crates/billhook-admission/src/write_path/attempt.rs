@@ -6,7 +6,7 @@ use billhook::webhook::{AdmissionAttributes, Operation};
 use billhook_apimachinery::Status;
 use serde_json::Value;
 
-use super::body::{Arrived, Incoming, read_stored};
+use super::body::{DecodedRequest, IncomingRequest, read_stored};
 use super::deletion::ends_deletion;
 use super::prepare::{Before, Preparation, generated_base};
 use super::request::UpdateForm;
@@ -23,7 +23,7 @@ const MAX_NAMES: usize = 8;
 
 /// A request, with everything that an attempt needs.
 pub(super) struct Attempt<'a> {
-    pub(super) incoming: Incoming<'a>,
+    pub(super) incoming: IncomingRequest<'a>,
     pub(super) stored: &'a StoredObject,
     pub(super) store: Option<&'a dyn Store>,
     pub(super) server_fields: &'a (dyn Fn() -> ServerFields + Send + Sync),
@@ -39,7 +39,7 @@ pub(super) enum Attempted {
 
 impl Attempt<'_> {
     pub(super) async fn run(self, run: &mut Run<'_>) -> Result<Attempted, Status> {
-        let Arrived { old, revision, mut attributes } = self.arrive(run).await?;
+        let DecodedRequest { old, revision, mut attributes } = self.decode_request(run).await?;
         let is_decoded = self.is_decoded(&attributes);
         run.mutate(&mut attributes).await?;
         let replaced = run.context.replaced.take();
@@ -61,7 +61,7 @@ impl Attempt<'_> {
     /// Whether the object of a request is a decoded body, which decoding leaves as it is. A status is
     /// not certain to stay, and without it there may be a default.
     fn is_decoded(&self, attributes: &AdmissionAttributes) -> bool {
-        let Incoming { request, strategy, .. } = self.incoming;
+        let IncomingRequest { request, strategy, .. } = self.incoming;
         attributes.operation == Operation::Create
             && request.form != UpdateForm::ServerSideApply
             && request.object.is_none()
@@ -69,12 +69,13 @@ impl Attempt<'_> {
             && attributes.object.as_deref().is_some_and(|object| object.get("status").is_none())
     }
 
-    async fn arrive(&self, run: &mut Run<'_>) -> Result<Arrived, Status> {
+    async fn decode_request(&self, run: &mut Run<'_>) -> Result<DecodedRequest, Status> {
         let log = &mut run.context.log;
         let began = log.begin();
         let mut changes = Vec::new();
         let warnings = &mut log.warnings;
-        let arrived = self.incoming.arrive(self.stored, self.now, warnings, &mut changes).await;
+        let arrived =
+            self.incoming.decode_request(self.stored, self.now, warnings, &mut changes).await;
         if let Some(began) = began {
             log.steps.push(Step { action: Action::Decode, took: began.elapsed(), changes });
         }

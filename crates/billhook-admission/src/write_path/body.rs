@@ -1,24 +1,17 @@
 //! Decoding of a request: its stored object and its body, from which come the attributes that
 //! the chain carries (RP-10, RP-30, RP-50, RP-70, RP-77).
 
-use std::borrow::Cow;
-
 use billhook::read_body;
 use billhook::remove_server_fields;
 use billhook::scale;
 use billhook::webhook::{AdmissionAttributes, ApiResource, Operation};
-use billhook::{
-    BodyFormat, CrdVersion, DecodeError, DecodeErrorKind, DecodeOptions, FieldValidation, Scope,
-    Time, field_warnings,
-};
+use billhook::{BodyFormat, CrdVersion, Scope, Time, field_warnings};
+use billhook_apimachinery::Status;
 use billhook_apimachinery::metadata::WRITTEN_BY_SERVERS;
-use billhook_apimachinery::print::quote;
 use billhook_apimachinery::value::{DeepValue, deep_clone};
-use billhook_apimachinery::{Status, strict_decoding_error};
-use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::client_patch::{self, Patched};
+use super::client_patch;
 use super::deletion::Graceful;
 use super::ownership::remove_repeated_owners;
 use super::request::{ObjectRequest, Subresource, UpdateForm};
@@ -32,7 +25,7 @@ use crate::trace::FieldDifference;
 
 /// A request, and what it is decoded with.
 #[derive(Clone, Copy)]
-pub(super) struct Incoming<'i> {
+pub(super) struct IncomingRequest<'i> {
     pub(super) model: &'i CustomResources,
     /// Where storage keeps the objects, as errors say.
     pub(super) registry: &'i str,
@@ -44,7 +37,7 @@ pub(super) struct Incoming<'i> {
 }
 
 /// A request that was decoded.
-pub(super) struct Arrived {
+pub(super) struct DecodedRequest {
     /// The stored object, as a read returns it.
     pub(super) old: Option<DeepValue>,
     /// Its resource version, if it is known.
@@ -52,20 +45,20 @@ pub(super) struct Arrived {
     pub(super) attributes: AdmissionAttributes,
 }
 
-impl<'i> Incoming<'i> {
+impl<'i> IncomingRequest<'i> {
     /// The paths of the `scale` subresource, if the request is for it.
     pub(super) fn scale(&self) -> Option<&'i scale::ScalePaths> {
         self.version.scale().filter(|_| self.request.is_for(Subresource::Scale))
     }
 
     /// Decodes the stored object and the body.
-    pub(super) async fn arrive(
+    pub(super) async fn decode_request(
         &self,
         stored: &StoredObject,
         now: Time,
         warnings: &mut Warnings,
         changes: &mut Vec<FieldDifference>,
-    ) -> Result<Arrived, Status> {
+    ) -> Result<DecodedRequest, Status> {
         let request = self.request;
         self.check_field_options()?;
         if request.operation == Operation::Delete {
@@ -120,7 +113,7 @@ impl<'i> Incoming<'i> {
         attributes.dry_run = request.dry_run;
         attributes.options = Some(request.options_object(operation));
         attributes.user = request.user.clone();
-        Ok(Arrived { old, revision, attributes })
+        Ok(DecodedRequest { old, revision, attributes })
     }
 
     async fn create(
@@ -336,155 +329,6 @@ impl<'i> Incoming<'i> {
         Ok(object)
     }
 
-    /// Decodes what a patch makes of the stored object. It may be of any version until it is
-    /// validated, and its numbers are those of the patch: 1.0 is another one than 1 (RE-131).
-    fn decode_patched(
-        &self,
-        patched: &Patched,
-        changes: &mut Vec<FieldDifference>,
-    ) -> Result<(DeepValue, Vec<String>), Undecodable> {
-        let validation = match self.request.field_validation {
-            // What is wrong with a patched object is reported together with what is wrong with the
-            // patch.
-            FieldValidation::Strict => FieldValidation::Warn,
-            other => other,
-        };
-        if self.strategy.is_some() || self.request.is_for(Subresource::Scale) {
-            return self.decode(patched.body().as_bytes(), validation, changes);
-        }
-        let options = DecodeOptions::default()
-            .field_validation(validation)
-            .report(self.request.options.trace)
-            .any_version(true);
-        let mut object = patched.object.clone();
-        let (found, reported) = self.version.decode_value(&mut object, &options)?;
-        changes.extend(reported.iter().map(FieldDifference::from));
-        Ok((object, found))
-    }
-
-    /// The object in a body, and what field validation found.
-    fn decode(
-        &self,
-        body: &[u8],
-        field_validation: FieldValidation,
-        changes: &mut Vec<FieldDifference>,
-    ) -> Result<(DeepValue, Vec<String>), Undecodable> {
-        if self.request.is_for(Subresource::Scale) {
-            return Ok(scale::decode(body, field_validation)?);
-        }
-        let mut options = DecodeOptions::default()
-            .format(if self.request.is_patch() {
-                BodyFormat::Json
-            } else {
-                self.request.body_format
-            })
-            .field_validation(field_validation)
-            .report(self.request.options.trace);
-        if self.strategy.is_some() && field_validation == FieldValidation::Strict {
-            options = options.field_validation(FieldValidation::Warn);
-        }
-        let completed = self.strategy.map(|_| self.complete_type(body)).transpose()?.flatten();
-        let body = completed.as_deref().unwrap_or(body);
-        let decoded = self.version.decode(body, &options).map_err(|error| {
-            let mut refused = Undecodable::from(error);
-            if let Some(strategy) = self.strategy {
-                // A type of its own has no fields in other versions.
-                refused.warnings.clear();
-                return self.wrong_type(strategy, body).unwrap_or(refused);
-            }
-            refused
-        })?;
-        let (mut object, mut found, reported) = decoded.into_parts();
-        changes.extend(reported.iter().map(FieldDifference::from));
-        if let Some(strategy) = self.strategy {
-            self.read(strategy, &mut object, field_validation, &mut found)?;
-        }
-        Ok((object, found))
-    }
-
-    /// The error about a value in a body that is not of the type of its field, metadata included.
-    fn wrong_type(&self, strategy: &dyn Strategy, body: &[u8]) -> Option<Undecodable> {
-        let kind = self.version.definition().kind();
-        let mut object = read_body(body, self.request.body_format, kind).ok()?;
-        let error = strategy.read(&mut object).err()?;
-        Some(self.refused(error))
-    }
-
-    /// The failure of a body of a resource that has types of its own.
-    fn refused(&self, error: String) -> Undecodable {
-        let (kind, version) = (self.version.definition().kind(), self.version.name());
-        let message =
-            format!("{kind} in version \"{version}\" cannot be handled as a {kind}: {error}");
-        Undecodable { error, message, warnings: Vec::new() }
-    }
-
-    /// A body of a resource that has types of its own may leave out which it is. Returns it with
-    /// its type, if that is missing (LC-02).
-    fn complete_type(&self, body: &[u8]) -> Result<Option<Vec<u8>>, Undecodable> {
-        let kind = self.version.definition().kind();
-        // Nearly all bodies say it.
-        let api_version = self.version.api_version();
-        if serde_json::from_slice(body).is_ok_and(|said: Type<'_>| said.is(&api_version, kind)) {
-            return Ok(None);
-        }
-        let Ok(mut object) = read_body(body, self.request.body_format, kind) else {
-            return Ok(None);
-        };
-        let Value::Object(members) = &mut *object else { return Ok(None) };
-        let text = |name: &str| members.get(name).and_then(Value::as_str).unwrap_or_default();
-        let (found, found_version) = (text("kind").to_owned(), text("apiVersion").to_owned());
-        let is_other_version = !found_version.is_empty()
-            && found_version != api_version
-            && self.strategy.is_some_and(Strategy::is_typed);
-        if !found.is_empty() && (found != kind || is_other_version) {
-            let version = found_version.rsplit('/').next().unwrap_or_default();
-            let error = format!(
-                "no kind {} is registered for version {} in scheme \"{}\"",
-                quote(&found),
-                quote(&found_version),
-                self.strategy.map_or("", Strategy::scheme),
-            );
-            let message = format!(
-                "{found} in version {} cannot be handled as a {kind}: {error}",
-                quote(version)
-            );
-            return Err(Undecodable { error, message, warnings: Vec::new() });
-        }
-        if !found.is_empty() && !found_version.is_empty() {
-            return Ok(None);
-        }
-        members.insert("kind".to_owned(), kind.into());
-        if found_version.is_empty() {
-            members.insert("apiVersion".to_owned(), api_version.into());
-        }
-        Ok(Some(billhook::to_json(&object).into_bytes()))
-    }
-
-    /// Reads an object of a resource that has types of its own (RP-24).
-    fn read(
-        &self,
-        strategy: &dyn Strategy,
-        object: &mut Value,
-        field_validation: FieldValidation,
-        found: &mut Vec<String>,
-    ) -> Result<(), Undecodable> {
-        let unknown = strategy.read(object).map_err(|error| self.refused(error))?;
-        match field_validation {
-            FieldValidation::Ignore => Ok(()),
-            FieldValidation::Warn => {
-                found.extend(unknown);
-                Ok(())
-            }
-            FieldValidation::Strict => {
-                found.extend(unknown);
-                if found.is_empty() {
-                    return Ok(());
-                }
-                Err(self.refused(strict_decoding_error(found.iter().map(String::as_str))))
-            }
-        }
-    }
-
     /// Sets the namespace of the request in metadata; if it is empty, that of the object counts.
     pub(super) fn set_namespace(
         &self,
@@ -507,42 +351,6 @@ impl<'i> Incoming<'i> {
                  request",
             )),
         }
-    }
-}
-
-/// The type that a body in JSON says it is of.
-#[derive(Deserialize)]
-struct Type<'t> {
-    #[serde(rename = "apiVersion", borrow)]
-    api_version: Cow<'t, str>,
-    #[serde(borrow)]
-    kind: Cow<'t, str>,
-}
-
-impl Type<'_> {
-    fn is(&self, api_version: &str, kind: &str) -> bool {
-        self.api_version == api_version && self.kind == kind
-    }
-}
-
-/// Why a body cannot be decoded.
-struct Undecodable {
-    error: String,
-    /// The message for the client.
-    message: String,
-    /// The findings of field validation before that.
-    warnings: Vec<String>,
-}
-
-impl From<DecodeError> for Undecodable {
-    fn from(error: DecodeError) -> Self {
-        let message = error.status_message().to_owned();
-        let warnings = match error.kind() {
-            // They are the error.
-            DecodeErrorKind::Strict => Vec::new(),
-            _ => error.field_findings().to_vec(),
-        };
-        Undecodable { error: error.to_string(), message, warnings }
     }
 }
 

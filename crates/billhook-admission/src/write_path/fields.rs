@@ -14,7 +14,7 @@ use billhook_apimachinery::{
 };
 use serde_json::{Map, Value};
 
-use super::body::Incoming;
+use super::body::IncomingRequest;
 use super::request::{Subresource, UpdateForm};
 use super::storage::read_revision;
 use super::strategy::Strategy;
@@ -23,7 +23,7 @@ use crate::object_model::{ObjectModel as _, metadata_text};
 
 type Converted = Result<DeepValue, ConversionError>;
 
-impl Incoming<'_> {
+impl IncomingRequest<'_> {
     /// Tracks the fields of a decoded object.
     pub(super) async fn track_fields(
         &self,

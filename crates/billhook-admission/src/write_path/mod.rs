@@ -5,6 +5,7 @@ mod admission;
 mod attempt;
 mod body;
 mod client_patch;
+mod decoding;
 mod deletion;
 mod deprecation;
 mod fields;

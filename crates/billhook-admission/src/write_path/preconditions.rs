@@ -4,12 +4,12 @@
 use billhook_apimachinery::{GroupVersionResource, Status};
 use serde_json::{Value, json};
 
-use super::body::Incoming;
+use super::body::IncomingRequest;
 use super::request::UpdateForm;
 use super::strategy::Strategy;
 use crate::object_model::metadata_text;
 
-impl Incoming<'_> {
+impl IncomingRequest<'_> {
     /// A replacement that names a UID is for the object with that UID only (RE-72).
     pub(super) fn check_uid(&self, object: &Value, old: &Value) -> Result<(), Status> {
         let (wanted, found) = (metadata_text(object, "uid"), metadata_text(old, "uid"));

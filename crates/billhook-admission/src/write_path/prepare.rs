@@ -8,7 +8,7 @@ use billhook_apimachinery::{FieldError, FieldPath, Status};
 use billhook_decode::{Document, read_json};
 use serde_json::{Map, Value};
 
-use super::body::Incoming;
+use super::body::IncomingRequest;
 use super::client_patch;
 use super::ownership::{keep_valid_owners, remove_repeated_owners};
 use super::request::Subresource;
@@ -39,7 +39,7 @@ pub(super) struct Before {
 
 /// The preparation of an object.
 pub(super) struct Preparation<'p> {
-    pub(super) incoming: Incoming<'p>,
+    pub(super) incoming: IncomingRequest<'p>,
     pub(super) before: &'p Before,
     pub(super) server_fields: &'p (dyn Fn() -> ServerFields + Send + Sync),
     /// The errors for which the object is refused.
@@ -233,7 +233,7 @@ impl Preparation<'_> {
 
     /// The object of a request as it was sent, or as its patch left it.
     fn sent(&self, old: Option<&Value>) -> Option<DeepValue> {
-        let Incoming { request, strategy, .. } = self.incoming;
+        let IncomingRequest { request, strategy, .. } = self.incoming;
         match old.and_then(|old| client_patch::apply(request, strategy, old)) {
             Some(patched) => patched.ok().map(|patched| patched.object),
             None => read_json(&request.body).ok().map(Document::into_value),

@@ -8,7 +8,7 @@ use billhook_apimachinery::value::{DeepValue, deep_clone};
 use bytes::Bytes;
 use serde_json::Value;
 
-use super::body::{Incoming, read_stored};
+use super::body::{IncomingRequest, read_stored};
 use super::deletion::Graceful;
 use super::prepare::Before;
 use super::request::UpdateForm;
@@ -51,7 +51,7 @@ fn is_too_large(committed: &Result<String, StoreError>) -> bool {
 
 /// The write of an object.
 pub(super) struct Write<'w> {
-    pub(super) incoming: Incoming<'w>,
+    pub(super) incoming: IncomingRequest<'w>,
     pub(super) before: &'w Before,
     pub(super) stored: &'w StoredObject,
     pub(super) store: Option<&'w dyn Store>,
@@ -187,7 +187,7 @@ impl Write<'_> {
     async fn encode(&self, object: Option<&mut Value>) -> Result<Option<Encoded>, Status> {
         let Some(object) = object else { return Ok(None) };
         storage::remove_revision(object);
-        let Incoming { model, version, .. } = self.incoming;
+        let IncomingRequest { model, version, .. } = self.incoming;
         let stored = self.before.old.is_some().then_some(&*self.stored.bytes);
         storage::encode(model, version, object, stored).await.map(Some)
     }
@@ -223,7 +223,7 @@ impl Write<'_> {
     /// Reads the stored object once more, as a server does around a removal. Only a conversion
     /// webhook notices (CX-11).
     async fn read_again(&self, object: &Value) -> Result<DeepValue, Status> {
-        let Incoming { model, version, .. } = self.incoming;
+        let IncomingRequest { model, version, .. } = self.incoming;
         if model.is_immediate() {
             return Ok(DeepValue::from(deep_clone(object)));
         }
@@ -245,7 +245,7 @@ impl Write<'_> {
         encoded: Option<&Encoded>,
         revision: &str,
     ) -> Result<(DeepValue, Option<usize>), Status> {
-        let Incoming { model, version, request, .. } = self.incoming;
+        let IncomingRequest { model, version, request, .. } = self.incoming;
         let mut returned = match (object, encoded, &self.before.old) {
             (Some(mut object), Some(encoded), _) if self.reads_back(&object, encoded) => {
                 let place = encoded.revision_place.filter(|_| !revision.is_empty());

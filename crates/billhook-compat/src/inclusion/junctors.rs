@@ -1,9 +1,9 @@
 //! `allOf`, `anyOf`, `oneOf` and `not`: what follows from what is known, and what contradicts it.
 
-use billhook_apimachinery::value::deep_eq;
 use billhook_regex::Texts;
 use billhook_schema::JsonSchemaProps;
 
+use super::entries::Entries;
 use super::known::Known;
 use super::{Kinds, Prover};
 use crate::limits::MAX_CASES;
@@ -89,8 +89,8 @@ impl<'s> Prover<'s> {
             && kinds.is_within(Kinds::STRING.or(Kinds::BOOL))
             && let Some(mut entries) = known.enumeration()
         {
-            let others = |entry| !target.enum_.iter().any(|own| deep_eq(own, entry));
-            if entries.all(others) {
+            let own = Entries::new(target.enum_.iter().map(|entry| &**entry));
+            if !entries.any(|entry| own.contain(entry)) {
                 return true;
             }
         }

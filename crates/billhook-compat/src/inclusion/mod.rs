@@ -5,6 +5,7 @@
 //! places without a proof.
 
 mod attempt;
+mod entries;
 mod junctors;
 mod kinds;
 mod known;

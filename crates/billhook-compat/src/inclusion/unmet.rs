@@ -1,11 +1,12 @@
 //! The keywords of a schema that do not follow from what is known of a value.
 
-use billhook_apimachinery::value::{deep_clone, deep_eq};
+use billhook_apimachinery::value::deep_clone;
 use billhook_schema::JsonSchemaProps;
 use billhook_schema::props::SchemaOrBool;
 use serde_json::{Value, json};
 
 use super::attempt::Unmet;
+use super::entries::Entries;
 use super::known::Known;
 use super::{Kinds, Prover, numbers};
 
@@ -37,7 +38,8 @@ fn unmet_enum(known: &Known<'_>, target: &JsonSchemaProps, found: &mut Vec<Unmet
     if target.enum_.is_empty() {
         return;
     }
-    let is_admitted = |entry: &Value| target.enum_.iter().any(|own| deep_eq(own, entry));
+    let admitted = Entries::new(target.enum_.iter().map(|entry| &**entry));
+    let is_admitted = |entry: &Value| admitted.contain(entry);
     let Some(entries) = known.enumeration() else {
         let mut values = known.kinds.values();
         values.extend([json!("other"), json!(-1), json!(12_345), json!(false)]);

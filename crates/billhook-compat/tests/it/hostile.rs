@@ -19,6 +19,20 @@ fn hard_patterns_are_undecided() {
     assert_eq!(writers(text(hard), text("^(.*b.{301}|.*a.{300}|)$")), Verdict::Undecided);
 }
 
+/// An entry is found without a look at all of them: there are as many comparisons as entries.
+#[test]
+fn enums_of_many_entries() {
+    let entries = |first: u32| -> Vec<String> {
+        (first..100_000).map(|number| format!("v{number}")).collect()
+    };
+    let schema = |first| json!({"type": "string", "enum": entries(first)});
+    assert_eq!(writers(schema(0), schema(1)), Verdict::Breaks);
+    assert_eq!(writers(schema(1), schema(0)), Verdict::Safe);
+    let schema =
+        |first: u32| json!({"type": "integer", "enum": (first..100_000).collect::<Vec<_>>()});
+    assert_eq!(writers(schema(1), schema(0)), Verdict::Safe);
+}
+
 #[test]
 fn many_cases_are_bounded() {
     let names: Vec<String> = (0..12).map(|number| format!("f{number}")).collect();
