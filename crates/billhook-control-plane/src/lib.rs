@@ -16,6 +16,7 @@ mod namespaces;
 mod object;
 mod ownership;
 mod plan;
+mod pod_control;
 mod pods;
 mod queue;
 mod recorder;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use billhook_apimachinery::label_selector::{LabelSelector, Selector};
 use serde_json::{Value, json};
 
+use crate::document::set;
 use crate::object::Object;
 use crate::plan::Plan;
 use crate::request::Request;
@@ -43,6 +44,18 @@ impl Owner<'_> {
         selector: &Selector,
         is_candidate: impl Fn(&Object) -> bool,
     ) -> Claimed {
+        self.claim_with_finalizers(view, resource, selector, is_candidate, &[])
+    }
+
+    /// Claims objects as [`Owner::claim`]; those that it adopts get finalizers.
+    pub(crate) fn claim_with_finalizers(
+        &self,
+        view: &View,
+        resource: &'static Resource,
+        selector: &Selector,
+        is_candidate: impl Fn(&Object) -> bool,
+        finalizers: &[&str],
+    ) -> Claimed {
         let (owner, is_deleting) = (self.object, self.object.is_deleting());
         let mut claimed = Claimed { objects: Vec::new(), plan: Plan::nothing() };
         for object in view.controlled(resource, owner.uid()) {
@@ -59,7 +72,7 @@ impl Owner<'_> {
         let orphans = view.uncontrolled(resource, owner.namespace()).filter(is_orphan);
         let orphans: Vec<_> = orphans.filter(|_| !is_deleting).cloned().collect();
         if !orphans.is_empty() {
-            let adopt = |orphan: &Arc<Object>| self.adopt(resource, orphan);
+            let adopt = |orphan: &Arc<Object>| self.adopt(resource, orphan, finalizers);
             let adoptions: Vec<Request> = orphans.iter().map(adopt).collect();
             claimed.plan = claimed.plan.and(self.checked(adoptions));
             claimed.objects.extend(orphans);
@@ -72,8 +85,11 @@ impl Owner<'_> {
         json!({"metadata": {"ownerReferences": [reference], "uid": object.uid()}})
     }
 
-    fn adopt(&self, resource: &Resource, object: &Object) -> Request {
-        let metadata = json!({"ownerReferences": [self.reference()], "uid": object.uid()});
+    fn adopt(&self, resource: &Resource, object: &Object, finalizers: &[&str]) -> Request {
+        let mut metadata = json!({"ownerReferences": [self.reference()], "uid": object.uid()});
+        if !finalizers.is_empty() {
+            set(&mut metadata, &["finalizers"], finalizers.into());
+        }
         Request::patch(resource, object.key(), &json!({"metadata": metadata}))
     }
 

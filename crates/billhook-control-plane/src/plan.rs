@@ -45,6 +45,11 @@ impl Plan {
         Plan::default()
     }
 
+    /// Returns whether it has no steps.
+    pub fn is_nothing(&self) -> bool {
+        self.steps.is_empty()
+    }
+
     /// Fails: nothing more is done, and the key is worked on again after a backoff.
     pub fn failure(why: impl Into<String>) -> Self {
         Plan { steps: vec![Step::Fail(why.into())], again: None }

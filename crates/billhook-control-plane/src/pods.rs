@@ -28,6 +28,17 @@ pub(crate) fn is_ready(pod: &Object) -> bool {
     pod.is_condition_true("Ready")
 }
 
+/// Returns how far a pod has come, which decides before anything else which ones are deleted first: no
+/// node, the phase, readiness.
+pub(crate) fn deletion_rank(pod: &Object) -> (bool, u8, bool) {
+    let phase = match pod.text("/status/phase") {
+        "Pending" => 0,
+        "Unknown" => 1,
+        _ => 2,
+    };
+    (!pod.text("/spec/nodeName").is_empty(), phase, is_ready(pod))
+}
+
 /// Returns since when a pod is ready, if it is.
 pub(crate) fn ready_since(pod: &Object) -> Option<Timestamp> {
     let condition = pod.condition("Ready").filter(|_| is_ready(pod))?;

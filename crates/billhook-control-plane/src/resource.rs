@@ -42,12 +42,16 @@ declare! {
     CLUSTER_ROLES: "rbac.authorization.k8s.io" "v1" "clusterroles" "ClusterRole" false;
     CLUSTER_ROLE_BINDINGS: "rbac.authorization.k8s.io" "v1" "clusterrolebindings" "ClusterRoleBinding" false;
     CONFIG_MAPS: "" "v1" "configmaps" "ConfigMap" true;
+    CONTROLLER_REVISIONS: "apps" "v1" "controllerrevisions" "ControllerRevision" true;
+    CRON_JOBS: "batch" "v1" "cronjobs" "CronJob" true;
+    DAEMON_SETS: "apps" "v1" "daemonsets" "DaemonSet" true;
     DEFINITIONS: "apiextensions.k8s.io" "v1" "customresourcedefinitions" "CustomResourceDefinition" false;
     DEPLOYMENTS: "apps" "v1" "deployments" "Deployment" true;
     DISRUPTION_BUDGETS: "policy" "v1" "poddisruptionbudgets" "PodDisruptionBudget" true;
     ENDPOINTS: "" "v1" "endpoints" "Endpoints" true;
     ENDPOINT_SLICES: "discovery.k8s.io" "v1" "endpointslices" "EndpointSlice" true;
     EVENTS: "" "v1" "events" "Event" true;
+    JOBS: "batch" "v1" "jobs" "Job" true;
     LEASES: "coordination.k8s.io" "v1" "leases" "Lease" true;
     NAMESPACES: "" "v1" "namespaces" "Namespace" false;
     NODES: "" "v1" "nodes" "Node" false;
@@ -57,8 +61,8 @@ declare! {
     REPLICATION_CONTROLLERS: "" "v1" "replicationcontrollers" "ReplicationController" true;
     REPLICA_SETS: "apps" "v1" "replicasets" "ReplicaSet" true;
     SECRETS: "" "v1" "secrets" "Secret" true;
-    SERVICES: "" "v1" "services" "Service" true;
     SELF_SUBJECT_ACCESS_REVIEWS: "authorization.k8s.io" "v1" "selfsubjectaccessreviews" "SelfSubjectAccessReview" false;
+    SERVICES: "" "v1" "services" "Service" true;
     SERVICE_ACCOUNTS: "" "v1" "serviceaccounts" "ServiceAccount" true;
     STATEFUL_SETS: "apps" "v1" "statefulsets" "StatefulSet" true;
     STORAGE_CLASSES: "storage.k8s.io" "v1" "storageclasses" "StorageClass" false;

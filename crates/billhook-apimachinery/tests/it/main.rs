@@ -14,4 +14,5 @@ mod metadata;
 mod names;
 mod net;
 mod per_version;
+mod schedule;
 mod wording;

@@ -13,29 +13,38 @@
 
 mod autoscalers;
 mod certificate_requests;
+mod cron_jobs;
+mod daemon_sets;
 mod deployments;
 mod disruption_budgets;
 mod endpoints;
 mod event_expiry;
+mod jobs;
 mod nodes;
 mod quotas;
 mod replica_sets;
+mod revisions;
 mod role_aggregation;
 mod root_certificate;
 mod selection;
 mod service_accounts;
+mod stateful_sets;
 mod terminating_namespaces;
 mod token_secrets;
+mod ttl_after_finished;
 mod volumes;
 
 use std::sync::Arc;
 
 use self::autoscalers::Autoscalers;
 use self::certificate_requests::CertificateRequests;
+use self::cron_jobs::CronJobs;
+use self::daemon_sets::DaemonSets;
 use self::deployments::Deployments;
 use self::disruption_budgets::DisruptionBudgets;
 use self::endpoints::{EndpointSlices, Endpoints, Mirroring};
 use self::event_expiry::EventExpiry;
+use self::jobs::{Jobs, OrphanPods};
 use self::nodes::{NodeTaints, NodeTtl, PodGarbage, SilentNodes, TaintEviction, UnreadyNodes};
 use self::quotas::Quotas;
 use self::replica_sets::ReplicaSets;
@@ -43,8 +52,10 @@ use self::role_aggregation::RoleAggregation;
 pub use self::root_certificate::RootCertificate;
 pub use self::selection::{Selection, UnknownControllerError};
 use self::service_accounts::ServiceAccounts;
+use self::stateful_sets::StatefulSets;
 use self::terminating_namespaces::TerminatingNamespaces;
 use self::token_secrets::TokenSecrets;
+use self::ttl_after_finished::TtlAfterFinished;
 pub use self::volumes::Provisioner;
 use self::volumes::{ClaimProtection, Claims, VolumeProtection, Volumes};
 use crate::controller::Controller;
@@ -53,17 +64,21 @@ use crate::controller::Controller;
 pub fn all() -> Vec<Arc<dyn Controller>> {
     vec![
         Arc::new(Autoscalers),
-        Arc::new(ClaimProtection),
         Arc::new(CertificateRequests),
+        Arc::new(ClaimProtection),
         Arc::new(Claims),
+        Arc::new(CronJobs),
+        Arc::new(DaemonSets::default()),
         Arc::new(Deployments),
         Arc::new(DisruptionBudgets),
         Arc::new(EndpointSlices::default()),
         Arc::new(Endpoints::default()),
         Arc::new(EventExpiry),
+        Arc::new(Jobs::default()),
         Arc::new(Mirroring),
         Arc::new(NodeTaints),
         Arc::new(NodeTtl),
+        Arc::new(OrphanPods),
         Arc::new(PodGarbage::default()),
         Arc::new(Quotas),
         Arc::new(ReplicaSets::of_replica_sets()),
@@ -71,9 +86,11 @@ pub fn all() -> Vec<Arc<dyn Controller>> {
         Arc::new(RoleAggregation),
         Arc::new(ServiceAccounts),
         Arc::new(SilentNodes),
+        Arc::new(StatefulSets),
         Arc::new(TaintEviction),
         Arc::new(TerminatingNamespaces),
         Arc::new(TokenSecrets),
+        Arc::new(TtlAfterFinished),
         Arc::new(UnreadyNodes),
         Arc::new(VolumeProtection),
         Arc::new(Volumes),

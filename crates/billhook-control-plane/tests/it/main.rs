@@ -3,14 +3,18 @@
 #![cfg(test)]
 
 mod cluster;
+mod cron_jobs;
+mod daemon_sets;
 mod deployments;
 mod disruption_budgets;
 mod endpoints;
+mod jobs;
 mod namespaces;
 mod node_lifecycle;
 mod nodes;
 mod replica_sets;
 mod running;
 mod selection;
+mod stateful_sets;
 mod support;
 mod volumes;

@@ -3,10 +3,11 @@
 use billhook_apimachinery::FieldError;
 use billhook_apimachinery::KubernetesVersion;
 use billhook_apimachinery::metadata::Time;
+use billhook_apimachinery::schedule::Schedule;
+use billhook_apimachinery::time_zone;
 use serde_json::Value;
 
 use super::job::{JobSpec, validate_spec};
-use super::schedule;
 use crate::behavior::{Behavior, Findings, WriteContext};
 use crate::core::pod_template;
 use crate::values::{items, object_mut, path, set_missing, text};
@@ -92,13 +93,30 @@ impl Behavior for CronJob {
     }
 }
 
+/// Checks the name of a time zone.
+///
+/// # Errors
+///
+/// The first thing that is wrong with it.
+fn check_zone(name: &str) -> Result<(), String> {
+    if name.is_empty() {
+        return Err("timeZone must be nil or non-empty string".to_owned());
+    }
+    if name.eq_ignore_ascii_case("Local") {
+        let text = "timeZone must be an explicit time zone as defined in \
+            https://www.iana.org/time-zones";
+        return Err(text.to_owned());
+    }
+    if time_zone::exists(name) { Ok(()) } else { Err(format!("unknown time zone {name}")) }
+}
+
 fn validate_schedule(spec: &Value, old: Option<&Value>, errors: &mut Vec<FieldError>) {
     let (expression, at) = (text(spec, "/schedule"), path(&["spec", "schedule"]));
     let zone = part(spec, "/timeZone").as_str();
     if expression.is_empty() {
         errors.push(FieldError::required(at, ""));
     } else {
-        if let Err(error) = schedule::check(expression) {
+        if let Err(error) = Schedule::parse(expression) {
             errors.push(FieldError::invalid(at.clone(), expression, &error));
         }
         let had_zone = old.is_some_and(|old| text(old, "/spec/schedule").contains("TZ"));
@@ -111,7 +129,7 @@ fn validate_schedule(spec: &Value, old: Option<&Value>, errors: &mut Vec<FieldEr
         }
     }
     if let Some(zone) = zone
-        && let Err(error) = schedule::check_zone(zone)
+        && let Err(error) = check_zone(zone)
     {
         errors.push(FieldError::invalid(path(&["spec", "timeZone"]), zone, &error));
     }

@@ -2,7 +2,6 @@
 
 mod cron_job;
 mod job;
-mod schedule;
 
 use self::cron_job::CronJob;
 use self::job::Job;

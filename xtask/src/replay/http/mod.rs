@@ -324,18 +324,21 @@ impl Player<'_> {
         let Some(Response::Objects(recorded)) = &step.response else {
             return Err(format!("{}: no objects were recorded", self.id));
         };
-        let mut differences = Vec::new();
+        let mut found = Vec::new();
         for recorded in recorded {
             let request = Request::get(&recorded.path);
             let answer = send(&self.server, &request, &self.bindings).await?;
-            let found = match answer.code.as_u16() {
+            let objects = match answer.code.as_u16() {
                 200 => read_json_to_depth(&answer.body, DEPTH)
                     .map_err(|error| error.to_string())?
                     .into_value()
                     .into_inner(),
                 _ => Value::Null,
             };
-            let found = objects::normalize(&recorded.path, found);
+            found.push((recorded.path.as_str(), objects));
+        }
+        let mut differences = Vec::new();
+        for (recorded, found) in recorded.iter().zip(objects::normalize(found)) {
             if !same(&recorded.items, &found) {
                 let (recorded_items, found) = (plain_json(&recorded.items), plain_json(&found));
                 let path = &recorded.path;

@@ -44,30 +44,40 @@ static MESSAGES: LazyLock<Vec<(Regex, &'static str)>> = LazyLock::new(|| {
     compiled.filter_map(|(pattern, name)| Some((pattern?, name))).collect()
 });
 
-/// Takes from the objects at a path what differs from run to run, and sorts them.
-pub(super) fn normalize(path: &str, found: Value) -> Value {
-    let path = path.split('?').next().unwrap_or_default();
-    let plural = path.rsplit('/').next().unwrap_or_default();
-    let items = match found {
+/// Takes from what was found at paths what differs from run to run, and sorts it. Names and hashes of
+/// the objects at one path may be in those at another.
+pub(super) fn normalize(found: Vec<(&str, Value)>) -> Vec<Value> {
+    let found: Vec<(&str, Vec<Value>)> =
+        found.into_iter().map(|(path, found)| (path, items(found))).collect();
+    let all = || found.iter().flat_map(|(_, items)| items);
+    let random: Random = [generated_names(all()), hashes(all())];
+    found.into_iter().map(|(path, items)| normalize_items(path, items, &random)).collect()
+}
+
+fn items(found: Value) -> Vec<Value> {
+    match found {
         Value::Object(mut list) if list.contains_key("items") => match list.remove("items") {
             Some(Value::Array(items)) => items,
             _ => Vec::new(),
         },
         Value::Null => Vec::new(),
         object => vec![object],
-    };
-    if plural == "events" {
-        return events(&items);
     }
-    let items = items.into_iter().filter(|item| {
+}
+
+fn normalize_items(path: &str, mut items: Vec<Value>, random: &Random) -> Value {
+    let path = path.split('?').next().unwrap_or_default();
+    let plural = path.rsplit('/').next().unwrap_or_default();
+    if plural == "events" {
+        return events(&items, random);
+    }
+    items.retain(|item| {
         plural != "configmaps" || text(item, "/metadata/name") != "kube-root-ca.crt"
     });
-    let mut items: Vec<Value> = items.collect();
-    let random: Random = [generated_names(&items), hashes(&items)];
     for item in &mut items {
         without_run(item, path.contains("/pods"));
         let taken = std::mem::take(item);
-        *item = rename(taken, "", &random);
+        *item = rename(taken, "", random);
         sort_endpoints(item);
     }
     items.sort_by_cached_key(|item| (text(item, "/metadata/name").to_owned(), plain_json(item)));
@@ -78,18 +88,18 @@ pub(super) fn normalize(path: &str, found: Value) -> Value {
 type Random = [BTreeMap<String, String>; 2];
 
 /// The names that servers have generated.
-fn generated_names(items: &[Value]) -> BTreeMap<String, String> {
+fn generated_names<'i>(items: impl Iterator<Item = &'i Value>) -> BTreeMap<String, String> {
     let of_item = |item: &Value| {
         let (base, name) = (text(item, "/metadata/generateName"), text(item, "/metadata/name"));
         let is_generated = !base.is_empty()
             && name.strip_prefix(base).is_some_and(|suffix| suffix.len() == RANDOM);
         is_generated.then(|| (name.to_owned(), format!("{base}<suffix>")))
     };
-    items.iter().filter_map(of_item).collect()
+    items.filter_map(of_item).collect()
 }
 
 /// The hashes of templates.
-fn hashes(items: &[Value]) -> BTreeMap<String, String> {
+fn hashes<'i>(items: impl Iterator<Item = &'i Value>) -> BTreeMap<String, String> {
     let places = [
         "/metadata/labels/pod-template-hash",
         "/metadata/labels/controller-revision-hash",
@@ -97,7 +107,7 @@ fn hashes(items: &[Value]) -> BTreeMap<String, String> {
         "/status/currentRevision",
         "/status/updateRevision",
     ];
-    let values = items.iter().flat_map(|item| places.iter().map(|place| text(item, place)));
+    let values = items.flat_map(|item| places.iter().map(|place| text(item, place)));
     let hashes = values.filter_map(|value| value.rsplit('-').next());
     let named = hashes.filter(|hash| !hash.is_empty());
     named.map(|hash| (hash.to_owned(), "<hash>".to_owned())).collect()
@@ -208,8 +218,7 @@ fn sort_endpoints(item: &mut Value) {
 const SIMULATION: [&str; 2] = ["default-scheduler", "kubelet"];
 
 /// The set of what events say.
-fn events(items: &[Value]) -> Value {
-    let random = Random::default();
+fn events(items: &[Value], random: &Random) -> Value {
     let is_compared = |event: &&Value| !SIMULATION.contains(&text(event, "/source/component"));
     let said = items.iter().filter(is_compared).map(|event| {
         let object =
@@ -219,7 +228,7 @@ fn events(items: &[Value]) -> Value {
             "message": event.get("message"), "source": event.pointer("/source/component"),
             "object": object,
         });
-        let said = rename(said, "", &random);
+        let said = rename(said, "", random);
         (plain_json(&said), said)
     });
     let said: BTreeMap<String, Value> = said.collect();

@@ -15,6 +15,7 @@ use std::sync::Arc;
 use self::history::clean_up;
 use self::sets::{Sets, is_active, size_of};
 use self::size::Sizes;
+pub(super) use self::size::scaled;
 use self::status::Status;
 use crate::account::Account;
 use crate::clock::Timestamp;

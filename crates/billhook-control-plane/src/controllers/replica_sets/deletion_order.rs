@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::clock::Timestamp;
 use crate::object::Object;
 use crate::ownership::Owner;
-use crate::pods::{is_active, is_ready, ready_since};
+use crate::pods::{deletion_rank, is_active, ready_since};
 use crate::resource::PODS;
 use crate::view::View;
 
@@ -31,17 +31,14 @@ pub(super) fn in_deletion_order(
     pods
 }
 
-/// The order before times: no node, the phase, readiness, the cost, how many pods are on the node.
-fn place(pod: &Object, on_nodes: &BTreeMap<&str, usize>) -> (bool, u8, bool, i32, Reverse<usize>) {
-    let node = pod.text("/spec/nodeName");
-    let phase = match pod.text("/status/phase") {
-        "Pending" => 0,
-        "Unknown" => 1,
-        _ => 2,
-    };
+/// The order before times: how far it has come, the cost, how many pods are on the node.
+fn place(
+    pod: &Object,
+    on_nodes: &BTreeMap<&str, usize>,
+) -> ((bool, u8, bool), i32, Reverse<usize>) {
     let cost = pod.annotation(DELETION_COST).and_then(|cost| cost.parse().ok());
-    let beside = on_nodes.get(node).copied().unwrap_or_default();
-    (!node.is_empty(), phase, is_ready(pod), cost.unwrap_or_default(), Reverse(beside))
+    let beside = on_nodes.get(pod.text("/spec/nodeName")).copied().unwrap_or_default();
+    (deletion_rank(pod), cost.unwrap_or_default(), Reverse(beside))
 }
 
 /// Compares pods by how long they are ready, their restarts, and how old they are.

@@ -6,21 +6,18 @@ mod status;
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde_json::Value;
-
 use self::deletion_order::in_deletion_order;
 use self::status::{Failure, status};
 use crate::account::Account;
 use crate::clock::Timestamp;
 use crate::controller::{Controller, Keys};
-use crate::event::Event;
 use crate::object::Object;
 use crate::ownership::{Claimed, Owner, selector_of};
 use crate::plan::Plan;
-use crate::pods::{create_pod, is_active, pod_of, time_to_available};
-use crate::request::{Outcome, Request};
+use crate::pod_control::{create_pods, delete_pods};
+use crate::pods::{is_active, pod_of, time_to_available};
+use crate::request::Outcome;
 use crate::resource::{PODS, REPLICA_SETS, REPLICATION_CONTROLLERS, Resource};
-use crate::slow_start::slow_start;
 use crate::view::{Change, View};
 
 /// How many pods are created or deleted at once.
@@ -123,55 +120,18 @@ impl Sync<'_> {
 
     fn create(self, count: usize) -> Plan {
         let pod = pod_of(&self.owner, self.set().get("/spec/template"));
-        let requests = vec![create_pod(&self.owner, &pod); count];
-        let tell = self.teller("SuccessfulCreate", "Created pod: ", "FailedCreate", "creating");
-        let end = self.end("FailedCreate");
-        slow_start(requests, move |outcome| tell(outcome, &outcome.name()), end)
+        create_pods(&self.owner, &vec![pod; count], self.end("FailedCreate"))
     }
 
     fn delete(self, count: usize) -> Plan {
         let pods = in_deletion_order(&self.owner, self.view, self.pods.clone(), self.now);
-        let pods: Vec<_> = pods.into_iter().take(count).collect();
-        let delete = |pod: &Arc<Object>| Request::delete(&PODS, pod.key(), &Value::Null);
-        let requests = pods.iter().map(delete).collect();
-        let tell = self.teller("SuccessfulDelete", "Deleted pod: ", "FailedDelete", "deleting");
-        let end = self.end("FailedDelete");
-        Plan::nothing().then(requests, move |outcomes| {
-            let told = outcomes.iter().zip(&pods).map(|(outcome, pod)| tell(outcome, pod.name()));
-            let told = told.fold(Plan::nothing(), Plan::and);
-            let is_failure = |it: &Outcome| !it.is_success() && it.code() != 404;
-            told.and(end(outcomes.into_iter().find(is_failure)))
-        })
-    }
-
-    /// Returns what records an event about an answer that concerns a pod.
-    fn teller(
-        &self,
-        success: &'static str,
-        done: &'static str,
-        failure: &'static str,
-        doing: &'static str,
-    ) -> impl Fn(&Outcome, &str) -> Plan + Send + use<> {
-        let (resource, set) = (self.owner.resource, Arc::clone(self.set()));
-        move |outcome, pod| {
-            let event = match outcome.failure() {
-                None => Event::normal(resource, &set, success, format!("{done}{pod}")),
-                Some(_) if outcome.is_of_terminating_namespace() => return Plan::nothing(),
-                Some(status) if failure == "FailedDelete" && status.code == 404 => {
-                    return Plan::nothing();
-                }
-                Some(status) => {
-                    let message = format!("Error {doing}: {}", status.message);
-                    Event::warning(resource, &set, failure, message)
-                }
-            };
-            Plan::nothing().event(event)
-        }
+        let pods = pods.into_iter().take(count).collect();
+        delete_pods(&self.owner, pods, self.end("FailedDelete"))
     }
 
     /// Returns what writes the status after pods were created or deleted, and fails if one could not
     /// be.
-    fn end(self, reason: &'static str) -> impl FnOnce(Option<Outcome>) -> Plan + Send + use<> {
+    fn end(&self, reason: &'static str) -> impl FnOnce(Option<Outcome>) -> Plan + Send + use<> {
         let succeeded = self.write_status(None);
         let (set, status) = (Arc::clone(self.set()), self.status_values());
         let (resource, now) = (self.owner.resource, self.now);

@@ -1,0 +1,95 @@
+//! Creating and deleting the pods of an owner, with an event about each (CP-41, CP-42).
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::event::Event;
+use crate::object::Object;
+use crate::ownership::Owner;
+use crate::plan::Plan;
+use crate::pods::create_pod;
+use crate::request::{Outcome, Request};
+use crate::resource::PODS;
+use crate::slow_start::slow_start;
+
+/// Creates pods, by a slow start. `end` follows, with the first failure if there is one.
+pub(crate) fn create_pods(
+    owner: &Owner<'_>,
+    pods: &[Value],
+    end: impl FnOnce(Option<Outcome>) -> Plan + Send + 'static,
+) -> Plan {
+    let requests = pods.iter().map(|pod| create_pod(owner, pod)).collect();
+    let tell = teller(owner, &CREATION);
+    slow_start(requests, move |outcome| tell(outcome, &outcome.name()), end)
+}
+
+/// Deletes pods. `end` follows, with the first failure if there is one; a pod that is gone already is not
+/// one.
+pub(crate) fn delete_pods(
+    owner: &Owner<'_>,
+    pods: Vec<Arc<Object>>,
+    end: impl FnOnce(Option<Outcome>) -> Plan + Send + 'static,
+) -> Plan {
+    let delete = |pod: &Arc<Object>| Request::delete(&PODS, pod.key(), &Value::Null);
+    let requests = pods.iter().map(delete).collect();
+    let tell = teller(owner, &DELETION);
+    Plan::nothing().then(requests, move |outcomes| {
+        let outcomes: Vec<_> =
+            outcomes.into_iter().zip(&pods).filter(|(it, _)| !is_gone(it)).collect();
+        let events = outcomes.iter().map(|(outcome, pod)| tell(outcome, pod.name()));
+        let events = events.fold(Plan::nothing(), Plan::and);
+        let mut failures = outcomes.into_iter().map(|(outcome, _)| outcome);
+        events.and(end(failures.find(|outcome| !outcome.is_success())))
+    })
+}
+
+/// Fails as the first failure says, if there is one.
+pub(crate) fn fail(failure: Option<Outcome>) -> Plan {
+    failure.and_then(|failure| Plan::of_outcome(&failure)).unwrap_or_default()
+}
+
+fn is_gone(outcome: &Outcome) -> bool {
+    outcome.code() == 404
+}
+
+/// The texts of events about pods.
+struct Texts {
+    success: &'static str,
+    done: &'static str,
+    failure: &'static str,
+    doing: &'static str,
+}
+
+static CREATION: Texts = Texts {
+    success: "SuccessfulCreate",
+    done: "Created pod: ",
+    failure: "FailedCreate",
+    doing: "Error creating: ",
+};
+
+static DELETION: Texts = Texts {
+    success: "SuccessfulDelete",
+    done: "Deleted pod: ",
+    failure: "FailedDelete",
+    doing: "Error deleting: ",
+};
+
+/// Returns what records an event about an answer that concerns a pod.
+fn teller(
+    owner: &Owner<'_>,
+    texts: &'static Texts,
+) -> impl Fn(&Outcome, &str) -> Plan + Send + use<> {
+    let (resource, object) = (owner.resource, Arc::clone(owner.object));
+    move |outcome, pod| {
+        let event = match outcome.failure() {
+            None => Event::normal(resource, &object, texts.success, [texts.done, pod].concat()),
+            Some(_) if outcome.is_of_terminating_namespace() => return Plan::nothing(),
+            Some(status) => {
+                let message = [texts.doing, &status.message].concat();
+                Event::warning(resource, &object, texts.failure, message)
+            }
+        };
+        Plan::nothing().event(event)
+    }
+}
