@@ -46,7 +46,7 @@ impl Plan {
     }
 
     /// Returns whether it has no steps.
-    pub fn is_nothing(&self) -> bool {
+    pub(crate) fn is_nothing(&self) -> bool {
         self.steps.is_empty()
     }
 
