@@ -8,6 +8,7 @@ use std::sync::Arc;
 use billhook::{CrdOptions, KubernetesVersion};
 use billhook_admission::{Chain, KindStrategy, Unreachable};
 use billhook_apimachinery::record::Record;
+use billhook_apimachinery::split_api_version;
 use billhook_kinds::Kind;
 
 use crate::resources::Resource;
@@ -31,9 +32,16 @@ pub(crate) fn compile(kind: &'static Kind, kubernetes: KubernetesVersion) -> Opt
     Some(resource)
 }
 
-/// Returns the fields of the objects of a kind.
+/// Returns the fields of the objects of a kind, or of the bodies of a subresource.
 pub(crate) fn record_of(api_version: &str, kind: &str) -> Option<&'static Record> {
-    Kind::named(api_version, kind)?.record()
+    if let Some(kind) = Kind::named(api_version, kind) {
+        return kind.record();
+    }
+    let bodies = Kind::all().iter().flat_map(|kind| kind.subresources).map(|it| &it.body);
+    let (group, version) = split_api_version(api_version);
+    let mut found =
+        bodies.filter(|body| [body.group, body.version, body.kind] == [group, version, kind]);
+    found.next()?.record()
 }
 
 #[cfg(test)]

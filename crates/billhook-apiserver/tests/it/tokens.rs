@@ -9,7 +9,9 @@ use billhook::Time;
 use billhook_apimachinery::base64::decode_url;
 use billhook_apiserver::{Server, ServiceAccountTokens, TokenKeyError};
 use http::Method;
+use http_body_util::BodyExt as _;
 use serde_json::{Value, json};
+use tower_service::Service as _;
 
 use crate::support::{Answer, call, text};
 
@@ -81,6 +83,25 @@ async fn a_token_is_that_of_its_account() {
     let status = reviewed.await.json()["status"].clone();
     assert_eq!((&status["authenticated"], &status["audiences"]), (&json!(true), &json!([ISSUER])));
     assert_eq!(text(&status, "/user/uid"), uid);
+}
+
+/// `kubectl create token` sends protobuf, and asks for it.
+#[tokio::test]
+async fn tokens_are_made_in_protobuf() {
+    let server = Server::builder().build();
+    token(&server, "a", json!({})).await;
+    let body =
+        json!({"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {}});
+    let request = http::Request::post(format!("{ACCOUNTS}/a/token"))
+        .header("accept", "application/vnd.kubernetes.protobuf,application/json")
+        .body(body.to_string())
+        .unwrap();
+    let made = server.clone().call(request).await.unwrap();
+    assert_eq!(made.status(), 201);
+    let made = made.into_body().collect().await.unwrap().to_bytes();
+    assert!(made.starts_with(b"k8s\0"));
+    let kind = b"TokenRequest";
+    assert!(made.windows(kind.len()).any(|part| part == kind));
 }
 
 /// A token ends with its time, its account and the object that it is bound to.
