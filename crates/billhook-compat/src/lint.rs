@@ -1,6 +1,6 @@
 //! The parts of a schema that no object can do anything with (CC-26).
 
-use billhook::{CrdError, CrdOptions, CustomResourceDefinition, FieldPath};
+use billhook::{CrdError, CrdOptions, CustomResourceDefinition, FieldPath, to_json};
 use billhook_apimachinery::value::grow;
 use billhook_cel::{is_contradiction, is_tautology, reads};
 use billhook_schema::JsonSchemaProps;
@@ -10,6 +10,9 @@ use serde_json::Value;
 use crate::compare::CompareOptions;
 use crate::inclusion::{Bare, Known, Prover, Shape, Unlisted};
 use crate::version::Side;
+
+/// The bytes of the largest object that etcd stores.
+const MAX_STORED: usize = 3 << 19;
 
 /// A part of a schema that no object can do anything with.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,7 +56,8 @@ impl LintCode {
 }
 
 /// Returns the parts of a definition's schemas for which it is proved that no object can do anything
-/// with them, in the order of versions and fields.
+/// with them, in the order of versions and fields. A definition that is too large for the store of a
+/// server, of more than 1.5 MiB, is not looked at.
 ///
 /// ```
 /// use billhook_compat::{CompareOptions, lint};
@@ -81,6 +85,9 @@ impl LintCode {
 ///
 /// If this is not a definition, or its schemas cannot be served.
 pub fn lint(definition: &Value, options: &CompareOptions) -> Result<Vec<SchemaLint>, CrdError> {
+    if to_json(definition).len() > MAX_STORED {
+        return Ok(Vec::new());
+    }
     let crd_options = CrdOptions::default().kubernetes(options.kubernetes);
     let crd = CustomResourceDefinition::with_options(definition, &crd_options)?;
     let bare = Bare::new(options.kubernetes);
