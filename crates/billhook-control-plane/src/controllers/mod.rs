@@ -3,7 +3,7 @@
 //! # To add a controller
 //!
 //! 1. A module `controllers/<name>.rs`, or a directory of that name, with a type that implements
-//!    [`Controller`](crate::Controller) and keeps nothing: `watches` names resources, `concerns` maps a change of
+//!    [`Controller`] and keeps nothing: `watches` names resources, `concerns` maps a change of
 //!    one to keys, and `sync` returns the [`Plan`](crate::Plan) for a key. `service_accounts` is the
 //!    smallest one, `replica_sets` shows adoption, slow start, events and status.
 //! 2. Its line in [`all`], in the order of names, and its `mod`.
