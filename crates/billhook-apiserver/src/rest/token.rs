@@ -4,6 +4,7 @@ use billhook_admission::Warnings;
 use billhook_apimachinery::record::{complete, declared_json, member, text};
 use billhook_apimachinery::value::DeepValue;
 use billhook_apimachinery::{FieldError, FieldPath, GroupVersionResource, Status};
+use billhook_kinds::Kind;
 use http::StatusCode;
 use serde_json::{Value, json};
 
@@ -13,7 +14,7 @@ use super::options::WriteOptions;
 use super::tracking::track_creation;
 use super::write::warn;
 use crate::response::Response;
-use crate::tokens::{Account, BoundObject, Grant};
+use crate::tokens::{Account, BoundObject, Grant, claim_of};
 
 const GROUP: &str = "authentication.k8s.io";
 const API_VERSION: &str = "authentication.k8s.io/v1";
@@ -112,18 +113,15 @@ fn bound(
     };
     let (api_version, kind) = (text(reference, "apiVersion"), text(reference, "kind"));
     let (name, uid) = (text(reference, "name"), text(reference, "uid"));
-    let plural = match (api_version, kind) {
-        ("v1", "Pod") => "pods",
-        ("v1", "Secret") => "secrets",
-        ("v1", "Node") => "nodes",
-        _ => {
-            let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
-            return Err(Status::bad_request(format!(
-                "cannot bind token to object of type {group}/{version}, Kind={kind}"
-            )));
-        }
+    let known = Kind::named(api_version, kind);
+    let Some((known, claim)) = known.and_then(|known| Some((known, claim_of(known)?))) else {
+        let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
+        return Err(Status::bad_request(format!(
+            "cannot bind token to object of type {group}/{version}, Kind={kind}"
+        )));
     };
-    let key = if kind == "Node" { name.to_owned() } else { context.key(name) };
+    let plural = known.plural;
+    let key = if known.is_namespaced { context.key(name) } else { name.to_owned() };
     let object = context.server.read_object("", plural, &key);
     let missing = || Status::not_found(&GroupVersionResource::new("", "v1", plural), name);
     let object = object.ok_or_else(missing)?;
@@ -136,7 +134,7 @@ fn bound(
         return Err(conflict(kind, name, &why));
     }
     let user = object.pointer("/spec/serviceAccountName").and_then(Value::as_str);
-    if kind == "Pod" && user.unwrap_or_default() != account.name {
+    if claim == "pod" && user.unwrap_or_default() != account.name {
         return Err(Status::bad_request(format!(
             "cannot bind token for serviceaccount \"{}\" to pod running with different \
              serviceaccount name.",
@@ -145,8 +143,8 @@ fn bound(
     }
     let node = object.pointer("/spec/nodeName").and_then(Value::as_str).unwrap_or_default();
     let node = context.server.read_object("", "nodes", node);
-    let node = node.filter(|_| kind == "Pod").and_then(|node| BoundObject::read("node", &node));
-    Ok(BoundObject::read(&kind.to_lowercase(), &object).map(|bound| bound.on(node)))
+    let node = node.filter(|_| claim == "pod").and_then(|node| BoundObject::read("node", &node));
+    Ok(BoundObject::read(claim, &object).map(|bound| bound.on(node)))
 }
 
 /// Conflicts are about the kind here, and not about the resource.
@@ -157,7 +155,7 @@ fn conflict(kind: &str, name: &str, why: &str) -> Status {
 /// Makes the token, and says so in the request.
 fn grant(context: &Context<'_>, request: &mut Value, grant: Grant) -> Result<(), Status> {
     let server = context.server;
-    let tokens = &server.settings.tokens;
+    let (tokens, now) = (&server.settings.tokens, server.now());
     let spec = request.get_mut("spec").and_then(Value::as_object_mut);
     let spec = spec.ok_or_else(|| Status::bad_request("the request has no spec"))?;
     let asked = spec.get("audiences").and_then(Value::as_array).filter(|it| !it.is_empty());
@@ -167,9 +165,8 @@ fn grant(context: &Context<'_>, request: &mut Value, grant: Grant) -> Result<(),
     );
     spec.insert("audiences".to_owned(), audiences.clone().into());
     let (token, expiration) = grant
-        .sign(tokens, &audiences, server.now())
+        .sign(tokens, &audiences, now)
         .ok_or_else(|| Status::internal_error("the token cannot be signed"))?;
-    let now = server.now().to_rfc3339();
     let status = json!({"token": token, "expirationTimestamp": expiration.to_rfc3339()});
     if let Value::Object(members) = request {
         members.insert("status".to_owned(), status);
@@ -178,7 +175,7 @@ fn grant(context: &Context<'_>, request: &mut Value, grant: Grant) -> Result<(),
                 ("name", grant.account.name),
                 ("namespace", grant.account.namespace),
                 ("uid", grant.account.uid),
-                ("creationTimestamp", now),
+                ("creationTimestamp", now.to_rfc3339()),
             ] {
                 metadata.insert(name.to_owned(), value.into());
             }

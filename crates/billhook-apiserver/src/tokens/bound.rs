@@ -4,6 +4,7 @@ use billhook_apimachinery::UserInfo;
 use billhook_apimachinery::metadata::Time;
 use billhook_apimachinery::record::{member, text};
 use billhook_apimachinery::value::DeepValue;
+use billhook_kinds::Kind;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
@@ -16,6 +17,15 @@ pub(crate) struct Account {
     pub(crate) namespace: String,
     pub(crate) name: String,
     pub(crate) uid: String,
+}
+
+/// The claims of objects with which tokens may end, and their kinds in the core group.
+const CLAIMS: [(&str, &str); 3] = [("pod", "Pod"), ("secret", "Secret"), ("node", "Node")];
+
+/// Returns the claim of the objects of a kind, if tokens may end with them.
+pub(crate) fn claim_of(kind: &Kind) -> Option<&'static str> {
+    let mut claims = CLAIMS.into_iter().filter(|_| kind.api_version() == "v1");
+    claims.find(|(_, name)| *name == kind.kind).map(|(claim, _)| claim)
 }
 
 /// An object with which a token ends.
@@ -119,14 +129,15 @@ pub(crate) fn authenticate(
     check(objects, "serviceaccounts", &in_namespace(text(account, "name")), account)?;
     let mut user = service_account(namespace, text(account, "name"));
     text(account, "uid").clone_into(&mut user.uid);
-    for (claim, plural) in [("pod", "pods"), ("secret", "secrets"), ("node", "nodes")] {
+    for (claim, kind) in CLAIMS {
         let Some(object) = own.get(claim) else { continue };
+        let kind = Kind::named("v1", kind)?;
         let (name, uid) = (text(object, "name"), text(object, "uid"));
         // The node of a pod may be gone before it.
         let is_checked = claim != "node" || own.get("pod").is_none();
-        let key = if claim == "node" { name.to_owned() } else { in_namespace(name) };
+        let key = if kind.is_namespaced { in_namespace(name) } else { name.to_owned() };
         if is_checked {
-            check(objects, plural, &key, object)?;
+            check(objects, kind.plural, &key, object)?;
         }
         if claim != "secret" {
             for (part, value) in [("name", name), ("uid", uid)] {

@@ -10,7 +10,7 @@ use std::time::Duration;
 use billhook_apimachinery::base64::{decode_url, encode_url};
 use serde_json::{Value, json};
 
-pub(crate) use self::bound::{Account, BoundObject, Grant, Objects, authenticate};
+pub(crate) use self::bound::{Account, BoundObject, Grant, Objects, authenticate, claim_of};
 pub use self::keys::TokenKeyError;
 use self::keys::{PublicKey, SigningKey};
 
