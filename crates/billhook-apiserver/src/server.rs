@@ -344,14 +344,16 @@ impl Server {
     /// Finds the user of a request, and refuses what the user may not do.
     fn authorize(&self, request: &mut Request) -> Result<(), Status> {
         let permissions = &self.shared.permissions;
-        if let Some(user) = impersonated(&request.headers)? {
+        let impersonated = impersonated(&request.headers)?;
+        if !permissions.look_at_requests() {
+            request.user = impersonated.or(request.user.take());
+            return Ok(());
+        }
+        if let Some(user) = impersonated {
             for question in questions_of_impersonation(&request.headers)? {
                 permissions.check(self.shared.user_of(request), &question)?;
             }
             request.user = Some(user);
-        }
-        if !permissions.look_at_requests() {
-            return Ok(());
         }
         permissions.check(self.shared.user_of(request), &question_of(request))
     }
