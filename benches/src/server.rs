@@ -32,6 +32,9 @@ fn at_once<F: Future>(future: F) -> F::Output {
     panic!("nothing waits")
 }
 
+/// The path of pods.
+pub const PODS: &str = "/api/v1/namespaces/default/pods";
+
 /// A definition of objects of a few kinds of fields.
 pub fn definition(plural: &str) -> Value {
     let kind = format!("Foo{}", plural.trim_start_matches("foos"));
@@ -58,6 +61,40 @@ pub fn object(name: &str) -> Value {
     json!({"apiVersion": "example.com/v1", "kind": "Foo",
         "metadata": {"name": name, "labels": {"app": "x"}},
         "spec": {"items": items, "text": "x".repeat(340)}})
+}
+
+/// A Pod of two kilobytes, as people write them.
+pub fn pod(name: &str) -> Value {
+    let probe = |path: &str| {
+        json!({"httpGet": {"path": path, "port": "http"},
+        "periodSeconds": 10, "failureThreshold": 3})
+    };
+    let container = |name: &str| {
+        let env: Vec<Value> = (0..6)
+            .map(|number| json!({"name": format!("SETTING_{number}"), "value": "some value"}))
+            .collect();
+        json!({"name": name, "image": format!("registry.example.com/team/{name}:1.2.3"),
+            "args": ["--listen=:8080", "--verbosity=2"],
+            "ports": [{"name": "http", "containerPort": 8080}],
+            "env": env,
+            "resources": {"requests": {"cpu": "100m", "memory": "128Mi"}, "limits": {"memory": "256Mi"}},
+            "readinessProbe": probe("/readyz"),
+            "livenessProbe": probe("/healthz"),
+            "volumeMounts": [{"name": "settings", "mountPath": "/etc/settings", "readOnly": true},
+                {"name": "cache", "mountPath": "/var/cache"}],
+            "securityContext": {"allowPrivilegeEscalation": false, "capabilities": {"drop": ["ALL"]}}})
+    };
+    let ports = json!([{"name": "metrics", "containerPort": 9090}]);
+    let mut sidecar = container("sidecar");
+    sidecar["ports"] = ports;
+    json!({"apiVersion": "v1", "kind": "Pod",
+        "metadata": {"name": name, "labels": {"app": "web", "tier": "front"},
+            "annotations": {"example.com/checksum": "0123456789abcdef0123456789abcdef"}},
+        "spec": {"containers": [container("web"), sidecar], "automountServiceAccountToken": false,
+            "securityContext": {"runAsNonRoot": true},
+            "tolerations": [{"key": "dedicated", "operator": "Equal", "value": "web", "effect": "NoSchedule"}],
+            "volumes": [{"name": "settings", "configMap": {"name": "settings"}},
+                {"name": "cache", "emptyDir": {}}]}})
 }
 
 /// A server with the definition of the objects.

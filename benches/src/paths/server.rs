@@ -4,12 +4,12 @@ use std::hint::black_box;
 
 use billhook_apiserver::{Body, Server};
 use http::Method;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{Path, Run, alone, beside, peer};
-use crate::server::{FOOS, call, definition, filled, has_event, object, watch};
+use crate::server::{FOOS, PODS, call, definition, filled, has_event, object, pod, watch};
 
-pub(super) fn paths() -> [Path; 7] {
+pub(super) fn paths() -> [Path; 9] {
     [
         alone("server: start with a definition", start),
         beside("server: create 1 KB", create, peer("serde_json reads it", read_object, None)),
@@ -18,6 +18,12 @@ pub(super) fn paths() -> [Path; 7] {
         beside("server: list 1,000 of 1 KB", list, peer("serde_json writes them", write, None)),
         alone("server: a page of 1 in 1,000", page),
         alone("server: a selector without matches, 1,000 objects", select),
+        beside(
+            "server: create a Pod of 2 KB",
+            create_pod,
+            peer("serde_json reads it", read_pod, None),
+        ),
+        alone("server: replace the status of a Pod", replace_status),
     ]
 }
 
@@ -29,8 +35,16 @@ fn start() -> Run {
 }
 
 /// Creates an object of another name with each run.
-fn creating(mut server: Server, renew: impl Fn(&mut Server)) -> impl FnMut() {
-    let text = object("NAME").to_string();
+fn creating(server: Server, renew: impl Fn(&mut Server)) -> impl FnMut() {
+    creating_at(FOOS, object("NAME").to_string(), server, renew)
+}
+
+fn creating_at(
+    path: &'static str,
+    text: String,
+    mut server: Server,
+    renew: impl Fn(&mut Server),
+) -> impl FnMut() {
     let mut number = 0;
     move || {
         number += 1;
@@ -38,7 +52,7 @@ fn creating(mut server: Server, renew: impl Fn(&mut Server)) -> impl FnMut() {
             renew(&mut server);
         }
         let body = text.replacen("NAME", &format!("new-{number:09}"), 1);
-        assert_eq!(call(&server, Method::POST, FOOS, body), 201);
+        assert_eq!(call(&server, Method::POST, path, body), 201);
     }
 }
 
@@ -46,6 +60,27 @@ fn create() -> Run {
     let first = filled(100);
     // Lest the server fills up.
     Box::new(creating(first.fork(), move |server| *server = first.fork()))
+}
+
+fn create_pod() -> Run {
+    let first = Server::builder().build();
+    Box::new(creating_at(PODS, pod("NAME").to_string(), first.fork(), move |server| {
+        *server = first.fork();
+    }))
+}
+
+fn replace_status() -> Run {
+    let server = Server::builder().build();
+    assert_eq!(call(&server, Method::POST, PODS, pod("web").to_string()), 201);
+    let mut pod = pod("web");
+    let path = format!("{PODS}/web/status");
+    let mut number = 0;
+    Box::new(move || {
+        number += 1;
+        pod["status"] = json!({"phase": "Running", "podIP": format!("10.0.0.{}", number % 250),
+            "conditions": [{"type": "Ready", "status": "True"}]});
+        assert_eq!(call(&server, Method::PUT, &path, pod.to_string()), 200);
+    })
 }
 
 fn create_watched() -> Run {
@@ -83,6 +118,11 @@ fn select() -> Run {
 
 fn read_object() -> Run {
     let text = object("a").to_string();
+    Box::new(move || drop(black_box(serde_json::from_str::<Value>(black_box(&text)).unwrap())))
+}
+
+fn read_pod() -> Run {
+    let text = pod("a").to_string();
     Box::new(move || drop(black_box(serde_json::from_str::<Value>(black_box(&text)).unwrap())))
 }
 

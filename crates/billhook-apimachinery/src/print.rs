@@ -183,6 +183,16 @@ pub fn push_json_string(text: &str, out: &mut String) {
     write_string(text, Escapes::Html, out);
 }
 
+/// Appends a value as [`compact_json`] prints it.
+pub fn push_json(value: &Value, out: &mut String) {
+    if let Value::String(text) = value {
+        return push_json_string(text, out);
+    }
+    let mut printer = Printer::on(std::mem::take(out), Escapes::Html);
+    printer.value(value);
+    *out = printer.out;
+}
+
 impl fmt::Debug for DeepValue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&compact_json(self))
@@ -367,7 +377,12 @@ struct Printer {
 
 impl Printer {
     fn new(escapes: Escapes, capacity: usize) -> Self {
-        Printer { out: String::with_capacity(capacity), escapes, has_floats: false }
+        Printer::on(String::with_capacity(capacity), escapes)
+    }
+
+    /// A printer that goes on after a text.
+    fn on(out: String, escapes: Escapes) -> Self {
+        Printer { out, escapes, has_floats: false }
     }
 
     fn value(&mut self, value: &Value) {

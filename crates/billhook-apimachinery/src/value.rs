@@ -146,6 +146,25 @@ pub fn is_nonempty(value: &Value) -> bool {
     }
 }
 
+/// Returns the value at a place, such as `/spec/ports/0`: a JSON pointer to names without escapes, which
+/// takes no memory.
+pub fn at<'v>(value: &'v Value, place: &str) -> Option<&'v Value> {
+    place.split('/').skip(1).try_fold(value, |value, step| match value {
+        Value::Object(members) => members.get(step),
+        Value::Array(items) => items.get(step.parse::<usize>().ok()?),
+        _ => None,
+    })
+}
+
+/// As [`at`], to change the value.
+pub fn at_mut<'v>(value: &'v mut Value, place: &str) -> Option<&'v mut Value> {
+    place.split('/').skip(1).try_fold(value, |value, step| match value {
+        Value::Object(members) => members.get_mut(step),
+        Value::Array(items) => items.get_mut(step.parse::<usize>().ok()?),
+        _ => None,
+    })
+}
+
 /// Copies a value of any depth.
 pub fn deep_clone(value: &Value) -> Value {
     if is_shallow(value, SHALLOW) {

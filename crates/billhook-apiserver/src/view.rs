@@ -98,11 +98,6 @@ impl View {
         matches!(self.form, Form::Object)
     }
 
-    /// Whether an object is shown as its text and nothing else.
-    pub(crate) fn shows_text(&self) -> bool {
-        self.shows_objects() && self.record.is_none()
-    }
-
     /// Whether only lists are shown.
     pub(crate) fn shows_lists(&self) -> bool {
         matches!(self.form, Form::MetadataList(_))
@@ -152,22 +147,42 @@ impl View {
         }
     }
 
+    /// Prints what is before and after the items of a list of objects (RE-51).
+    pub(crate) fn list_ends(
+        &self,
+        api_version: &str,
+        kind: &str,
+        metadata: &ListMetadata,
+    ) -> (String, String) {
+        let (api_version, kind) = (quoted(api_version), quoted(kind));
+        match self.record {
+            Some(_) => {
+                let metadata = metadata.declared();
+                let begin = format!(
+                    r#"{{"kind":{kind},"apiVersion":{api_version},"metadata":{metadata},"items":["#
+                );
+                (begin, "]}".to_owned())
+            }
+            None => {
+                let begin = format!(r#"{{"apiVersion":{api_version},"items":["#);
+                (begin, format!(r#"],"kind":{kind},"metadata":{}}}"#, metadata.sorted()))
+            }
+        }
+    }
+
     /// Prints a list.
     pub(crate) fn list(&self, list: &List<'_>) -> Result<String, Status> {
         self.check()?;
         let items = list.items.iter().map(|item| &**item);
         match (&self.form, self.record) {
-            // The items do not say what they are.
-            (Form::Object, Some(record)) => Ok(format!(
-                r#"{{"kind":{},"apiVersion":{},"metadata":{},"items":[{}]}}"#,
-                quoted(list.kind),
-                quoted(list.api_version),
-                list.metadata.declared(),
-                joined(items.map(|item| declared_json(&typeless(item), record))),
-            )),
-            (Form::Object, None) => {
-                let items: Vec<String> = items.map(compact_json).collect();
-                Ok(list_json(list.api_version, list.kind, list.metadata, &items))
+            (Form::Object, record) => {
+                // The items of the server's own kinds do not say what they are.
+                let items = items.map(|item| match record {
+                    Some(record) => declared_json(&typeless(item), record),
+                    None => compact_json(item),
+                });
+                let ends = self.list_ends(list.api_version, list.kind, list.metadata);
+                Ok(list_json(ends, &items.collect::<Vec<_>>()))
             }
             (Form::Table(table), record) => {
                 Ok(table.print(list.metadata, items, record, true, false))
@@ -307,35 +322,18 @@ fn written_annotations(object: &Value) -> &'static [&'static str] {
     kind.map_or(&[], |kind| kind.behavior().written_annotations())
 }
 
-/// Prints a list of custom resources, whose items are printed already.
-pub(crate) fn list_json(
-    api_version: &str,
-    kind: &str,
-    metadata: &ListMetadata,
-    items: &[String],
-) -> String {
-    let (begin, end) = list_ends(api_version, kind, metadata);
-    let length: usize = items.iter().map(|item| item.len() + 1).sum();
+/// Prints a list, whose items are printed already, between its ends.
+pub(crate) fn list_json((begin, end): (String, String), items: &[impl AsRef<str>]) -> String {
+    let length: usize = items.iter().map(|item| item.as_ref().len() + 1).sum();
     // Where there is place for a line break, none of it is copied again.
     let mut list = String::with_capacity(length + begin.len() + end.len() + 1);
     list.push_str(&begin);
     for (index, item) in items.iter().enumerate() {
         list.push_str(if index > 0 { "," } else { "" });
-        list.push_str(item);
+        list.push_str(item.as_ref());
     }
     list.push_str(&end);
     list
-}
-
-/// Prints what is before and after the items of a list of custom resources.
-pub(crate) fn list_ends(
-    api_version: &str,
-    kind: &str,
-    metadata: &ListMetadata,
-) -> (String, String) {
-    let begin = format!(r#"{{"apiVersion":{},"items":["#, quoted(api_version));
-    let end = format!(r#"],"kind":{},"metadata":{}}}"#, quoted(kind), metadata.sorted());
-    (begin, end)
 }
 
 /// Prints an object: its members in declared order if the server has a type for it, otherwise sorted

@@ -1,16 +1,17 @@
 //! Reading and changing the JSON of objects.
 
 use billhook_apimachinery::FieldPath;
+use billhook_apimachinery::value::{at, at_mut};
 use serde_json::{Map, Value};
 
 /// The text at a place in an object; empty if there is none.
 pub(crate) fn text<'o>(object: &'o Value, place: &str) -> &'o str {
-    object.pointer(place).and_then(Value::as_str).unwrap_or_default()
+    at(object, place).and_then(Value::as_str).unwrap_or_default()
 }
 
 /// The items of a list at a place in an object.
 pub(crate) fn items<'o>(object: &'o Value, place: &str) -> &'o [Value] {
-    object.pointer(place).and_then(Value::as_array).map_or(&[], Vec::as_slice)
+    at(object, place).and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
 /// The members of a map at a place in an object.
@@ -18,7 +19,7 @@ pub(crate) fn members<'o>(
     object: &'o Value,
     place: &str,
 ) -> impl Iterator<Item = (&'o str, &'o Value)> + Clone {
-    let members = object.pointer(place).and_then(Value::as_object).into_iter().flatten();
+    let members = at(object, place).and_then(Value::as_object).into_iter().flatten();
     members.map(|(name, value)| (name.as_str(), value))
 }
 
@@ -43,12 +44,12 @@ pub(crate) fn set_missing(object: &mut Value, name: &str, default: impl Into<Val
 
 /// The object at a place, if it is there.
 pub(crate) fn object_mut<'o>(object: &'o mut Value, place: &str) -> Option<&'o mut Value> {
-    object.pointer_mut(place).filter(|value| value.is_object())
+    at_mut(object, place).filter(|value| value.is_object())
 }
 
 /// The items of a list at a place in an object.
 pub(crate) fn items_mut<'o>(object: &'o mut Value, place: &str) -> &'o mut [Value] {
-    match object.pointer_mut(place) {
+    match at_mut(object, place) {
         Some(Value::Array(items)) => items,
         _ => &mut [],
     }
@@ -56,12 +57,12 @@ pub(crate) fn items_mut<'o>(object: &'o mut Value, place: &str) -> &'o mut [Valu
 
 /// The number at a place in an object.
 pub(crate) fn integer(object: &Value, place: &str) -> Option<i64> {
-    object.pointer(place).and_then(Value::as_i64)
+    at(object, place).and_then(Value::as_i64)
 }
 
 /// Whether the flag at a place in an object is set.
 pub(crate) fn is_set(object: &Value, place: &str) -> bool {
-    object.pointer(place) == Some(&Value::Bool(true))
+    at(object, place) == Some(&Value::Bool(true))
 }
 
 /// The path of nested fields.

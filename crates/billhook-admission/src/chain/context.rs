@@ -19,7 +19,9 @@ pub(crate) struct Context<'c> {
     pub(super) options: &'c RequestOptions,
     pub(crate) deadline: Deadline<'c>,
     pub(crate) log: RequestLog,
-    /// The object that the request came with, if another one took its place.
+    /// Whether the object of the request was changed.
+    pub(crate) is_changed: bool,
+    /// The object that the request came with, if its owners may have been changed.
     pub(crate) replaced: Option<DeepValue>,
     /// Whether an observer wants to know how long the stages take.
     is_timed: bool,
@@ -37,7 +39,17 @@ impl<'c> Context<'c> {
         let conditions = chain.request_conditions(cluster.authorizer());
         let deadline = chain.deadline(options);
         let is_timed = options.trace || chain.watcher().is_some();
-        Context { chain, cluster, options, deadline, log, replaced: None, is_timed, conditions }
+        Context {
+            chain,
+            cluster,
+            options,
+            deadline,
+            log,
+            is_changed: false,
+            replaced: None,
+            is_timed,
+            conditions,
+        }
     }
 
     /// Returns when something begins, if an observer wants to know how long it takes.
@@ -57,6 +69,7 @@ impl<'c> Context<'c> {
 
     /// Keeps the object that another one took the place of, if it is the first.
     pub(super) fn keep_replaced(&mut self, object: Option<DeepValue>) {
+        self.is_changed |= object.is_some();
         if self.replaced.is_none() {
             self.replaced = object;
         }

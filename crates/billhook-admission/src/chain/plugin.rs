@@ -2,7 +2,7 @@
 
 use billhook::webhook::{AdmissionAttributes, Operation};
 use billhook_apimachinery::Status;
-use billhook_apimachinery::value::{DeepValue, deep_clone};
+use billhook_apimachinery::value::DeepValue;
 use serde_json::Value;
 
 use crate::audit::Warnings;
@@ -63,6 +63,12 @@ pub trait Plugin: Send + Sync {
         true
     }
 
+    /// Whether it may change `metadata.managedFields`, which are set back if they are not valid
+    /// afterwards. Objects need not be copied for a plugin that does not.
+    fn changes_owners(&self) -> bool {
+        true
+    }
+
     /// Inspects a request in the mutating stage and may change its object.
     fn mutate(&self, request: &mut PluginRequest<'_>) -> Result<(), Status> {
         let _ = request;
@@ -79,32 +85,37 @@ pub trait Plugin: Send + Sync {
 /// A request as a plugin sees it.
 #[derive(Debug)]
 pub struct PluginRequest<'r> {
-    pub(crate) attributes: &'r AdmissionAttributes,
-    /// The object, once it is asked for to be changed.
-    pub(crate) changed: Option<DeepValue>,
+    pub(crate) attributes: &'r mut AdmissionAttributes,
+    /// Whether the object was asked for to be changed.
+    pub(crate) is_changed: bool,
+    /// Whether the object that is changed is kept as it was.
+    pub(crate) keeps_object: bool,
+    /// The object as it was.
+    pub(crate) before: Option<DeepValue>,
     pub(crate) is_reinvocation: bool,
     pub(crate) warnings: &'r mut Warnings,
     pub(crate) annotations: &'r mut AuditAnnotations,
 }
 
 impl PluginRequest<'_> {
-    /// The request. Its object does not show what this plugin has changed already.
+    /// The request, with the object as this plugin has changed it so far.
     pub fn attributes(&self) -> &AdmissionAttributes {
         self.attributes
     }
 
     /// The new object, to read it.
     pub fn object(&self) -> Option<&Value> {
-        self.changed.as_deref().or(self.attributes.object.as_deref())
+        self.attributes.object.as_deref()
     }
 
     /// The new object, to change it. What a validating plugin changes is lost.
     pub fn object_mut(&mut self) -> Option<&mut Value> {
-        if self.changed.is_none() {
-            let object = self.attributes.object.as_deref()?;
-            self.changed = Some(deep_clone(object).into());
+        let object = self.attributes.object.as_mut()?;
+        if !self.is_changed {
+            self.is_changed = true;
+            self.before = self.keeps_object.then(|| object.clone());
         }
-        self.changed.as_deref_mut()
+        Some(object)
     }
 
     /// Whether the chain runs a second time because a webhook changed the object (DI-40).

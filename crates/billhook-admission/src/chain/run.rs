@@ -225,26 +225,33 @@ impl<'c> Run<'c> {
     ) -> Result<(), Status> {
         let began = self.context.begin();
         let log = &mut self.context.log;
+        let is_mutating = stage == Stage::Mutating;
         let mut seen = PluginRequest {
             attributes: request,
-            changed: None,
+            is_changed: false,
+            keeps_object: !is_mutating || log.is_tracing || plugin.changes_owners(),
+            before: None,
             is_reinvocation: round > 0,
             warnings: &mut log.warnings,
             annotations: &mut log.annotations,
         };
-        let result = match stage {
-            Stage::Mutating => plugin.mutate(&mut seen),
-            Stage::Validating => plugin.validate(&mut seen),
+        let result = match is_mutating {
+            true => plugin.mutate(&mut seen),
+            false => plugin.validate(&mut seen),
         };
-        let changed = seen.changed.filter(|_| stage == Stage::Mutating);
+        let (is_changed, before) = (seen.is_changed, seen.before);
         let end = self.step_end(stage, request.operation, began, result.is_err());
         self.context.chain.watch().plugin_finished(plugin.name(), &end);
         let error = result.as_ref().err().map(|status| status.message.clone());
         let action = Action::Plugin { name: plugin.name().to_owned(), stage, round, error };
-        let before = request.object.as_ref().filter(|_| changed.is_some());
-        self.context.log.step_with(action, end.took, before, changed.as_ref());
-        if let Some(object) = changed {
-            self.context.replace_object(request, object);
+        let object = request.object.as_ref();
+        let changed = before.as_ref().filter(|_| is_mutating);
+        self.context.log.step_with(action, end.took, changed, object);
+        if is_changed && is_mutating {
+            self.context.is_changed = true;
+            self.context.keep_replaced(before);
+        } else if is_changed {
+            request.object = before;
         }
         result
     }

@@ -7,6 +7,7 @@ use std::time::Instant;
 use billhook::apply::MergeSchema;
 use billhook::{CrdVersion, CustomResourceDefinition};
 use billhook_apimachinery::print::quote;
+use billhook_apimachinery::record::Record;
 use billhook_apimachinery::value::DeepValue;
 use billhook_apimachinery::{GroupVersionKind, Status, TypeMeta, split_api_version};
 use serde_json::Value;
@@ -25,9 +26,9 @@ pub struct CustomResources {
     converter: Option<Arc<dyn Converter>>,
     caller: Option<Arc<dyn WebhookCaller>>,
     observer: Option<Arc<dyn Observer>>,
-    /// Whether the objects are stored as their type prints them, so that reading them changes
+    /// The type of the objects, if they are stored as it prints them, so that reading them changes
     /// nothing.
-    is_typed: bool,
+    record: Option<&'static Record>,
 }
 
 impl CustomResources {
@@ -35,25 +36,19 @@ impl CustomResources {
     /// with the strategy Webhook there must be a [`CustomResources::caller`] that reaches the
     /// webhook, or a [`CustomResources::converter`] in its place.
     pub fn new(definition: CustomResourceDefinition) -> Self {
-        CustomResources {
-            definition,
-            converter: None,
-            caller: None,
-            observer: None,
-            is_typed: false,
-        }
+        CustomResources { definition, converter: None, caller: None, observer: None, record: None }
     }
 
-    /// The objects of a fixed type.
+    /// The objects of a fixed type, if there is one.
     #[must_use]
-    pub(crate) fn typed(mut self, is_typed: bool) -> Self {
-        self.is_typed = is_typed;
+    pub(crate) fn typed(mut self, record: Option<&'static Record>) -> Self {
+        self.record = record;
         self
     }
 
-    /// Whether the objects are of a fixed type.
-    pub(crate) fn is_typed(&self) -> bool {
-        self.is_typed
+    /// Returns the type of the objects, if it is fixed.
+    pub(crate) fn record(&self) -> Option<&'static Record> {
+        self.record
     }
 
     /// The objects of a definition that are converted by something else.

@@ -163,7 +163,7 @@ impl Admission {
     /// The write path of a resource that has rules beside those of its definition.
     #[must_use]
     pub fn strategy(mut self, strategy: Arc<dyn Strategy>) -> Self {
-        self.model = self.model.typed(strategy.is_typed());
+        self.model = self.model.typed(strategy.is_typed().then(|| strategy.record()));
         self.chain = self
             .chain
             .model(OwnObjects { model: self.model.clone(), strategy: Arc::clone(&strategy) });
@@ -275,7 +275,7 @@ impl Admission {
     /// `resourceVersion` of its metadata, before another one, if it changes nothing else. So text
     /// can be read without a tree. `None` says nothing about the object: read it.
     pub fn revision_place(&self, version: &str, stored: &[u8]) -> Option<usize> {
-        storage::revision_place(&self.definition.version(version)?, stored)
+        storage::revision_place(&self.model, &self.definition.version(version)?, stored)
     }
 
     /// [`Admission::read`] for conversions that never wait for anything. It blocks the thread.

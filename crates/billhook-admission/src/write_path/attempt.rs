@@ -43,16 +43,16 @@ impl Attempt<'_> {
         let is_decoded = self.is_decoded(&attributes);
         run.mutate(&mut attributes).await?;
         let replaced = run.context.replaced.take();
-        let is_decoded = is_decoded && replaced.is_none();
+        let is_decoded = is_decoded && !run.context.is_changed;
         let before = Before { old, revision, replaced, is_decoded };
         if attributes.operation == Operation::Create {
-            let accepted = self.create(attributes, &before, run).await?;
+            let accepted = self.create(&mut attributes, &before, run).await?;
             return Ok(Attempted::Accepted(accepted));
         }
-        match self.finish(attributes, &before, run).await? {
+        match self.finish(&mut attributes, &before, run).await? {
             Written::Accepted(accepted) => Ok(Attempted::Accepted(accepted)),
             Written::Mismatch { found: Some(found), .. } => Ok(Attempted::Changed(found)),
-            Written::Mismatch { found: None, name } => {
+            Written::Mismatch { found: None, name, .. } => {
                 Err(Status::not_found(&self.incoming.resource.resource, &name))
             }
         }
@@ -85,33 +85,42 @@ impl Attempt<'_> {
     /// Stores a new object; if its name is generated and taken, under another one (AR-31).
     async fn create(
         &self,
-        attributes: AdmissionAttributes,
+        attributes: &mut AdmissionAttributes,
         before: &Before,
         run: &mut Run<'_>,
     ) -> Result<Accepted, Status> {
         let object = attributes.object.as_deref().unwrap_or(&Value::Null);
-        let generated_base = generated_base(object);
+        let is_generated = !generated_base(object).is_empty();
         let generates_name = !metadata_text(object, "generateName").is_empty();
-        let spare_names = if generated_base.is_empty() { 0 } else { MAX_NAMES - 1 };
-        for _ in 0..spare_names {
-            match self.finish(attributes.clone(), before, run).await? {
+        let given_name = attributes.name.clone();
+        // What an attempt allocates for the object is not allocated twice.
+        let keeps_object = is_generated && self.incoming.allocator.is_some();
+        let given = attributes.object.clone().filter(|_| keeps_object);
+        let mut spare_names = if is_generated { MAX_NAMES - 1 } else { 0 };
+        loop {
+            let (name, found, object) = match self.finish(attributes, before, run).await? {
                 Written::Accepted(accepted) => return Ok(accepted),
-                Written::Mismatch { found, .. } => self.is_being_deleted(found.as_ref()).await,
+                Written::Mismatch { name, found, object } => (name, found, object),
             };
+            let is_being_deleted = self.is_being_deleted(found.as_ref()).await;
+            if spare_names == 0 {
+                let resource = &self.incoming.resource.resource;
+                let mut status = Status::already_exists(resource, &name, generates_name);
+                if is_being_deleted {
+                    status.message = format!("object is being deleted: {}", status.message);
+                }
+                return Err(status);
+            }
             if run.context.deadline.is_over() {
                 return Err(Status::timeout());
             }
-        }
-        match self.finish(attributes, before, run).await? {
-            Written::Accepted(accepted) => Ok(accepted),
-            Written::Mismatch { name, found } => {
-                let resource = &self.incoming.resource.resource;
-                let mut status = Status::already_exists(resource, &name, generates_name);
-                if self.is_being_deleted(found.as_ref()).await {
-                    status.message = format!("object is being deleted: {}", status.message);
-                }
-                Err(status)
+            spare_names -= 1;
+            attributes.object = given.clone().or(object);
+            let metadata = attributes.object.as_deref_mut().and_then(|it| it.get_mut("metadata"));
+            if let Some(Value::Object(metadata)) = metadata {
+                metadata.remove("name");
             }
+            attributes.name.clone_from(&given_name);
         }
     }
 
@@ -125,7 +134,7 @@ impl Attempt<'_> {
     /// Everything after the mutating stage.
     async fn finish(
         &self,
-        mut attributes: AdmissionAttributes,
+        attributes: &mut AdmissionAttributes,
         before: &Before,
         run: &mut Run<'_>,
     ) -> Result<Written, Status> {
@@ -133,20 +142,20 @@ impl Attempt<'_> {
         let errors = Vec::new();
         let mut preparation = Preparation { incoming, before, server_fields, errors };
         let mut resource = None;
-        let prepared = run.prepare(&mut attributes, |attributes, warnings| {
+        let prepared = run.prepare(attributes, |attributes, warnings| {
             resource = preparation.prepare(attributes, warnings)?;
             Ok(())
         });
         run.context.log.field_errors = preparation.errors;
         prepared?;
-        run.validate(&mut attributes).await?;
+        run.validate(attributes).await?;
         if run.context.deadline.is_over() {
             return Err(Status::timeout());
         }
         let log = &mut run.context.log;
         let write = Write { incoming, before, stored, store };
         let Some(old) = before.old.as_deref() else {
-            return write.run(attributes.object, log).await;
+            return write.run(attributes.object.take(), log).await;
         };
         if attributes.operation == Operation::Delete {
             let now = server_fields().creation_timestamp;
@@ -164,7 +173,7 @@ impl Attempt<'_> {
             });
             return write.run(marked, log).await;
         }
-        match resource.or(attributes.object) {
+        match resource.or(attributes.object.take()) {
             Some(new) if ends_deletion(old, &new) && !incoming.is_kept(&new) => {
                 write.remove(new, log).await
             }

@@ -174,11 +174,11 @@ impl Preparation<'_> {
                 set_status(object, status);
             }
             Some(status) => {
-                let metadata = object.get("metadata").map(deep_clone);
+                let metadata = object.get_mut("metadata");
+                let metadata = metadata.filter(|_| strategy.takes_metadata(status));
+                let metadata = metadata.map(Value::take);
                 version.prepare_status_update(object, old);
-                if let Some(metadata) = metadata.filter(|_| strategy.takes_metadata(status))
-                    && let Value::Object(members) = &mut *object
-                {
+                if let (Some(metadata), Value::Object(members)) = (metadata, &mut *object) {
                     members.insert("metadata".to_owned(), metadata);
                 }
                 keep_metadata(object, old);

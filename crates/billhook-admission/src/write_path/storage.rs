@@ -5,7 +5,9 @@ use std::fmt;
 use billhook::webhook::ApiResource;
 use billhook::{CrdVersion, DecodeOptions};
 use billhook_apimachinery::Status;
+use billhook_apimachinery::metadata::ObjectMeta;
 use billhook_apimachinery::print::{compact_json, compact_json_with_place, quote};
+use billhook_apimachinery::record::{TypedRecord as _, declared_json, declared_json_with_place};
 use billhook_apimachinery::value::DeepValue;
 use billhook_decode::read_json;
 use bytes::Bytes;
@@ -13,7 +15,11 @@ use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use super::store::StoredObject;
 use crate::object_model::{CustomResources, ObjectModel as _};
+
+/// The place of the resource version in an object.
+const REVISION: [&str; 2] = ["metadata", "resourceVersion"];
 
 /// An object as storage keeps it.
 pub(crate) struct Encoded {
@@ -31,16 +37,19 @@ pub(crate) async fn encode(
     model: &CustomResources,
     version: &CrdVersion,
     object: &Value,
-    stored: Option<&[u8]>,
+    stored: Option<&StoredObject>,
 ) -> Result<Encoded, Status> {
-    let is_stored = |text: &[u8]| stored.is_some_and(|stored| is_stored(text, stored));
+    let is_stored = |text: &[u8]| stored.is_some_and(|stored| is_stored(model, text, stored));
     let storage = version.definition().storage().ok();
     if let Some(storage) = storage.filter(|storage| storage.name() != version.name()) {
         let text = kept(compact_json(&*convert(model, &storage, object).await?));
         let unchanged = is_stored(&text);
         return Ok(Encoded { text, unchanged, is_faithful: false, revision_place: None });
     }
-    let printed = compact_json_with_place(object, &["metadata", "resourceVersion"]);
+    let printed = match model.record() {
+        Some(record) => declared_json_with_place(object, record, &REVISION),
+        None => compact_json_with_place(object, &REVISION),
+    };
     let text = kept(printed.text);
     let unchanged = is_stored(&text);
     let is_faithful = !printed.has_floats;
@@ -65,7 +74,7 @@ pub(crate) async fn decode(
         // The conversion says what is wrong with a version that is gone (LC-43).
         return convert(model, version, &object).await;
     };
-    if !model.is_typed() {
+    if model.record().is_none() {
         let options = DecodeOptions::default();
         stored_in.decode_storage_value(&mut object, &options).map_err(|error| failed(&error))?;
     }
@@ -77,22 +86,39 @@ pub(crate) async fn decode(
 
 /// Returns the place in a stored text where a read in a version puts the resource version, if it
 /// changes nothing else.
-pub(crate) fn revision_place(version: &CrdVersion, stored: &[u8]) -> Option<usize> {
-    if !version.decodes_to_itself(stored) {
+pub(crate) fn revision_place(
+    model: &CustomResources,
+    version: &CrdVersion,
+    stored: &[u8],
+) -> Option<usize> {
+    if model.record().is_none() && !version.decodes_to_itself(stored) {
         return None;
     }
-    let stored = std::str::from_utf8(stored).ok()?;
-    let Members(object) = serde_json::from_str(stored).ok()?;
+    let text = std::str::from_utf8(stored).ok()?;
+    let Members(object) = serde_json::from_str(text).ok()?;
     let (_, metadata) = object.into_iter().find(|(name, _)| *name == "metadata")?;
     let Members(metadata) = serde_json::from_str(metadata.get()).ok()?;
     let has = |name: &str| metadata.iter().any(|(member, _)| *member == name);
-    // A read makes the generation 1 (RP-51).
-    if !has("generation") || has("resourceVersion") {
+    let is_as_shown = match model.record() {
+        // Texts of another release can have another order.
+        Some(_) => text.starts_with(DECLARED),
+        // A read makes the generation 1 (RP-51).
+        None => has("generation"),
+    };
+    if !is_as_shown || has("resourceVersion") {
         return None;
     }
-    let (next, _) = metadata.iter().find(|(name, _)| *name > "resourceVersion")?;
-    (next.as_ptr() as usize).checked_sub(stored.as_ptr() as usize + 1)
+    let (declared, own) = (ObjectMeta::record(), "resourceVersion");
+    let mut members = metadata.iter();
+    let (next, _) = members.find(|(name, _)| match model.record() {
+        Some(_) => declared.place(name).0 > declared.place(own).0,
+        None => *name > own,
+    })?;
+    (next.as_ptr() as usize).checked_sub(text.as_ptr() as usize + 1)
 }
+
+/// The beginning of objects that are printed in declared order; others begin with their version.
+const DECLARED: &str = r#"{"kind":"#;
 
 /// The members of an object in the order of its text, none of whose names has escapes.
 struct Members<'t>(Vec<(&'t str, &'t RawValue)>);
@@ -136,11 +162,19 @@ async fn convert(
 }
 
 /// Whether a text for storage is what is stored already (RP-53).
-fn is_stored(text: &[u8], stored: &[u8]) -> bool {
-    read_json(stored).is_ok_and(|stored| {
+fn is_stored(model: &CustomResources, text: &[u8], stored: &StoredObject) -> bool {
+    let is_declared = |text: &[u8]| text.starts_with(DECLARED.as_bytes());
+    if stored.is_as_written && is_declared(text) == is_declared(&stored.bytes) {
+        return stored.bytes == text;
+    }
+    read_json(&stored.bytes).is_ok_and(|stored| {
         let mut stored = stored.into_value();
         remove_revision(&mut stored);
-        compact_json(&stored).as_bytes() == text
+        let printed = match model.record() {
+            Some(record) => declared_json(&stored, record),
+            None => compact_json(&stored),
+        };
+        printed.as_bytes() == text
     })
 }
 

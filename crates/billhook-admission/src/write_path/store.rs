@@ -17,18 +17,28 @@ pub struct StoredObject {
     /// Its resource version. If this is empty, `metadata.resourceVersion` in the text counts; if
     /// there is none either, every resource version that a client names is right.
     pub resource_version: String,
+    /// Whether the text is one that a write was given to store: it need not be read to see whether
+    /// another one says the same.
+    pub is_as_written: bool,
 }
 
 impl StoredObject {
     /// An object whose resource version is in its text, or unknown.
     pub fn new(bytes: impl Into<Bytes>) -> Self {
-        StoredObject { bytes: bytes.into(), resource_version: String::new() }
+        StoredObject { bytes: bytes.into(), ..StoredObject::default() }
     }
 
     /// The object at a resource version.
     #[must_use]
     pub fn resource_version(mut self, resource_version: impl Into<String>) -> Self {
         self.resource_version = resource_version.into();
+        self
+    }
+
+    /// The object with a text that a write was given to store.
+    #[must_use]
+    pub fn as_written(mut self) -> Self {
+        self.is_as_written = true;
         self
     }
 

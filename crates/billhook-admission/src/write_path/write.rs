@@ -41,6 +41,8 @@ pub(super) enum Written {
     Mismatch {
         name: String,
         found: Option<StoredObject>,
+        /// The object that was not stored.
+        object: Option<DeepValue>,
     },
 }
 
@@ -96,7 +98,7 @@ impl Write<'_> {
                 let subject = object.as_deref().or(self.before.old.as_deref());
                 let name = subject.map_or("", |it| metadata_text(it, "name")).to_owned();
                 log.step(Action::WriteRefused { name: name.clone() }, took());
-                return Ok(Written::Mismatch { name, found });
+                return Ok(Written::Mismatch { name, found, object });
             }
         };
         // Only a dry run leaves a new object the revision that it came with (RE-23).
@@ -177,7 +179,7 @@ impl Write<'_> {
                 Err(StoreError::Failed(status)) => Err(status),
                 Err(StoreError::Mismatch(found)) => {
                     let name = metadata_text(returned.as_deref().unwrap_or(&Value::Null), "name");
-                    Ok(Written::Mismatch { name: name.to_owned(), found })
+                    Ok(Written::Mismatch { name: name.to_owned(), found, object: None })
                 }
             },
             None => Ok(written),
@@ -188,7 +190,7 @@ impl Write<'_> {
         let Some(object) = object else { return Ok(None) };
         storage::remove_revision(object);
         let IncomingRequest { model, version, .. } = self.incoming;
-        let stored = self.before.old.is_some().then_some(&*self.stored.bytes);
+        let stored = self.before.old.is_some().then_some(self.stored);
         storage::encode(model, version, object, stored).await.map(Some)
     }
 
@@ -232,9 +234,12 @@ impl Write<'_> {
 
     /// Whether a read returns an object as it was before it was encoded.
     fn reads_back(&self, object: &Value, encoded: &Encoded) -> bool {
-        encoded.is_faithful
-            && metadata_member(object, "generation").is_some()
-            && (self.before.is_decoded || self.incoming.version.decodes_to_itself(&encoded.text))
+        let IncomingRequest { model, version, .. } = self.incoming;
+        let is_plain = || {
+            metadata_member(object, "generation").is_some()
+                && (self.before.is_decoded || version.decodes_to_itself(&encoded.text))
+        };
+        encoded.is_faithful && (model.record().is_some() || is_plain())
     }
 
     /// The object as a read returns it, with its new revision; and the place of the revision in the

@@ -50,29 +50,36 @@ struct Form {
     keeps_empty: bool,
 }
 
+impl Form {
+    fn has(self, field: &Field) -> bool {
+        field.since <= self.kubernetes
+    }
+}
+
 fn complete_members(members: &mut Map<String, Value>, record: &'static Record, form: Form) {
-    let has = |name: &str| record.field(name).is_some_and(|field| field.since <= form.kubernetes);
-    members.retain(|name, _| has(name));
-    for field in record.fields.iter().filter(|field| field.since <= form.kubernetes) {
-        let value = members.get_mut(field.name).filter(|value| !value.is_null());
-        let is_empty = match value {
-            Some(value) => !complete_value(value, field.type_, form),
-            None => true,
-        };
-        if !is_empty {
-            continue;
-        }
-        if let Some(default) = default(field) {
-            members.insert(field.name.to_owned(), default);
-        } else if field.is_required {
-            if form.keeps_empty && members.get(field.name).is_some_and(is_empty_collection) {
-                continue;
-            }
-            members.insert(field.name.to_owned(), empty(field.type_, form));
-        } else {
-            members.remove(field.name);
+    members.retain(|name, value| {
+        let field = record.field(name).filter(|field| form.has(field));
+        field.is_some_and(|field| !value.is_null() && complete_field(value, field, form))
+    });
+    let missing = |field: &&Field| field.is_required || !field.default.is_empty();
+    for field in record.fields.iter().filter(missing).filter(|field| form.has(field)) {
+        if !members.contains_key(field.name)
+            && let Some(value) = value_if_absent(field, form)
+        {
+            members.insert(field.name.to_owned(), value);
         }
     }
+}
+
+/// Completes the value of a field; returns whether the field keeps it.
+fn complete_field(value: &mut Value, field: &Field, form: Form) -> bool {
+    let is_kept = complete_value(value, field.type_, form);
+    is_kept || form.keeps_empty && field.is_required && is_empty_collection(value)
+}
+
+/// The value of a field that is absent or empty, if it is there all the same.
+fn value_if_absent(field: &Field, form: Form) -> Option<Value> {
+    default(field).or_else(|| field.is_required.then(|| empty(field.type_, form)))
 }
 
 fn is_empty_collection(value: &Value) -> bool {

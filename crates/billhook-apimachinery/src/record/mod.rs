@@ -24,7 +24,7 @@ pub use field_value::{FieldValue, Written};
 pub use go::go_syntax;
 pub(crate) use normal::is_normal;
 pub use nulls::fill_nulls;
-pub use ordered::{declared_json, patched_json};
+pub use ordered::{declared_json, declared_json_with_place, patched_json};
 
 /// The names that [`record!`](crate::record!) needs in other crates.
 pub mod private {
@@ -149,6 +149,14 @@ impl Record {
     pub const fn atomic(mut self) -> Self {
         self.is_atomic = true;
         self
+    }
+
+    /// Returns the place of a field among those of the record, and its type: after all others if the
+    /// record does not have it.
+    pub fn place(&self, name: &str) -> (usize, Type) {
+        let place = self.fields.iter().position(|field| field.name == name);
+        let field = place.and_then(|place| self.fields.get(place));
+        (place.unwrap_or(usize::MAX), field.map_or(Type::Any, |field| field.type_))
     }
 
     /// The field of a name.

@@ -3,15 +3,62 @@
 use serde_json::{Map, Value};
 
 use super::{Record, Type};
-use crate::print::compact_json;
-use crate::value::{grow, sorted};
+use crate::print::{WithPlace, push_json, push_json_string};
+use crate::value::{grow, has_floats, sorted};
+
+/// The bytes that most documents need, so that printing begins with one allocation.
+const CAPACITY: usize = 2048;
 
 /// Prints a document as compact JSON as servers send it: the members of records in declared order,
 /// those of maps sorted. Members that a record does not declare come last.
 pub fn declared_json(document: &Value, record: &'static Record) -> String {
-    let mut out = String::new();
+    let mut out = String::with_capacity(CAPACITY);
     write_record(document, record, &mut out);
     out
+}
+
+/// Prints a document as [`declared_json`] does. Also returns the place in the text where a member
+/// belongs that the document does not have, given with the names above it.
+pub fn declared_json_with_place(
+    document: &Value,
+    record: &'static Record,
+    member: &[&str],
+) -> WithPlace {
+    let mut text = String::with_capacity(CAPACITY);
+    let place = write_noting(document, record, member, &mut text);
+    WithPlace { text, place, has_floats: has_floats(document) }
+}
+
+/// Writes a record, and returns the place where a member of it belongs.
+fn write_noting(
+    value: &Value,
+    record: &'static Record,
+    member: &[&str],
+    out: &mut String,
+) -> Option<usize> {
+    let (Value::Object(members), Some((wanted, below))) = (value, member.split_first()) else {
+        write_record(value, record, out);
+        return None;
+    };
+    let (wanted, of_wanted) = record.place(wanted);
+    let mut place = None;
+    out.push('{');
+    for (index, (at, name, value, type_)) in declared(members, record).into_iter().enumerate() {
+        out.push_str(if index > 0 { "," } else { "" });
+        if below.is_empty() && at >= wanted {
+            place.get_or_insert((at > wanted).then_some(out.len()));
+        }
+        push_json_string(name, out);
+        out.push(':');
+        match of_wanted.unnamed() {
+            Type::Record(table) if at == wanted && !below.is_empty() => {
+                place = Some(write_noting(value, table(), below, out));
+            }
+            _ => write(value, type_, out),
+        }
+    }
+    out.push('}');
+    place.flatten()
 }
 
 /// Prints a document that a patch has changed, as servers quote it: what is as it was has its declared
@@ -32,12 +79,12 @@ fn write_patched(value: &Value, before: Option<&Value>, type_: Type, out: &mut S
         (Type::List(item), Some(Value::Array(before))) => {
             write_patched_list(value, before, *item, out);
         }
-        _ => out.push_str(&compact_json(value)),
+        _ => push_json(value, out),
     }
 }
 
 fn write_patched_list(value: &Value, before: &[Value], type_: Type, out: &mut String) {
-    let Value::Array(items) = value else { return out.push_str(&compact_json(value)) };
+    let Value::Array(items) = value else { return push_json(value, out) };
     out.push('[');
     for (index, item) in items.iter().enumerate() {
         out.push_str(if index > 0 { "," } else { "" });
@@ -49,12 +96,12 @@ fn write_patched_list(value: &Value, before: &[Value], type_: Type, out: &mut St
 }
 
 fn write_patched_record(value: &Value, before: &Value, record: &'static Record, out: &mut String) {
-    let Value::Object(members) = value else { return out.push_str(&compact_json(value)) };
+    let Value::Object(members) = value else { return push_json(value, out) };
     grow(|| {
         out.push('{');
         for (index, (name, member)) in sorted(members).into_iter().enumerate() {
             out.push_str(if index > 0 { "," } else { "" });
-            out.push_str(&compact_json(&Value::from(name.as_str())));
+            push_json_string(name, out);
             out.push(':');
             let type_ = record.field(name).map_or(Type::Any, |field| field.type_);
             write_patched(member, before.get(name), type_, out);
@@ -80,20 +127,33 @@ fn write(value: &Value, type_: Type, out: &mut String) {
         (Type::Map(type_), Value::Object(members)) => {
             write_map(members, *type_, out, write);
         }
-        (_, value) => out.push_str(&compact_json(value)),
+        (_, value) => push_json(value, out),
     }
 }
 
 fn write_record(value: &Value, record: &'static Record, out: &mut String) {
     let Value::Object(members) = value else {
-        return out.push_str(&compact_json(value));
+        return push_json(value, out);
     };
-    let declared = record.fields.iter().filter_map(|field| {
-        members.get(field.name).map(|member| (field.name, member, field.type_))
-    });
-    let others = sorted(members).into_iter().filter(|(name, _)| record.field(name).is_none());
-    let others = others.map(|(name, member)| (name.as_str(), member, Type::Any));
-    write_members(declared.chain(others), out, write);
+    let declared = declared(members, record).into_iter();
+    let declared = declared.map(|(_, name, member, type_)| (name, member, type_));
+    write_members(declared, out, write);
+}
+
+/// The members of a record in declared order, each with its place in it and its type.
+fn declared<'m>(
+    members: &'m Map<String, Value>,
+    record: &'static Record,
+) -> Vec<(usize, &'m str, &'m Value, Type)> {
+    let mut declared: Vec<_> = sorted(members)
+        .into_iter()
+        .map(|(name, member)| {
+            let (place, type_) = record.place(name);
+            (place, name.as_str(), member, type_)
+        })
+        .collect();
+    declared.sort_by_key(|(place, ..)| *place);
+    declared
 }
 
 /// Writes a value of a type.
@@ -108,7 +168,7 @@ fn write_members<'m>(
         out.push('{');
         for (index, (name, member, type_)) in members.enumerate() {
             out.push_str(if index > 0 { "," } else { "" });
-            out.push_str(&compact_json(&Value::from(name)));
+            push_json_string(name, out);
             out.push(':');
             write(member, type_, out);
         }
@@ -151,5 +211,22 @@ mod tests {
             declared_json(&metadata, ObjectMeta::record()),
             r#"{"name":"n","uid":"u","labels":{"a":"1","b":"\u003c"},"ownerReferences":[{"apiVersion":"v1","kind":"K","name":"o","uid":"v"}],"zz":1}"#,
         );
+    }
+
+    #[test]
+    fn the_place_of_a_member_is_before_those_declared_after_it() {
+        let record = ObjectMeta::record();
+        let place = |metadata: Value| {
+            let printed = declared_json_with_place(&metadata, record, &["resourceVersion"]);
+            assert_eq!(printed.text, declared_json(&metadata, record));
+            let (before, after) = printed.text.split_at(printed.place?);
+            Some(format!("{before}|{after}"))
+        };
+        assert_eq!(
+            place(json!({"name": "n", "labels": {}, "generation": 1})).as_deref(),
+            Some(r#"{"name":"n",|"generation":1,"labels":{}}"#),
+        );
+        assert_eq!(place(json!({"name": "n"})), None);
+        assert_eq!(place(json!({"resourceVersion": "1", "generation": 1})), None);
     }
 }

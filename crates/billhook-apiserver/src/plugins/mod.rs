@@ -167,6 +167,10 @@ impl Plugin for Bound {
         self.plugin.operations.contains(&operation)
     }
 
+    fn changes_owners(&self) -> bool {
+        false
+    }
+
     fn mutate(&self, request: &mut PluginRequest<'_>) -> Result<(), Status> {
         self.act(self.plugin.mutate, request)
     }

@@ -36,6 +36,9 @@ pub(crate) struct Resource {
     pub(crate) record: Option<&'static Record>,
     /// The kind of its objects, if it is a resource of the server itself.
     pub(crate) kind: Option<&'static Kind>,
+    /// What the text of an object begins with, which lists leave out, if it is a resource of the server
+    /// itself.
+    heading: String,
     /// Returns the text of a stored object, which another resource may have stored.
     pub(crate) own_text: OwnText,
     /// The revision since which it is served as it is: older changes are not told (LC-42).
@@ -70,6 +73,7 @@ impl Resource {
             style: &ApiStyle::CUSTOM,
             record: None,
             kind: None,
+            heading: String::new(),
             own_text: Bytes::clone,
             since: 0,
             established: None,
@@ -85,7 +89,20 @@ impl Resource {
         self.style = &ApiStyle::TYPED;
         self.collection = collection_of(kind);
         self.kind = Some(kind);
+        self.heading =
+            format!(r#"{{"kind":"{}","apiVersion":"{}","#, kind.kind, kind.api_version());
         self
+    }
+
+    /// Whether a text begins as answers show objects: not that of an object in the form of another
+    /// release, or of definitions, whose stored form is not the one that is shown.
+    pub(crate) fn is_shown_so(&self, text: &[u8]) -> bool {
+        text.starts_with(self.heading.as_bytes())
+    }
+
+    /// Returns what comes before the rest of an object's text in a list, and where that begins (RE-51).
+    pub(crate) fn item_start(&self) -> (&'static str, usize) {
+        if self.heading.is_empty() { ("", 0) } else { ("{", self.heading.len()) }
     }
 
     /// Returns an object of the storage, as the write path takes it.
@@ -121,7 +138,8 @@ impl Resource {
         let reader = self.reader.filter(|_| storage.name() == version)?;
         // 0 stands for none: no member begins before the object.
         let find = || {
-            let place = self.admission.revision_place(version, &object.text);
+            let text = Some(&object.text).filter(|text| self.is_shown_so(text));
+            let place = text.and_then(|text| self.admission.revision_place(version, text));
             place.and_then(|place| u32::try_from(place).ok()).unwrap_or_default()
         };
         let place = object.remembered.get_or_find(reader, find) as usize;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use billhook::{CrdVersion, Scope};
 use billhook_admission::{AdmissionOutcome, ObjectRequest};
-use billhook_apimachinery::print::{compact_json, quote};
+use billhook_apimachinery::print::quote;
 use billhook_apimachinery::value::DeepValue;
 use billhook_apimachinery::{GroupVersionResource, Status, UserInfo};
 use http::StatusCode;
@@ -126,14 +126,11 @@ impl Context<'_> {
         self.resource.admission.read(self.version.name(), &self.resource.stored(object)).await
     }
 
-    /// The text of an object, without a tree if it is as it is stored.
+    /// The text of an object that is shown as it is, without a tree if that is how it is stored.
     pub(crate) async fn read_text(&self, object: &Object) -> Result<String, Status> {
         match self.resource.text(self.version.name(), object, object.modified) {
             Some(text) => Ok(text),
-            None => {
-                let object = self.read(object).await?;
-                Ok(compact_json(&object))
-            }
+            None => self.view.object(&*self.read(object).await?),
         }
     }
 }

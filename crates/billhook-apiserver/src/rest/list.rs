@@ -19,7 +19,7 @@ use crate::answer::Body;
 use crate::budget::{Reservation, SMALL};
 use crate::response::Response;
 use crate::storage::{Listing, Object, Range, Revision, RevisionError};
-use crate::view::{List, ListMetadata, list_ends, list_json};
+use crate::view::{List, ListMetadata, list_json};
 
 const EXPIRED_PAGE: &str = "The provided continue parameter is too old to display a consistent \
     list result. You can start a new list without the continue parameter, or use the continue \
@@ -34,7 +34,7 @@ const CHUNK: usize = 1000;
 pub(super) async fn list(context: &Context<'_>) -> Result<Response, Status> {
     let page = Page::of(context, ListOptions::read(context)?)?;
     context.check_cache()?;
-    let listed = if context.view.shows_text() && page.selectors.is_everything() {
+    let listed = if context.view.shows_objects() && page.selectors.is_everything() {
         page.texts(context).await
     } else {
         let listed = page.list(context).await;
@@ -184,14 +184,17 @@ impl Page {
             return Ok(context.form.text(StatusCode::OK, Body::parts(list)));
         }
         let _held = hold(context, &listing)?;
+        let (start, rest) = context.resource.item_start();
         let mut texts = Vec::with_capacity(listing.objects.len());
         for (index, object) in listing.objects.iter().enumerate() {
             let_others(index).await;
-            texts.push(context.read_text(object).await?);
+            let mut text = context.read_text(object).await?;
+            text.replace_range(..rest.min(text.len()), start);
+            texts.push(text);
         }
         let api_version = &context.version.api_version();
         let kind = &context.resource.definition.names().list_kind;
-        let text = list_json(api_version, kind, &metadata, &texts);
+        let text = list_json(context.view.list_ends(api_version, kind, &metadata), &texts);
         Ok(context.form.json(StatusCode::OK, text))
     }
 
@@ -215,7 +218,7 @@ impl Page {
         let items =
             Items { objects, prefix, after: after.to_owned(), count: listing.objects.len() };
         let kind = &resource.definition.names().list_kind;
-        let (begin, end) = list_ends(&context.version.api_version(), kind, metadata);
+        let (begin, end) = context.view.list_ends(&context.version.api_version(), kind, metadata);
         Some(ListText::new(resource, version, items, length, (begin, end + "\n")))
     }
 

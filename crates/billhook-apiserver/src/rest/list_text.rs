@@ -54,7 +54,9 @@ pub(super) struct Items {
 pub(super) fn length(resource: &Resource, version: &str, object: &Object) -> Option<usize> {
     resource.revision_place(version, object)?;
     let digits = object.modified.checked_ilog10().unwrap_or_default() as usize + 1;
-    Some(object.text.len() + revision_member("").map(str::len).iter().sum::<usize>() + digits)
+    let (start, rest) = resource.item_start();
+    let text = start.len() + object.text.len() - rest;
+    Some(text + revision_member("").map(str::len).iter().sum::<usize>() + digits)
 }
 
 fn member(object: &Object) -> String {
@@ -100,6 +102,9 @@ impl ListText {
         }
         let place = self.resource.revision_place(&self.version, &object).unwrap_or_default();
         let (before, after) = object.text.split_at_checked(place).unwrap_or_default();
+        let (start, rest) = self.resource.item_start();
+        let before = before.get(rest..).unwrap_or_default();
+        part.extend_from_slice(start.as_bytes());
         if object.text.len() < LONG {
             part.extend_from_slice(before);
             part.extend_from_slice(member(&object).as_bytes());

@@ -23,7 +23,7 @@ pub(super) async fn get(context: &Context<'_>) -> Result<Response, Status> {
     let object = if context.path.subresource == "scale" {
         let version = context.version.name();
         context.resource.admission.read_scale(version, &context.resource.stored(&stored)).await?
-    } else if context.view.shows_text() {
+    } else if context.view.shows_objects() {
         return Ok(context.form.json(StatusCode::OK, context.read_text(&stored).await?));
     } else {
         context.read(&stored).await?

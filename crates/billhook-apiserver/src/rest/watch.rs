@@ -484,7 +484,7 @@ impl Selection {
             return Ok(line.clone());
         }
         let text = || self.resource.text(&self.version, &reading.stored, reading.revision);
-        let object = match view.shows_text().then(text).flatten() {
+        let object = match text() {
             Some(text) => text,
             None => view.event(self.object(reading).await?, false, false),
         };

@@ -135,7 +135,8 @@ pub(super) fn answer(
 /// The text of the object that a client gets, if it is the stored one with its revision.
 fn returned_text(context: &Context<'_>, accepted: &Accepted) -> Option<String> {
     let (stored, place) = (accepted.stored.as_deref()?, accepted.revision_place?);
-    let returned = accepted.returned.as_ref().filter(|_| context.view.shows_text())?;
+    let is_shown_so = context.view.shows_objects() && context.resource.is_shown_so(stored);
+    let returned = accepted.returned.as_ref().filter(|_| is_shown_so)?;
     let revision = returned.get("metadata")?.get("resourceVersion")?.as_str()?;
     with_revision(stored, place, revision)
 }

@@ -35,5 +35,6 @@ pub(crate) fn revision_member(revision: &str) -> [&str; 3] {
 
 /// Returns an object of the storage with the text that its resource reads.
 pub(crate) fn stored_object(object: &Object, own_text: OwnText) -> StoredObject {
-    StoredObject::new(own_text(&object.text)).resource_version(object.modified.to_string())
+    let stored = StoredObject::new(own_text(&object.text)).as_written();
+    stored.resource_version(object.modified.to_string())
 }

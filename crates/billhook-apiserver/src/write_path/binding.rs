@@ -5,6 +5,7 @@ use std::sync::Arc;
 use billhook_admission::{Store, StoreError, StoreWrite};
 use billhook_apimachinery::Status;
 use billhook_apimachinery::print::compact_json;
+use billhook_apimachinery::record::declared_json;
 use billhook_apimachinery::record::text;
 use billhook_apimachinery::value::{DeepValue, deep_clone};
 use bytes::Bytes;
@@ -46,7 +47,8 @@ pub(crate) async fn replace_stored(
     if let Some(Value::Object(metadata)) = object.get_mut("metadata") {
         metadata.remove("resourceVersion");
     }
-    let replacement = Bytes::from(compact_json(&object));
+    let print = |record| declared_json(&object, record);
+    let replacement = Bytes::from(resource.record.map_or_else(|| compact_json(&object), print));
     let binding = Binding::new(server, resource);
     let (key, expected) = (Arc::clone(&stored.key), Some(stored.modified));
     let replaced = async move { binding.commit(&key, expected, Some(replacement)).await };

@@ -83,6 +83,32 @@ async fn large_lists_are_printed_while_they_are_sent() {
     assert!(rest == expected(&items[4..], "\"\","));
 }
 
+/// RE-50, BK-02: the items of a list of a built-in kind do not say what they are.
+#[tokio::test]
+async fn large_lists_of_built_in_kinds_are_printed_while_they_are_sent() {
+    let server = server();
+    for length in [0, 30, 20_000, 200_000] {
+        let map = json!({"apiVersion": "v1", "kind": "ConfigMap",
+            "metadata": {"name": format!("a{length:06}")}, "data": {"a": "ü".repeat(length / 2)}});
+        create(&server, MAPS, &map).await;
+        let list = call(&server, Method::GET, MAPS, &[], "").await;
+        let mut items = Vec::new();
+        for item in list.json()["items"].as_array().unwrap() {
+            let path = format!("{MAPS}/{}", text(item, "/metadata/name"));
+            let alone = call(&server, Method::GET, &path, &[], "").await.text;
+            let heading = r#"{"kind":"ConfigMap","apiVersion":"v1","#;
+            items.push(format!("{{{}", alone.trim_end().strip_prefix(heading).unwrap()));
+        }
+        let revision = text(&list.json(), "/metadata/resourceVersion");
+        let expected = format!(
+            r#"{{"kind":"ConfigMapList","apiVersion":"v1","metadata":{{"resourceVersion":"{revision}"}},"items":[{}]}}"#,
+            items.join(",")
+        );
+        assert_eq!(items.len(), list.json()["items"].as_array().unwrap().len());
+        assert!(list.text.trim_end() == expected);
+    }
+}
+
 /// Answers that have to be printed before they are sent are bounded together.
 #[tokio::test]
 async fn answers_that_are_not_read_are_bounded() {
@@ -95,7 +121,8 @@ async fn answers_that_are_not_read_are_bounded() {
     }
     let mut unread = Vec::new();
     let refused = loop {
-        let request = http::Request::get(MAPS).body(String::new()).unwrap();
+        let selected = format!("{MAPS}?labelSelector=!held");
+        let request = http::Request::get(selected).body(String::new()).unwrap();
         let answer = server.clone().call(request).await.unwrap();
         if answer.status() != 200 {
             break answer;

@@ -65,20 +65,23 @@ impl CrdVersion {
     /// Prepares a decoded object for an update of the status subresource (RP-70): of the new object
     /// only status and `managedFields` count.
     pub fn prepare_status_update(&self, object: &mut Value, old: &Value) {
-        let new = DeepValue::from(std::mem::replace(object, deep_clone(old)));
-        let Value::Object(members) = object else { return };
-        copy(members, &new, STATUS);
-        let empty = Value::Null;
-        if let Some(metadata) = metadata_mut(members) {
-            copy(metadata, new.get("metadata").unwrap_or(&empty), "managedFields");
-        }
-        if let Some(object_type) = self.definition().object_type() {
-            if object_type.takes_metadata()
-                && let (Some(metadata), Some(new)) = (metadata_mut(members), new.get("metadata"))
-            {
-                let generation = old.pointer("/metadata/generation").map(deep_clone);
-                dismantle(std::mem::replace(metadata, metadata_of(new, generation)).into());
-            }
+        let mut new = DeepValue::from(object.take());
+        let mut new = new.as_object_mut();
+        let mut take = |name: &str| new.as_mut().and_then(|new| new.remove(name));
+        let (status, metadata) = (take(STATUS), take("metadata").map(DeepValue::from));
+        let object_type = self.definition().object_type();
+        let takes_metadata = object_type.is_some_and(ObjectType::takes_metadata)
+            && metadata.as_deref().is_some_and(Value::is_object);
+        let kept = old.as_object().into_iter().flatten().filter(|(name, _)| *name != STATUS);
+        let mut members: Map<String, Value> = kept
+            .filter(|(name, _)| *name != "metadata")
+            .map(|(name, value)| (name.clone(), deep_clone(value)))
+            .collect();
+        members.extend(status.map(|status| (STATUS.to_owned(), status)));
+        let metadata = status_metadata(metadata, old.get("metadata"), takes_metadata);
+        members.insert("metadata".to_owned(), metadata);
+        *object = Value::Object(members);
+        if let Some(object_type) = object_type {
             object_type.prepare(object, Some(old), true);
         }
     }
@@ -100,14 +103,28 @@ fn metadata_mut(members: &mut Map<String, Value>) -> Option<&mut Map<String, Val
     metadata.as_object_mut()
 }
 
-/// Returns metadata with another generation.
-fn metadata_of(metadata: &Value, generation: Option<Value>) -> Map<String, Value> {
-    let Value::Object(mut members) = deep_clone(metadata) else { return Map::new() };
-    match generation {
-        Some(generation) => drop(members.insert("generation".to_owned(), generation)),
-        None => drop(members.remove("generation")),
+/// Returns the metadata of an object whose status is updated: that of the new object but the
+/// generation, or else that of the old one but `managedFields`.
+fn status_metadata(new: Option<DeepValue>, old: Option<&Value>, takes_new: bool) -> Value {
+    let new = new.map(DeepValue::into_inner).unwrap_or_default();
+    let (mut metadata, own, other) = match takes_new {
+        true => (new, "generation", old.and_then(|old| old.get("generation")).map(deep_clone)),
+        false => {
+            let kept = old.and_then(Value::as_object).into_iter().flatten();
+            let kept = kept.filter(|(name, _)| *name != "managedFields");
+            let kept = kept.map(|(name, value)| (name.clone(), deep_clone(value)));
+            let mut new = DeepValue::from(new);
+            let owners = new.as_object_mut().and_then(|new| new.remove("managedFields"));
+            (Value::Object(kept.collect()), "managedFields", owners)
+        }
+    };
+    if let Value::Object(members) = &mut metadata {
+        match other {
+            Some(value) => drop(members.insert(own.to_owned(), value)),
+            None => remove(members, own),
+        }
     }
-    members
+    metadata
 }
 
 /// Makes a member equal to that of another object, or removes it.

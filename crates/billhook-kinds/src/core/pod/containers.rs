@@ -44,7 +44,7 @@ pub(super) fn validate(
     for (index, container) in containers.iter().enumerate() {
         let path = list.clone().index(index);
         common(errors, &path, container, scope);
-        repeated(errors, &path, container, containers.get(..index).unwrap_or_default());
+        repeated(errors, &path, container, containers.iter().take(index));
         probes::validate(errors, &path, container, scope);
         restarts(errors, &path, container, scope);
     }
@@ -54,9 +54,14 @@ pub(super) fn validate(
 }
 
 /// The name of a container is its own.
-fn repeated(errors: &mut Vec<FieldError>, path: &FieldPath, container: &Value, others: &[Value]) {
+fn repeated<'c>(
+    errors: &mut Vec<FieldError>,
+    path: &FieldPath,
+    container: &Value,
+    mut others: impl Iterator<Item = &'c Value>,
+) {
     let name = name_of(container);
-    if !name.is_empty() && others.iter().any(|other| name_of(other) == name) {
+    if !name.is_empty() && others.any(|other| name_of(other) == name) {
         errors.push(FieldError::duplicate(path.clone().name("name"), name));
     }
 }
@@ -214,10 +219,8 @@ fn init_containers(
         let path = list.clone().index(index);
         common(errors, &path, container, scope);
         init_restarts(errors, &path, container, scope);
-        let earlier = containers.get(..index).unwrap_or_default();
-        let others: Vec<Value> =
-            items(spec, "/containers").iter().chain(earlier).cloned().collect();
-        repeated(errors, &path, container, &others);
+        let others = items(spec, "/containers").iter().chain(containers.iter().take(index));
+        repeated(errors, &path, container, others);
         if is_sidecar(container) {
             probes::validate(errors, &path, container, scope);
             continue;
@@ -258,13 +261,10 @@ fn ephemeral_containers(
 ) {
     let containers = items(spec, "/ephemeralContainers");
     let others = items(spec, "/containers").iter().chain(items(spec, "/initContainers"));
-    let others: Vec<Value> = others.cloned().collect();
     for (index, container) in containers.iter().enumerate() {
         let path = list.clone().index(index);
         common(errors, &path, container, scope);
-        let earlier = containers.get(..index).unwrap_or_default();
-        let others: Vec<Value> = others.iter().chain(earlier).cloned().collect();
-        repeated(errors, &path, container, &others);
+        repeated(errors, &path, container, others.clone().chain(containers.iter().take(index)));
         if let Some(target) = member_text(container, "targetContainerName")
             && !items(spec, "/containers").iter().any(|other| name_of(other) == target)
         {
