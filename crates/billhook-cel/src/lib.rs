@@ -26,4 +26,4 @@ pub use language::{
     is_contradiction, is_tautology, mentions, reads,
 };
 pub use rules::StoredExpressions;
-pub use validate::{CheckedSchema, RuleChecks, validate_rules};
+pub use validate::{CheckedSchema, CostlyRule, RuleChecks, costly_rules, validate_rules};

@@ -12,6 +12,8 @@ use billhook_policy::{ExpressionWarning, PolicyDocument, PolicyLint};
 pub(crate) const POLICY_ADVICE: &str = "policy-advice";
 /// The rule on parts of schemas that no object can do anything with.
 const UNUSABLE_PART: &str = "CC-26";
+/// The rule on bounds that bring rules within their budgets.
+const MISSING_BOUND: &str = "CC-27";
 /// The rule on type checks of policies.
 const TYPE_CHECK: &str = "PO-90";
 
@@ -43,9 +45,12 @@ impl Advice {
     pub(crate) fn of_schema(definition: &str, lint: &SchemaLint) -> Self {
         Advice {
             code: lint.code.as_str().to_owned(),
-            rule: UNUSABLE_PART,
+            rule: match lint.code {
+                LintCode::MissingBound => MISSING_BOUND,
+                _ => UNUSABLE_PART,
+            },
             severity: match lint.code {
-                LintCode::Tautology => Severity::Note,
+                LintCode::Tautology | LintCode::MissingBound => Severity::Note,
                 _ => Severity::Warning,
             },
             kind: "CustomResourceDefinition",

@@ -9,6 +9,7 @@
 //! Conversion webhooks: what they do is not in the definition.
 
 mod answer;
+mod bounds;
 mod compare;
 mod definition;
 mod inclusion;
@@ -25,5 +26,6 @@ mod version;
 mod writers;
 
 pub use answer::{Answer, Comparison, Question, Verdict};
+pub use bounds::missing_bounds;
 pub use compare::{CompareOptions, compare, compare_with};
 pub use lint::{LintCode, SchemaLint, lint};

@@ -23,3 +23,9 @@ pub const MAX_VALUES: usize = 400;
 
 /// The updates that are tried with a stored object.
 pub const MAX_UPDATES: usize = 60;
+
+/// The rules of a version for which bounds are looked for.
+pub const MAX_BOUNDED_RULES: usize = 20;
+
+/// The bounds that are tried together for a rule.
+pub const MAX_BOUNDS: usize = 12;

@@ -40,6 +40,8 @@ pub enum LintCode {
     Tautology,
     /// Rules that no value keeps together.
     Contradiction,
+    /// A rule that exceeds its budget, and would not with bounds.
+    MissingBound,
 }
 
 impl LintCode {
@@ -51,6 +53,7 @@ impl LintCode {
             LintCode::UnusableBranch => "unusable-branch",
             LintCode::Tautology => "tautology",
             LintCode::Contradiction => "contradiction",
+            LintCode::MissingBound => "missing-bound",
         }
     }
 }

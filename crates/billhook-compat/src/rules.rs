@@ -119,7 +119,7 @@ fn below<'s>(schema: &'s JsonSchemaProps, step: &ReadStep) -> Option<&'s JsonSch
 }
 
 /// The name that a field has in objects, by its name in expressions (CE-05).
-fn unescaped(name: &str) -> String {
+pub(crate) fn unescaped(name: &str) -> String {
     const ESCAPES: [(&str, &str); 4] =
         [("__underscores__", "__"), ("__dot__", "."), ("__dash__", "-"), ("__slash__", "/")];
     let word = name.strip_prefix("__").and_then(|rest| rest.strip_suffix("__"));

@@ -134,6 +134,31 @@ pub fn validate_rules(
     checks: &RuleChecks,
     is_clean: impl Fn(&Location<'_>) -> bool,
 ) -> Vec<FieldError> {
+    walked(schema, checks, is_clean, |walk| walk.into_errors())
+}
+
+/// A rule that may cost more than a server allows for one (CE-25).
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CostlyRule {
+    /// The rule: its path below the base of the checks.
+    pub path: FieldPath,
+    /// The most that it may cost for an object, in units of the language.
+    pub cost: u64,
+}
+
+/// Returns the rules of a schema that may cost more than a server allows for one, in the order of
+/// the walk.
+pub fn costly_rules(schema: &CheckedSchema, checks: &RuleChecks) -> Vec<CostlyRule> {
+    walked(schema, checks, |_| true, |walk| walk.costly)
+}
+
+fn walked<R>(
+    schema: &CheckedSchema,
+    checks: &RuleChecks,
+    is_clean: impl Fn(&Location<'_>) -> bool,
+    result: impl FnOnce(Walk<'_>) -> Vec<R>,
+) -> Vec<R> {
     let compiled;
     let rules = if EDITIONS.of(schema.compiled().root().kubernetes()).has_new_libraries {
         compiled = schema.compile_rules(Some(&checks.stored));
@@ -144,5 +169,5 @@ pub fn validate_rules(
     let Some(rules) = rules else { return Vec::new() };
     let mut walk = Walk::new(checks, &is_clean, rules);
     walk.top(schema.root());
-    walk.into_errors()
+    result(walk)
 }

@@ -8,8 +8,8 @@ use billhook_schema::props::ValidationRule;
 use billhook_schema::{JsonSchemaProps, NodeId, SchemaStep};
 use serde_json::{Value, json};
 
-use super::RuleChecks;
 use super::budget::{self, Total, excess};
+use super::{CostlyRule, RuleChecks};
 use crate::language::cost;
 use crate::language::schema::SchemaType;
 use crate::rules::{Node, Rule, RuleTree};
@@ -20,6 +20,7 @@ pub(super) struct Walk<'w> {
     tree: &'w RuleTree,
     errors: FieldErrors,
     total: Total,
+    pub(super) costly: Vec<CostlyRule>,
 }
 
 /// Facts about the nodes above a node.
@@ -37,7 +38,7 @@ impl<'w> Walk<'w> {
         tree: &'w RuleTree,
     ) -> Self {
         let (errors, total) = (FieldErrors::default(), Total::default());
-        Walk { checks, is_clean, tree, errors, total }
+        Walk { checks, is_clean, tree, errors, total, costly: Vec::new() }
     }
 
     pub(super) fn top(&mut self, schema: &JsonSchemaProps) {
@@ -107,6 +108,9 @@ impl<'w> Walk<'w> {
             Ok(program) => {
                 let cost = cost::estimate(&program.checked, at.type_).saturating_mul(most);
                 self.weigh(at, "rule", "estimated rule cost", cost);
+                if cost > budget::EACH {
+                    self.costly.push(CostlyRule { path: at.at.to_path(), cost });
+                }
                 self.message(at);
             }
             Err(error) => self.refuse(at, "rule", error),

@@ -17,7 +17,7 @@ use billhook::{CrdOptions, CustomResourceDefinition, FieldValidation, Kubernetes
 use billhook_apimachinery::PerVersion;
 use billhook_apimachinery::print::quote;
 use billhook_apimachinery::value::DeepValue;
-use billhook_compat::{CompareOptions, lint};
+use billhook_compat::{CompareOptions, lint, missing_bounds};
 use billhook_findings::Finding;
 use billhook_kinds::PolicyRule;
 use billhook_policy::{PolicyDocument, PolicyKind, lint_policies_together};
@@ -294,9 +294,13 @@ impl Run<'_> {
             Subject::Policy(policy) => {
                 findings.lints = self.advice(policy, kubernetes, findings.errors.is_empty());
             }
-            Subject::Definition(_) if findings.errors.is_empty() => {
+            Subject::Definition(_) => {
                 let options = CompareOptions::default().kubernetes(kubernetes);
-                let lints = lint(&document.value, &options).unwrap_or_default();
+                let lints = match findings.errors.is_empty() {
+                    true => lint(&document.value, &options),
+                    false => missing_bounds(&document.value, &options),
+                };
+                let lints = lints.unwrap_or_default();
                 let name = Identity::of(&document.value).name.unwrap_or_default();
                 findings.lints = lints.iter().map(|lint| Advice::of_schema(&name, lint)).collect();
             }

@@ -15,6 +15,7 @@ cases! {
     check_rules_and_formats: "check -" < [SMALL.replace("{type: object}", RULES)];
     check_rules_json: "check --report json -" < [SMALL.replace("{type: object}", RULES)];
     check_unusable_parts: "check -" < [SMALL.replace("{type: object}", "{type: object, properties: {spec: {type: object, properties: {mode: {type: string, enum: [full, incremental], maxLength: 5}}}}}")];
+    check_missing_bounds: "check -" < [SMALL.replace("{type: object}", "{type: object, properties: {hosts: {type: array, items: {type: string}, x-kubernetes-validations: [{rule: 'self.all(x, self.all(y, x == y))'}]}}}")];
     check_twice_written: "check -" < [SMALL.replace("served: true", "served: true, served: true")];
     check_old_version: "check -" < [SMALL.replace("io/v1", "io/v1beta1")];
     check_nothing: "check fixtures/objects";

@@ -1,6 +1,6 @@
 //! Parts of schemas that no object can do anything with (CC-26).
 
-use billhook_compat::{CompareOptions, lint};
+use billhook_compat::{CompareOptions, lint, missing_bounds};
 use serde_json::{Value, json};
 
 use crate::support::{definition, spec_of};
@@ -74,4 +74,76 @@ fn parts_of_schemas() {
         lints_of(&schema),
         ["contradiction a.x-kubernetes-validations: no value keeps all of them"]
     );
+}
+
+/// The schema of a field that is named as in objects.
+fn named<'d>(definition: &'d mut Value, name: &str) -> &'d mut Value {
+    let mut schema = &mut definition["spec"]["versions"][0]["schema"]["openAPIV3Schema"];
+    for step in name.replace("[*]", ".*").split('.') {
+        let part = if schema["type"] == "array" { "items" } else { "additionalProperties" };
+        schema = if step == "*" { &mut schema[part] } else { &mut schema["properties"][step] };
+    }
+    schema
+}
+
+/// The bounds of the first rule that exceeds its budget: fields, keywords and numbers.
+fn bounds_of(definition: &Value) -> Option<Vec<(String, String, u64)>> {
+    let found = missing_bounds(definition, &CompareOptions::default()).unwrap();
+    let bounds = found.first()?.message.strip_prefix("it is within its budget with ")?;
+    let bounds = bounds.split(" and ").map(|bound| {
+        let (bound, name) = bound.trim_start_matches('`').split_once("` at ").unwrap();
+        let (keyword, most) = bound.split_once(": ").unwrap();
+        (name.to_owned(), keyword.to_owned(), most.parse().unwrap())
+    });
+    Some(bounds.collect())
+}
+
+fn is_accepted(definition: &Value) -> bool {
+    let version = billhook::KubernetesVersion::default();
+    let definition = billhook::Definition::new(definition.clone(), version).unwrap();
+    definition.validate_create().errors().is_empty()
+}
+
+/// A server accepts the definition with the bounds, and refuses it with any that is twice as large
+/// (CC-27).
+#[test]
+fn bounds_that_bring_rules_within_their_budgets() {
+    let text = json!({"type": "string"});
+    for (schema, rule, is_costly) in [
+        (json!({"type": "array", "items": text}), "self.all(x, self.all(y, x == y))", true),
+        (
+            json!({"type": "array", "items": text, "maxItems": 10}),
+            "self.all(x, self.all(y, x == y))",
+            true,
+        ),
+        (
+            json!({"type": "object", "additionalProperties": text}),
+            "self.all(k, self.all(l, self[k].contains(l)))",
+            true,
+        ),
+        (
+            json!({"type": "object", "properties": {"b-c": {"type": "array", "items": {"type": "array", "items": text}}}}),
+            "self.b__dash__c.all(x, x.all(y, y.contains('a')))",
+            true,
+        ),
+        (json!({"type": "string"}), "self.contains('a')", false),
+    ] {
+        let mut schema = schema;
+        schema["x-kubernetes-validations"] = json!([{"rule": "true"}, {"rule": rule}]);
+        let old = definition(spec_of(schema));
+        let bounds = bounds_of(&old).unwrap_or_default();
+        assert_eq!((bounds.is_empty(), is_accepted(&old)), (!is_costly, !is_costly), "{rule}");
+        let with = |factor: &dyn Fn(usize) -> u64| {
+            let mut new = old.clone();
+            for (index, (name, keyword, most)) in bounds.iter().enumerate() {
+                named(&mut new, name)[keyword.as_str()] = (most * factor(index)).into();
+            }
+            new
+        };
+        assert!(is_accepted(&with(&|_| 1)), "{rule} {bounds:?}");
+        for twice in 0..bounds.len() {
+            let factor = |index| if index == twice { 2 } else { 1 };
+            assert!(!is_accepted(&with(&factor)), "{rule} {bounds:?}");
+        }
+    }
 }
