@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use billhook::webhook::{EquivalentResources, Operation, UserAuthorizer, WebhookConfiguration};
+use billhook::webhook::{Authorizer, EquivalentResources, Operation, WebhookConfiguration};
 use billhook::{CrdVersion, CustomResourceDefinition, GroupVersionResource, Status, UserInfo};
 use billhook_admission::policy::{PolicyDocument, PolicySet};
 use billhook_admission::{
@@ -321,7 +321,7 @@ impl Response {
 #[derive(Debug)]
 struct AllowAll;
 
-impl UserAuthorizer for AllowAll {
+impl Authorizer for AllowAll {
     fn authorize(&self, _: &UserInfo, _: &AuthorizationRequest) -> AuthorizationDecision {
         AuthorizationDecision::new(true)
     }
