@@ -10,10 +10,9 @@ use billhook::webhook::{
     Authorizer, CelConditions, ConfigurationKind, EquivalentResources, MatchConditions,
     WebhookConfiguration, WebhookSet,
 };
-use billhook_policy::PolicySet;
+use billhook_policy::{ObjectModel, PolicySet, UnknownObjects};
 
 use super::plugin::Plugin;
-use crate::object_model::{ObjectModel, UnknownObjects};
 use crate::observe::Observer;
 use crate::options::{Deadline, RequestOptions};
 use crate::review::WebhookCaller;

@@ -12,6 +12,7 @@ use billhook_apimachinery::value::{DeepValue, deep_clone, json_type};
 use billhook_apimachinery::{
     FieldError, FieldPath, GroupVersionKind, Location, Status, split_api_version,
 };
+use billhook_policy::ObjectModel as _;
 use serde_json::{Map, Value};
 
 use super::body::IncomingRequest;
@@ -19,7 +20,7 @@ use super::request::{Subresource, UpdateForm};
 use super::storage::read_revision;
 use super::strategy::Strategy;
 use crate::audit::Warnings;
-use crate::object_model::{ObjectModel as _, metadata_text};
+use crate::object_model::metadata_text;
 
 type Converted = Result<DeepValue, ConversionError>;
 

@@ -7,11 +7,11 @@ use billhook::DecodeOptions;
 use billhook::apply::MergeSchema;
 use billhook_apimachinery::GroupVersionKind;
 use billhook_apimachinery::value::{DeepValue, deep_clone};
+use billhook_policy::{BoxFuture, ObjectModel, ObjectModelError};
 use serde_json::Value;
 
 use super::strategy::Strategy;
-use crate::futures::BoxFuture;
-use crate::object_model::{CustomResources, ObjectModel, ObjectModelError};
+use crate::object_model::CustomResources;
 
 /// Objects that a strategy reads.
 pub(super) struct OwnObjects {

@@ -8,12 +8,13 @@ use billhook_apimachinery::Status;
 use billhook_apimachinery::print::{compact_json, compact_json_with_place, quote};
 use billhook_apimachinery::value::DeepValue;
 use billhook_decode::read_json;
+use billhook_policy::ObjectModel as _;
 use bytes::Bytes;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::object_model::{CustomResources, ObjectModel as _};
+use crate::object_model::CustomResources;
 
 /// An object as storage keeps it.
 pub(crate) struct Encoded {
