@@ -18,7 +18,7 @@ use billhook_cel::{
 use serde_json::{Map, Value, json};
 
 use super::Outcome;
-use super::ops::{Given, Run, field_error, object, ok};
+use super::input::{Given, Run, field_error, object, ok};
 
 /// `label_selector`.
 pub(super) fn label_selector(input: Given<'_>) -> Run {
