@@ -26,7 +26,8 @@ impl OwnObjects {
             .convert_value(object, &DecodeOptions::default())
             .map_err(|error| ObjectModelError::from(error.to_string()))?;
         self.model.apply_defaults(object, kind)?;
-        self.strategy.read(object).map(drop).map_err(ObjectModelError::from)
+        let read = self.strategy.read(object);
+        read.map(drop).map_err(|error| ObjectModelError::from(error.to_string()))
     }
 }
 
