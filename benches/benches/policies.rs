@@ -6,23 +6,9 @@ use std::hint::black_box;
 
 use billhook::webhook::{AdmissionAttributes, EquivalentResources, NamespaceLabels};
 use billhook::{CustomResourceDefinition, DecodeOptions, GroupVersionKind, GroupVersionResource};
-use billhook_apimachinery::value::DeepValue;
-use billhook_policy::{MemoryCluster, PolicyContext, PolicyDocument, PolicyObjects, PolicySet};
+use billhook_policy::{MemoryCluster, PolicyContext, PolicyDocument, PolicySet, UnknownObjects};
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use serde_json::{Value, json};
-
-/// Objects that exist in one version.
-struct OneVersion;
-
-impl PolicyObjects for OneVersion {
-    fn convert(&self, _: &Value, to: &GroupVersionKind) -> Result<DeepValue, String> {
-        Err(format!("no conversion to {to}"))
-    }
-
-    fn apply_defaults(&self, _: &mut Value, _: &GroupVersionKind) -> Result<(), String> {
-        Ok(())
-    }
-}
 
 /// An object of about 12 KB.
 fn object() -> Value {
@@ -72,7 +58,7 @@ fn policies(count: usize, group: impl Fn(usize) -> String) -> PolicySet {
 fn deciding(criterion: &mut Criterion) {
     let cluster = MemoryCluster::new().with_namespace("shop", NamespaceLabels::new());
     let equivalents = EquivalentResources::new();
-    let context = PolicyContext::new(&cluster, &equivalents, &OneVersion);
+    let context = PolicyContext::new(&cluster, &equivalents, &UnknownObjects);
     let request = AdmissionAttributes::create(
         GroupVersionKind::new("example.com", "v1", "Widget"),
         GroupVersionResource::new("example.com", "v1", "widgets"),

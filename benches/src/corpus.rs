@@ -1,14 +1,8 @@
 //! Real definitions and manifests, if they lie beside the project, and those of the fixtures.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use billhook::{DecodeOptions, FieldPath, read_manifests, to_json};
-use billhook_yaml::{Document, read_documents_with_spans};
-
-use crate::input::Kind;
-use crate::node::Node;
-use crate::source::Source;
+use billhook::{read_manifests, to_json};
 
 /// A definition as text.
 pub struct Definition {
@@ -30,54 +24,10 @@ pub fn corpus_definitions() -> Vec<Definition> {
     corpus().map_or(Vec::new(), |corpus| definitions(&corpus.join("crds")))
 }
 
-/// The manifests of the corpus, decoded, so that they are clean.
-pub(crate) fn corpus_source() -> Option<Source> {
-    let corpus = corpus()?;
-    let mut kinds = BTreeMap::new();
-    for definition in corpus_definitions() {
-        kinds.insert(definition.name, Kind::versions_of(&definition.json));
-    }
-    let mut objects = Vec::new();
-    for file in files(&corpus.join("objects")) {
-        let name = stem(&file);
-        let kinds = &kinds[name.split("__").next().unwrap()];
-        let text = std::fs::read(&file).unwrap();
-        // A few are there because a server refuses them, as YAML or as objects.
-        let Ok(written) = read_documents_with_spans(&text).remove(0) else { continue };
-        let mut value = written.value().clone();
-        let api_version = value["apiVersion"].as_str().unwrap_or_default();
-        let version = api_version.rsplit('/').next().unwrap_or_default();
-        let Some(kind) = kinds.iter().find(|kind| kind.version.name() == version) else { continue };
-        if kind.version.decode_value(&mut value, &DecodeOptions::default()).is_err() {
-            continue;
-        }
-        let mut object = Node::parse(to_json(&value).as_bytes());
-        order_as_written(&mut object, &FieldPath::default(), &written);
-        objects.push((kind.clone(), object));
-    }
-    assert!(objects.len() > 500, "only {} manifests of the corpus decode", objects.len());
-    Some(Source::new("corpus", objects))
-}
-
-/// Members that decoding added come last.
-fn order_as_written(node: &mut Node, path: &FieldPath, written: &Document) {
-    match node {
-        Node::Scalar(_) => {}
-        Node::Array(items) => {
-            for (index, item) in items.iter_mut().enumerate() {
-                order_as_written(item, &path.clone().index(index), written);
-            }
-        }
-        Node::Object(members) => {
-            members.sort_by_cached_key(|(name, _)| {
-                let span = written.spans().and_then(|spans| spans.find(&path.clone().name(name)));
-                span.and_then(|span| span.key).map_or(usize::MAX, |key| key.start)
-            });
-            for (name, member) in members {
-                order_as_written(member, &path.clone().name(&**name), written);
-            }
-        }
-    }
+/// The files of the manifests of the corpus, if it is there: the name of each begins with that of its
+/// definition.
+pub(crate) fn corpus_objects() -> Option<Vec<PathBuf>> {
+    corpus().map(|corpus| files(&corpus.join("objects")))
 }
 
 /// A definition as JSON text.
@@ -105,6 +55,7 @@ fn files(directory: &Path) -> Vec<PathBuf> {
     files
 }
 
-fn stem(file: &Path) -> String {
+/// The name of a file without its ending.
+pub(crate) fn stem(file: &Path) -> String {
     file.file_stem().unwrap().to_string_lossy().into_owned()
 }

@@ -19,6 +19,7 @@ mod rng;
 pub mod server;
 pub mod shapes;
 mod source;
+mod sources;
 mod store;
 pub mod webhooks;
 
@@ -27,4 +28,5 @@ pub use corpus::{Definition, corpus_definitions, fixture_definitions};
 pub use input::{Document, Input, Kind, Variant};
 pub use node::Node;
 pub use rng::Rng;
-pub use source::{Source, backup, fixture_sources, sources, stack};
+pub use source::{Source, backup, fixture_sources, stack};
+pub use sources::sources;

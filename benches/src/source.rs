@@ -1,6 +1,5 @@
 //! Clean objects of several sizes and kinds, made from the fixtures.
 
-use crate::corpus::corpus_source;
 use crate::edit::{Edit, Task};
 use crate::input::{Document, Input, Kind, Variant};
 use crate::node::Node;
@@ -57,13 +56,6 @@ impl Source {
             assert!(share.edit_one(object), "no place for {:?}", share.edit);
         }
     }
-}
-
-/// All sources; the last one only if the corpus of real manifests lies beside the project.
-pub fn sources() -> Vec<Source> {
-    let mut sources = fixture_sources();
-    sources.extend(corpus_source());
-    sources
 }
 
 /// The sources made from the fixtures.

@@ -2,6 +2,7 @@
 
 pub mod bench;
 pub mod ci;
+pub mod commits;
 pub mod conformance;
 pub mod fuzz;
 pub mod kinds;

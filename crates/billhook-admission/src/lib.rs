@@ -107,11 +107,10 @@ pub use billhook;
 pub use billhook_policy as policy;
 
 pub use audit::{AuditAnnotation, AuditAnnotations, AuditLevel, Warnings};
-pub use billhook_policy::{Cluster, MemoryCluster};
+pub use billhook_policy::{BoxFuture, Cluster, MemoryCluster, ObjectModel, ObjectModelError};
 pub use cancellation::Cancellation;
 pub use chain::{Chain, ChainOutcome, Plugin, PluginRequest};
-pub use futures::BoxFuture;
-pub use object_model::{Converter, ConverterError, CustomResources, ObjectModel, ObjectModelError};
+pub use object_model::{Converter, ConverterError, CustomResources};
 #[cfg(feature = "metrics")]
 pub use observe::metrics;
 pub use observe::{

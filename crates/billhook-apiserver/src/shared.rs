@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, Weak};
 
-use billhook::webhook::UserAuthorizer;
+use billhook::webhook::Authorizer;
 use billhook::{DeepValue, Time};
 use billhook_admission::{Accepted, Allocator, Chain, ServerFields, now};
 use billhook_apimachinery::{KubernetesVersion, Status, UserInfo};
@@ -31,7 +31,7 @@ pub(crate) struct Shared {
     pub(crate) storage: Storage,
     pub(crate) permissions: Arc<Permissions>,
     /// The same, for expressions.
-    pub(crate) asked_by_expressions: Arc<dyn UserAuthorizer>,
+    pub(crate) asked_by_expressions: Arc<dyn Authorizer>,
     pub(crate) catalog: RwLock<Catalog>,
     pub(crate) watch_caches: WatchCaches,
     /// The chain of clients' writes.

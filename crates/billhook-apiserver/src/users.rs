@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use billhook::webhook::{AuthorizationRequest, AuthorizationTarget, ResourceTarget};
+use billhook::webhook::{AuthorizationRequest, ResourceTarget};
 use billhook_apimachinery::net::{UrlPart, unescape_text};
 use billhook_apimachinery::print::quote;
 use billhook_apimachinery::{Status, UserInfo};
@@ -123,13 +123,8 @@ pub(crate) fn questions_of_impersonation(
             target
         }));
     }
-    let questions = targets.into_iter().map(|target| {
-        let mut question = AuthorizationRequest::default();
-        "impersonate".clone_into(&mut question.verb);
-        question.target = AuthorizationTarget::Resource(target);
-        question
-    });
-    Ok(questions.collect())
+    let question = |target| AuthorizationRequest::new("impersonate", target);
+    Ok(targets.into_iter().map(question).collect())
 }
 
 fn named(group: &str, resource: &str, name: &str) -> ResourceTarget {

@@ -3,23 +3,32 @@
 use std::fmt;
 use std::sync::Arc;
 
-/// Decides whether something is allowed.
+use billhook_apimachinery::UserInfo;
+
+/// Decides what users may do.
 pub trait Authorizer: fmt::Debug + Send + Sync {
-    /// Whether a request is allowed.
-    fn authorize(&self, request: &AuthorizationRequest) -> AuthorizationDecision;
+    /// Returns whether a user may do something. If the request names a service account, it is about
+    /// that account instead.
+    fn authorize(&self, user: &UserInfo, request: &AuthorizationRequest) -> AuthorizationDecision;
 }
 
-/// The question of an expression: whether someone may do something. Texts that were not given are
-/// empty.
+/// The question whether a user may do something. Texts that were not given are empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct AuthorizationRequest {
-    /// Who; without it the user of the request that is admitted.
+    /// The service account that the question is about; without it, the user who is given with it.
     pub service_account: Option<ServiceAccount>,
     /// The action, e.g. `get`.
     pub verb: String,
     /// The target of the action.
     pub target: AuthorizationTarget,
+}
+
+impl AuthorizationRequest {
+    /// Returns the question whether a user may do something with a resource or a path.
+    pub fn new(verb: impl Into<String>, target: impl Into<AuthorizationTarget>) -> Self {
+        AuthorizationRequest { service_account: None, verb: verb.into(), target: target.into() }
+    }
 }
 
 /// A service account.
@@ -45,6 +54,12 @@ pub enum AuthorizationTarget {
 impl Default for AuthorizationTarget {
     fn default() -> Self {
         AuthorizationTarget::Resource(ResourceTarget::default())
+    }
+}
+
+impl From<ResourceTarget> for AuthorizationTarget {
+    fn from(resource: ResourceTarget) -> Self {
+        AuthorizationTarget::Resource(resource)
     }
 }
 
@@ -94,12 +109,16 @@ impl AuthorizationDecision {
     }
 }
 
-/// An authorizer that is compared as the same or another.
+/// An authorizer with the user whose permissions expressions ask for. Authorizers are equal if they are
+/// the same one.
 #[derive(Clone, Debug)]
-pub(crate) struct SharedAuthorizer(pub(crate) Arc<dyn Authorizer>);
+pub(crate) struct BoundAuthorizer {
+    pub(crate) authorizer: Arc<dyn Authorizer>,
+    pub(crate) user: Arc<UserInfo>,
+}
 
-impl PartialEq for SharedAuthorizer {
+impl PartialEq for BoundAuthorizer {
     fn eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.0, &other.0)
+        Arc::ptr_eq(&self.authorizer, &other.authorizer) && self.user == other.user
     }
 }

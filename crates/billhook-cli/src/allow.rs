@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use billhook::UserInfo;
-use billhook::webhook::{CelConditions, UserAuthorizer};
+use billhook::webhook::{Authorizer, CelConditions};
 use billhook_cel::{AuthorizationDecision, AuthorizationRequest, AuthorizationTarget};
 use billhook_policy::MemoryCluster;
 
@@ -32,7 +32,7 @@ pub(crate) fn allow(text: &str) -> Result<Allow, String> {
 }
 
 /// Returns the authorizer, which denies what is not allowed; none if nothing is said.
-pub(crate) fn authorizer(allowed: &[Allow]) -> Option<Arc<dyn UserAuthorizer>> {
+pub(crate) fn authorizer(allowed: &[Allow]) -> Option<Arc<dyn Authorizer>> {
     match allowed {
         [] => None,
         allowed => Some(Arc::new(Allowed(allowed.to_vec()))),
@@ -55,7 +55,7 @@ pub(crate) fn conditions(allowed: &[Allow]) -> CelConditions {
 #[derive(Debug)]
 struct Allowed(Vec<Allow>);
 
-impl UserAuthorizer for Allowed {
+impl Authorizer for Allowed {
     fn authorize(&self, _: &UserInfo, request: &AuthorizationRequest) -> AuthorizationDecision {
         let is_it = |allow: &Allow| {
             allow.verb == request.verb

@@ -1,7 +1,9 @@
 //! The rules of kinds beside their fields.
 
 use billhook_apimachinery::metadata::Time;
-use billhook_apimachinery::record::{Record, check_types, complete_decoded, fill_nulls};
+use billhook_apimachinery::record::{
+    Record, RecordError, check_types, complete_decoded, fill_nulls,
+};
 use billhook_apimachinery::{FieldError, KubernetesVersion, UserInfo};
 use serde_json::Value;
 
@@ -16,15 +18,14 @@ pub trait Behavior: Sync {
     ///
     /// # Errors
     ///
-    /// The server's text about a value of the wrong type.
+    /// If a value is not of the type of its field.
     fn read(
         &self,
         object: &mut Value,
         record: &'static Record,
         kubernetes: KubernetesVersion,
-    ) -> Result<Vec<String>, String> {
-        let unknown = check_types(object, record, kubernetes, None);
-        let unknown = unknown.map_err(|error| error.to_string())?;
+    ) -> Result<Vec<String>, RecordError> {
+        let unknown = check_types(object, record, kubernetes, None)?;
         fill_nulls(object, record);
         complete_decoded(object, record, kubernetes);
         self.set_defaults(object, kubernetes);

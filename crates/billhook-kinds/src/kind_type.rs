@@ -8,7 +8,7 @@ use billhook_apimachinery::metadata::subdomain_name;
 use billhook_apimachinery::names::{
     dns1035_label, dns1123_label, mask_trailing_hyphen, path_segment,
 };
-use billhook_apimachinery::record::{Record, complete};
+use billhook_apimachinery::record::{Record, RecordError, complete};
 use billhook_apimachinery::value::deep_eq;
 use billhook_apimachinery::{FieldError, KubernetesVersion, UserInfo};
 use serde_json::Value;
@@ -153,7 +153,7 @@ impl KindType {
 }
 
 impl ObjectType for KindType {
-    fn read(&self, object: &mut Value) -> Result<Vec<String>, String> {
+    fn read(&self, object: &mut Value) -> Result<Vec<String>, RecordError> {
         self.behavior().read(object, self.record, self.kubernetes)
     }
 

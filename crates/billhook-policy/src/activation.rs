@@ -15,7 +15,9 @@ use serde_json::Value as Json;
 
 use crate::cluster::namespace_object;
 use crate::context::PolicyContext;
+use crate::object_model::ObjectModelError;
 use crate::program::{NAMESPACE, Pass};
+use crate::request_objects::{ConvertedObjects, RequestObjects};
 use crate::set::{Head, PolicySet, namespace_not_found};
 
 /// The values that all evaluations for a request share.
@@ -144,28 +146,20 @@ fn labels_of<'c>(
     labels.ok_or_else(|| namespace_not_found(&request.namespace))
 }
 
-/// The objects of a request in a kind that a policy matched.
-#[derive(Clone)]
-pub(crate) struct Objects {
-    pub(crate) object: Option<DeepValue>,
-    pub(crate) old_object: Option<DeepValue>,
-}
-
-impl Objects {
-    /// Converts the objects of a request.
-    pub(crate) fn of(
+impl RequestObjects {
+    /// Returns the objects of a request in the kind that a policy matched.
+    pub(crate) fn matched(
         request: &AdmissionAttributes,
         matched: &Match,
         context: &PolicyContext<'_>,
-    ) -> Result<Self, String> {
-        let convert = |object: &Option<DeepValue>| match object {
-            Some(object) if matched.kind != request.kind => {
-                context.objects.convert(object, &matched.kind).map(Some)
-            }
-            given => Ok(given.clone()),
-        };
-        let (object, old_object) = (convert(&request.object)?, convert(&request.old_object)?);
-        Ok(Objects { object, old_object })
+    ) -> Result<Self, ObjectModelError> {
+        if matched.kind == request.kind {
+            return Ok(RequestObjects::of(request));
+        }
+        match context.converted {
+            Some(converted) => converted.in_kind(&matched.kind),
+            None => ConvertedObjects::default().in_kind(&matched.kind),
+        }
     }
 
     /// Returns the input of expressions.

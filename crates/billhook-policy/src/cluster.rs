@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use billhook::Scope;
-use billhook::webhook::{Namespaces, UserAuthorizer};
+use billhook::webhook::{Authorizer, Namespaces};
 use billhook_apimachinery::label_selector::{Labels, Selector};
 use billhook_apimachinery::value::{DeepValue, deep_clone};
 use serde_json::Value;
@@ -36,7 +36,7 @@ pub trait Cluster: Namespaces + Send + Sync {
     }
 
     /// Returns what decides what users may do; without it, expressions that ask are errors.
-    fn authorizer(&self) -> Option<&Arc<dyn UserAuthorizer>> {
+    fn authorizer(&self) -> Option<&Arc<dyn Authorizer>> {
         None
     }
 }

@@ -2,83 +2,53 @@
 
 use std::time::Duration;
 
-use billhook::webhook::EquivalentResources;
-use billhook_apimachinery::GroupVersionKind;
-use billhook_apimachinery::value::DeepValue;
-use billhook_apply::MergeSchema;
-use serde_json::Value;
-
 use crate::cluster::Cluster;
+use crate::object_model::ObjectModel;
 use crate::observer::PolicyObserver;
-
-/// The objects of requests: their versions, defaults and types. New methods will have defaults.
-pub trait PolicyObjects {
-    /// Returns an object in another version, with its `apiVersion` and `kind`.
-    ///
-    /// # Errors
-    ///
-    /// Returns the text of the server's error.
-    fn convert(&self, object: &Value, to: &GroupVersionKind) -> Result<DeepValue, String>;
-
-    /// Sets the defaults of a kind in an object of it.
-    ///
-    /// # Errors
-    ///
-    /// Returns the text of the server's error.
-    fn apply_defaults(&self, object: &mut Value, kind: &GroupVersionKind) -> Result<(), String>;
-
-    /// Returns how objects of a kind are merged; none if it has no known type (PO-66).
-    fn merge_schema(&self, kind: &GroupVersionKind) -> Option<MergeSchema> {
-        let _ = kind;
-        None
-    }
-
-    /// Returns whether an object that a policy changed can be read as one of a kind, strictly.
-    ///
-    /// # Errors
-    ///
-    /// Returns the text of the server's error.
-    fn check(&self, object: &Value, kind: &GroupVersionKind) -> Result<(), String> {
-        let _ = (object, kind);
-        Ok(())
-    }
-}
+use crate::request_objects::ConvertedObjects;
+use billhook::webhook::EquivalentResources;
 
 /// The context that policies are evaluated in: all that is needed besides policies and
 /// request.
 #[derive(Clone, Copy)]
-#[non_exhaustive]
 pub struct PolicyContext<'c> {
-    /// The equivalent resources.
-    pub equivalents: &'c EquivalentResources,
-    /// The objects of requests.
-    pub objects: &'c dyn PolicyObjects,
-    /// Namespaces, parameters and permissions.
-    pub cluster: &'c dyn Cluster,
-    /// Watches the evaluation.
-    pub observer: Option<&'c dyn PolicyObserver>,
-    /// Whether each mutating policy is run once more on its own output, which costs time.
-    pub check_idempotence: bool,
+    pub(crate) equivalents: &'c EquivalentResources,
+    pub(crate) model: &'c dyn ObjectModel,
+    pub(crate) cluster: &'c dyn Cluster,
+    pub(crate) converted: Option<&'c ConvertedObjects>,
+    pub(crate) observer: Option<&'c dyn PolicyObserver>,
+    pub(crate) check_idempotence: bool,
 }
 
 impl<'c> PolicyContext<'c> {
-    /// Returns the context of a cluster.
+    /// Returns the context of a cluster with equivalent resources, and of a model of the objects of
+    /// requests.
     pub fn new(
         cluster: &'c dyn Cluster,
         equivalents: &'c EquivalentResources,
-        objects: &'c dyn PolicyObjects,
+        model: &'c dyn ObjectModel,
     ) -> Self {
-        PolicyContext { equivalents, objects, cluster, observer: None, check_idempotence: false }
+        let (converted, observer) = (None, None);
+        PolicyContext { equivalents, model, cluster, converted, observer, check_idempotence: false }
     }
 
-    /// Returns the context with or without a check that mutating policies are idempotent.
+    /// Returns the context with the objects of the request in other kinds, without which policies that match
+    /// another kind fail.
+    #[must_use]
+    pub fn converted(mut self, converted: &'c ConvertedObjects) -> Self {
+        self.converted = Some(converted);
+        self
+    }
+
+    /// Returns the context with or without a check that mutating policies are idempotent: each is run once
+    /// more on its own output.
     #[must_use]
     pub fn check_idempotence(mut self, check: bool) -> Self {
         self.check_idempotence = check;
         self
     }
 
-    /// Returns the context with an observer.
+    /// Returns the context with an observer of the evaluation.
     #[must_use]
     pub fn observer(mut self, observer: &'c dyn PolicyObserver) -> Self {
         self.observer = Some(observer);

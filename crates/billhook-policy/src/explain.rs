@@ -11,9 +11,10 @@ use billhook::webhook::{
 use billhook_apimachinery::aggregate;
 use billhook_cel::ExpressionTrace;
 
-use crate::activation::{Objects, Shared};
+use crate::activation::Shared;
 use crate::context::PolicyContext;
 use crate::document::PolicyKind;
+use crate::request_objects::RequestObjects;
 use crate::set::{Binding, Head, MatchedPolicy, PolicySet, is_exempt, param_kind, params_of};
 
 /// Whether a policy applies to a request by a binding and with a parameter, and all that was tried
@@ -282,9 +283,9 @@ impl<'e> Explainer<'e> {
             if found.is_empty() {
                 return Err(Mismatch::No(PolicyMismatch::NoParameter));
             }
-            let objects = Objects::of(self.request, &policy.matched, self.context);
+            let objects = RequestObjects::matched(self.request, &policy.matched, self.context);
             let unconverted =
-                |text| Mismatch::Error(format!("failed to convert object version: {text}"));
+                |error| Mismatch::Error(format!("failed to convert object version: {error}"));
             Ok((found, objects.map_err(unconverted)?))
         });
         match found {

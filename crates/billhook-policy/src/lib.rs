@@ -4,8 +4,8 @@
 //!   server's errors.
 //! - [`PolicySet`]: the policies of a cluster, compiled once; evaluates them for a request, and
 //!   [explains](PolicySet::explain) which of them apply to it.
-//! - [`Cluster`], [`PolicyObjects`]: what evaluation asks about parameters, namespaces and the
-//!   types of objects.
+//! - [`Cluster`], [`ObjectModel`]: what evaluation asks about parameters, namespaces and the
+//!   objects of requests.
 //!
 //! Nothing here does I/O. The rules are cited by their numbers in the rule book (`docs/rules` in the
 //! repository).
@@ -20,10 +20,12 @@ mod expression;
 mod lints;
 mod memory_cluster;
 mod mutating;
+mod object_model;
 mod observer;
 mod params;
 mod program;
 mod record;
+mod request_objects;
 mod set;
 mod type_check;
 mod typed;
@@ -31,7 +33,7 @@ mod validating;
 mod validation;
 
 pub use cluster::Cluster;
-pub use context::{PolicyContext, PolicyObjects};
+pub use context::PolicyContext;
 pub use document::{
     AuditAnnotationExpression, ExpressionWarning, MutatingAdmissionPolicy,
     MutatingAdmissionPolicyBinding, MutatingBindingSpec, MutatingPolicySpec, Mutation,
@@ -44,8 +46,10 @@ pub use expression::{EvaluatedExpression, ExpressionOutcome};
 pub use lints::{PolicyLint, lint_policies_together};
 pub use memory_cluster::MemoryCluster;
 pub use mutating::{MutationOutcome, PolicyReinvocation, PolicyRepetition};
+pub use object_model::{BoxFuture, ObjectModel, ObjectModelError, UnknownObjects};
 pub use observer::{PolicyCheck, PolicyConditions, PolicyEffect, PolicyObserver};
 pub use record::{PolicyRecord, PolicyVerdict};
+pub use request_objects::{ConvertedObjects, RequestObjects};
 pub use set::PolicySet;
 pub use typed::PolicyTypes;
 pub use validating::ValidationOutcome;

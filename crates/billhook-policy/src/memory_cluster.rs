@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use billhook::webhook::{
-    ApiResource, NamespaceError, NamespaceLabels, Namespaces, UserAuthorizer, labels_of_name,
+    ApiResource, Authorizer, NamespaceError, NamespaceLabels, Namespaces, labels_of_name,
     labels_of_namespace,
 };
 use billhook::{CrdVersion, CustomResourceDefinition, DecodeError, DecodeOptions, Scope};
@@ -45,7 +45,7 @@ pub struct MemoryCluster {
     assumes_namespaces: bool,
     /// The namespaces that were asked for and are not known.
     assumed: Mutex<BTreeSet<String>>,
-    authorizer: Option<Arc<dyn UserAuthorizer>>,
+    authorizer: Option<Arc<dyn Authorizer>>,
 }
 
 /// `apiVersion`, kind, namespace and name.
@@ -67,7 +67,7 @@ impl MemoryCluster {
 
     /// The cluster with what decides what users may do.
     #[must_use]
-    pub fn with_authorizer(mut self, authorizer: Option<Arc<dyn UserAuthorizer>>) -> Self {
+    pub fn with_authorizer(mut self, authorizer: Option<Arc<dyn Authorizer>>) -> Self {
         self.authorizer = authorizer;
         self
     }
@@ -206,7 +206,7 @@ impl Cluster for MemoryCluster {
         found.map(|(_, object)| object.clone()).collect()
     }
 
-    fn authorizer(&self) -> Option<&Arc<dyn UserAuthorizer>> {
+    fn authorizer(&self) -> Option<&Arc<dyn Authorizer>> {
         self.authorizer.as_ref()
     }
 }

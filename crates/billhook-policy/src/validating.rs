@@ -9,12 +9,13 @@ use billhook_apimachinery::{GroupVersionKind, Status, StatusCause, StatusDetails
 use billhook_cel::Value;
 use serde_json::Value as Json;
 
-use crate::activation::{Objects, Shared};
+use crate::activation::Shared;
 use crate::context::PolicyContext;
 use crate::observer::{PolicyCheck, PolicyEffect};
 use crate::params::Params;
 use crate::program::{BUDGET, Role};
 use crate::record::{PolicyRecord, PolicyVerdict};
+use crate::request_objects::RequestObjects;
 use crate::set::{
     Annotation, Binding, Compiled, Conditions, ConfigurationError, FailurePolicy, MatchedBinding,
     PolicySet, Validating, Validation, is_exempt, matching_bindings, matching_policies,
@@ -140,7 +141,7 @@ impl Run {
         bindings: Vec<MatchedBinding<'_>>,
         shared: &Shared<'_>,
     ) {
-        let objects = Objects::of(shared.request, matched, shared.context);
+        let objects = RequestObjects::matched(shared.request, matched, shared.context);
         let mut published = Published::default();
         for MatchedBinding { binding, params } in bindings {
             let evaluated = params.and_then(|params| {
@@ -275,7 +276,7 @@ struct Evaluation<'e> {
     binding: &'e Binding,
     params: &'e Params,
     matched: &'e Match,
-    objects: &'e Objects,
+    objects: &'e RequestObjects,
     shared: &'e Shared<'e>,
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use billhook::UserInfo;
-use billhook::webhook::UserAuthorizer;
+use billhook::webhook::Authorizer;
 use billhook_cel::{AuthorizationDecision, AuthorizationRequest, AuthorizationTarget};
 
 use crate::object_case::Allowed;
@@ -13,14 +13,14 @@ use crate::object_case::Allowed;
 struct Permissions(Vec<Allowed>);
 
 /// Returns the authorizer; none if nothing is allowed.
-pub(crate) fn authorizer(allowed: &[Allowed]) -> Option<Arc<dyn UserAuthorizer>> {
+pub(crate) fn authorizer(allowed: &[Allowed]) -> Option<Arc<dyn Authorizer>> {
     match allowed {
         [] => None,
         allowed => Some(Arc::new(Permissions(allowed.to_vec()))),
     }
 }
 
-impl UserAuthorizer for Permissions {
+impl Authorizer for Permissions {
     fn authorize(&self, user: &UserInfo, request: &AuthorizationRequest) -> AuthorizationDecision {
         let name = match &request.service_account {
             Some(account) => {

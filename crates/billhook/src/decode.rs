@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use billhook_apimachinery::metadata::Invalid;
 use billhook_apimachinery::print::quote;
+use billhook_apimachinery::record::RecordError;
 use billhook_apimachinery::value::{DeepValue, deep_clone};
 use billhook_apimachinery::{Change, ChangeKind, FieldPath, Reason};
 use billhook_decode::is_json;
@@ -251,9 +252,10 @@ impl CrdVersion {
         let mut cleaned = cleaned.map_err(|error| {
             let sent = as_sent.as_deref().map(deep_clone).map(DeepValue::from);
             let typed = sent.and_then(|mut sent| crd.object_type()?.read(&mut sent).err());
-            refuse(typed.unwrap_or(error))
+            refuse(typed.map_or(error, |typed| typed.to_string()))
         })?;
-        let unknown = self.read_type(object, &mut cleaned, options.report).map_err(refuse)?;
+        let unknown = self.read_type(object, &mut cleaned, options.report);
+        let unknown = unknown.map_err(|error| refuse(error.to_string()))?;
         let mut entries: Vec<String> = Vec::new();
         if strict {
             entries = duplicates;
@@ -290,7 +292,7 @@ impl CrdVersion {
         object: &mut Value,
         cleaned: &mut Cleaned,
         reports: bool,
-    ) -> Result<Vec<String>, String> {
+    ) -> Result<Vec<String>, RecordError> {
         let Some(object_type) = self.definition().object_type() else { return Ok(Vec::new()) };
         let before = reports.then(|| DeepValue::from(deep_clone(object)));
         let unknown = object_type.read(object)?;
@@ -334,7 +336,8 @@ impl CrdVersion {
         let clean = Clean { crd, invalid: Invalid::Drop, defaults: true, sets_generation: true };
         let mut cleaned =
             clean.run(object, &found, options.report).map_err(DecodeError::storage)?;
-        self.read_type(object, &mut cleaned, options.report).map_err(DecodeError::storage)?;
+        let read = self.read_type(object, &mut cleaned, options.report);
+        read.map_err(|error| DecodeError::storage(error.to_string()))?;
         cleaned.defaults.map_err(|error| DecodeError::storage(error.to_string()))?;
         let mut changes = cleaned.changes;
         changes.extend(self.convert_value(object, options)?);

@@ -5,7 +5,7 @@ use billhook_apply::{Duplicates, FieldSet, MergeSchema, TypeErrors, TypedValue};
 use serde_json::{Value, json};
 
 use super::Outcome;
-use super::ops::{Given, Run, compile, flag, object, ok, schema_of};
+use super::input::{Given, Run, compile, flag, object, ok, schema_of};
 
 /// Whether the errors of an operation are those of merge types.
 pub(super) fn has_type_errors(op: &str) -> bool {

@@ -11,7 +11,7 @@ use billhook_apimachinery::value::{DeepValue, deep_clone, with_depth};
 use bytes::Bytes;
 use serde_json::{Map, Value, json};
 
-use super::ops::{Given, Run, object, ok};
+use super::input::{Given, Run, object, ok};
 use crate::fuzz::same;
 
 const NAME: &str = "obj";

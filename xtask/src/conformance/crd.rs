@@ -8,7 +8,7 @@ use billhook_apimachinery::{FieldError, FieldPath};
 use serde_json::{Value, json};
 
 use super::Outcome;
-use super::ops::{Input, Run, field_error, object, ok};
+use super::input::{Input, Run, field_error, object, ok};
 
 pub(super) fn run(input: Input<'_>) -> Run {
     match input {

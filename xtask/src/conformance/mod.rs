@@ -7,6 +7,7 @@ mod apply;
 mod apply_steps;
 pub(crate) mod compare;
 mod crd;
+mod input;
 mod objectmeta;
 mod ops;
 mod validation;
@@ -22,6 +23,7 @@ use billhook_apimachinery::value::DeepValue;
 use billhook_decode::read_json_to_depth;
 use serde_json::{Value, json};
 
+use self::input::{Given, Input};
 use crate::readme::{Measured, record};
 
 /// Vectors wrap objects that are themselves as deep as a server allows.
@@ -87,9 +89,9 @@ impl Vector {
         let input = match self.value.get("input") {
             Some(input) => {
                 let Vector { kubernetes, line, .. } = self;
-                ops::Input::Inline(ops::Given { input, kubernetes: *kubernetes, line })
+                Input::Inline(Given { input, kubernetes: *kubernetes, line })
             }
-            None => ops::Input::Files { vector: &self.value, directory },
+            None => Input::Files { vector: &self.value, directory },
         };
         let Some(actual) = ops::run(&self.op, input) else { return Verdict::Skipped };
         if let Some(actual) = actual.ok.as_ref().filter(|_| self.op == "apply") {

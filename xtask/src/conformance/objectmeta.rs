@@ -7,7 +7,7 @@ use billhook_validation::validate_embedded;
 use serde_json::{Value, json};
 
 use super::Outcome;
-use super::ops::{Given, Run, compile, field_error, flag, object, object_of, ok};
+use super::input::{Given, Run, compile, field_error, flag, object, object_of, ok};
 
 pub(super) fn run(input: Given<'_>) -> Run {
     let is_root = flag(input, "isResourceRoot");

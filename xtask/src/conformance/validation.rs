@@ -9,7 +9,7 @@ use billhook_schema::{CompileOptions, CompiledSchema, JsonSchemaProps};
 use billhook_validation::Validator;
 use serde_json::{Value, json};
 
-use super::ops::{
+use super::input::{
     Given, Input, Run, definition, field_error, flag, object_of, ok, schema_of, subject,
 };
 use crate::conformance::Outcome;

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use billhook::FieldPath;
 use billhook::label_selector::{LabelSelector, Selector};
 use billhook::webhook::{
-    AdmissionAttributes, CelConditions, CompiledWebhook, ConditionInput, Decision,
-    EquivalentResources, Match, MatchContext, NamespaceLabels, UserAuthorizer, ValidationOptions,
+    AdmissionAttributes, Authorizer, CelConditions, CompiledWebhook, ConditionInput, Decision,
+    EquivalentResources, Match, MatchContext, NamespaceLabels, ValidationOptions,
     WebhookConfiguration, WebhookSet,
 };
 use billhook::{GroupVersionKind, GroupVersionResource, UserInfo};
@@ -18,7 +18,7 @@ use billhook_cel::{
 use serde_json::{Map, Value, json};
 
 use super::Outcome;
-use super::ops::{Given, Run, field_error, object, ok};
+use super::input::{Given, Run, field_error, object, ok};
 
 /// `label_selector`.
 pub(super) fn label_selector(input: Given<'_>) -> Run {
@@ -196,7 +196,7 @@ fn renamed(object: &Value, matched: &Match) -> DeepValue {
 #[derive(Debug)]
 struct Allow(Vec<Value>);
 
-impl UserAuthorizer for Allow {
+impl Authorizer for Allow {
     fn authorize(&self, user: &UserInfo, request: &AuthorizationRequest) -> AuthorizationDecision {
         let user = match &request.service_account {
             Some(account) => {

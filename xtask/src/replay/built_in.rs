@@ -14,9 +14,9 @@ use billhook_apimachinery::{GroupVersionKind, GroupVersionResource, KubernetesVe
 use billhook_schema::{CompileOptions, CompiledSchema, JsonSchemaProps};
 use serde_json::{Map, Value, json};
 
-use super::cluster::Response;
+use super::pointer::text;
 use super::request::{Request, Route, user};
-use super::scenario::text;
+use super::response::Response;
 
 /// The kinds whose fields are known.
 const KNOWN: [(&str, &[&str]); 2] =

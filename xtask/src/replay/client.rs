@@ -8,8 +8,8 @@ use serde_json::Value;
 use tower_service::Service as _;
 
 use super::cluster::caller;
+use super::pointer::text;
 use super::request::{Request, user};
-use super::scenario::text;
 
 /// The plural of definitions.
 pub(super) const DEFINITIONS: &str = "customresourcedefinitions";

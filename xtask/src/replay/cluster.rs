@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use billhook::webhook::{EquivalentResources, Operation, UserAuthorizer, WebhookConfiguration};
+use billhook::webhook::{Authorizer, EquivalentResources, Operation, WebhookConfiguration};
 use billhook::{CrdVersion, CustomResourceDefinition, GroupVersionResource, Status, UserInfo};
 use billhook_admission::policy::{PolicyDocument, PolicySet};
 use billhook_admission::{
@@ -18,8 +18,9 @@ use billhook_webhook_client::{HttpsCaller, ResolveError, ServiceAddress, Service
 use serde_json::{Value, json};
 
 use super::built_in::{self, BuiltIns, stored_namespace};
+use super::pointer::text;
 use super::request::{Request, Route};
-use super::scenario::text;
+use super::response::Response;
 
 /// The configurations that are active when the request comes.
 #[derive(Default)]
@@ -33,14 +34,6 @@ impl Configurations {
     pub(super) fn is_empty(&self) -> bool {
         self.webhooks.is_empty() && self.policies.is_empty()
     }
-}
-
-/// The answer to a request.
-pub(super) struct Response {
-    pub(super) status: u16,
-    pub(super) body: DeepValue,
-    pub(super) warnings: Vec<String>,
-    pub(super) annotations: BTreeMap<String, String>,
 }
 
 /// A resource that is served, with its objects.
@@ -280,48 +273,11 @@ impl Resource {
     }
 }
 
-impl Response {
-    pub(super) fn new(status: u16, body: DeepValue) -> Self {
-        let (warnings, annotations) = Default::default();
-        Response { status, body, warnings, annotations }
-    }
-
-    pub(super) fn refused(status: &Status) -> Self {
-        let code = u16::try_from(status.code).unwrap_or(500);
-        let mut body = status.to_value();
-        // The filter that ends requests writes its status without the API's encoding (RE-22).
-        if let Some(members) = body.as_object_mut().filter(|_| *status == Status::request_timeout())
-        {
-            members.remove("apiVersion");
-            members.remove("kind");
-        }
-        Response::new(code, body)
-    }
-
-    /// RE-113.
-    fn deleted(route: &Route<'_>, object: &Value) -> Self {
-        let details = json!({
-            "name": text(object, "/metadata/name"),
-            "group": route.group,
-            "kind": route.resource,
-            "uid": text(object, "/metadata/uid"),
-        });
-        let status = json!({
-            "kind": "Status",
-            "apiVersion": "v1",
-            "metadata": {},
-            "status": "Success",
-            "details": details,
-        });
-        Response::new(200, status.into())
-    }
-}
-
 /// Allows everything: the user of the scenarios is an administrator.
 #[derive(Debug)]
 struct AllowAll;
 
-impl UserAuthorizer for AllowAll {
+impl Authorizer for AllowAll {
     fn authorize(&self, _: &UserInfo, _: &AuthorizationRequest) -> AuthorizationDecision {
         AuthorizationDecision::new(true)
     }

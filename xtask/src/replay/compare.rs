@@ -8,7 +8,8 @@ use billhook_apimachinery::value::{DeepValue, grow};
 use billhook_decode::read_json;
 use serde_json::{Map, Value};
 
-use super::scenario::{Verdict, text};
+use super::pointer::text;
+use super::verdict::Verdict;
 use crate::fuzz::same;
 
 /// The length of the part of a generated name that is random.

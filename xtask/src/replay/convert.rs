@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::scenario::text;
+use super::pointer::text;
 
 /// A good answer to a conversion review, and where it deviates.
 #[derive(Clone, Debug, Default, Deserialize)]

@@ -11,8 +11,11 @@ mod compare;
 mod convert;
 mod http;
 mod kinds;
+mod pointer;
 mod request;
+mod response;
 mod scenario;
+mod verdict;
 mod webhooks;
 
 use std::collections::BTreeMap;
@@ -26,7 +29,8 @@ use self::kinds::Kinds;
 use crate::readme::record;
 
 pub use http::Conversation;
-pub use scenario::{Scenario, Verdict};
+pub use scenario::Scenario;
+pub use verdict::Verdict;
 
 /// The options of `cargo xtask replay`.
 #[derive(Debug, Default, clap::Args)]

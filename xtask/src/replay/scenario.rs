@@ -14,7 +14,9 @@ use serde_json::{Value, json};
 use super::client::{Answered, Client, DEFINITIONS};
 use super::cluster::{Cluster, Configurations};
 use super::compare;
+use super::pointer::text;
 use super::request::Request;
+use super::verdict::Verdict;
 use super::webhooks::{Answer, CONVERT, Webhooks};
 
 /// Scenarios wrap objects that are themselves as deep as a server allows.
@@ -46,22 +48,6 @@ pub struct Scenario {
     #[serde(default)]
     during: Vec<Request>,
     expect: Box<RawValue>,
-}
-
-/// How a scenario went.
-#[derive(Debug)]
-pub enum Verdict {
-    /// As recorded.
-    Passed,
-    /// As recorded, but for what only the build of the recorded server explains.
-    Explained,
-    /// Otherwise.
-    Failed {
-        /// Where, what was recorded there, and what happened here.
-        differences: Vec<String>,
-    },
-    /// It needs a part of a server that does not exist yet.
-    Waiting(&'static str),
 }
 
 /// The parts of a scenario that are set up before its request.
@@ -231,9 +217,4 @@ fn read(text: &RawValue) -> Result<DeepValue, String> {
 fn read_text(text: &str) -> Result<DeepValue, String> {
     let document = read_json_to_depth(text.as_bytes(), DEPTH);
     Ok(document.map_err(|error| error.to_string())?.into_value())
-}
-
-/// A text in an object; empty if there is none.
-pub(super) fn text<'v>(value: &'v Value, pointer: &str) -> &'v str {
-    value.pointer(pointer).and_then(Value::as_str).unwrap_or_default()
 }

@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 
 use self::server::{Handled, Received, Reply, Server};
 use super::convert::Convert;
-use super::scenario::text;
+use super::pointer::text;
 
 #[path = "../../../crates/billhook-webhook-client/examples/webhook_server/server.rs"]
 mod server;

@@ -83,7 +83,10 @@ impl Source {
                             self.add(workspace, module)?;
                         }
                         None => {
-                            let file = file_of(workspace, &file, &path)?;
+                            let file = match written_path(&declared.attrs) {
+                                Some(written) => file.with_file_name(written),
+                                None => file_of(workspace, &file, &path)?,
+                            };
                             self.read_file(workspace, path, index, file, is_public)?;
                         }
                     }
@@ -103,6 +106,15 @@ impl Source {
             (module.parent == parent && module.path.last().is_some_and(|last| last == name))
                 .then_some(index)
         })
+    }
+}
+
+/// The path that a module is declared with, if it is: from the folder of the file that declares it.
+fn written_path(attributes: &[syn::Attribute]) -> Option<String> {
+    let attribute = attributes.iter().find(|it| it.path().is_ident("path"))?;
+    match &attribute.meta.require_name_value().ok()?.value {
+        syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(path), .. }) => Some(path.value()),
+        _ => None,
     }
 }
 

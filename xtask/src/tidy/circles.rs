@@ -10,24 +10,27 @@ use super::{Files, Findings};
 use crate::source::{Source, is_test};
 
 /// Where circles are listed: between these two lines of `ARCHITECTURE.md`, in a table of files and
-/// reasons. Files are relative to `crates`, between backticks; a folder stands for all inside.
+/// reasons. Files are relative to the workspace, between backticks; a folder stands for all inside.
 const DOCUMENT: &str = "ARCHITECTURE.md";
 const BEGIN: &str = "<!-- circles -->";
 const END: &str = "<!-- /circles -->";
 
-/// Checks all crates. While there is no document to list them in, circles are only noted.
+/// The packages beside the crates.
+const TOOLS: [&str; 2] = ["benches", "xtask"];
+
+/// Checks all crates and tools. While there is no document to list them in, circles are only noted.
 pub(super) fn check(root: &Path, files: &Files, findings: &mut Findings) -> Result<(), String> {
     let listed = files.text(DOCUMENT).map(allowed);
     let mut found = Vec::new();
-    let of_crate = |(file, _): (&str, &str)| {
-        let name = file.strip_prefix("crates/")?.strip_suffix("/Cargo.toml")?;
-        Some(name.to_owned())
+    let of_package = |(file, _): (&str, &str)| {
+        let name = file.strip_suffix("/Cargo.toml")?;
+        (name.starts_with("crates/") || TOOLS.contains(&name)).then(|| name.to_owned())
     };
-    for name in files.all().filter_map(of_crate) {
-        let directory = Path::new("crates").join(&name);
-        let graph = file_graph(&Source::read(root, &format!("crates/{name}"))?);
+    for name in files.all().filter_map(of_package) {
+        let directory = Path::new(&name);
+        let graph = file_graph(&Source::read(root, &name)?);
         for circle in circles(&graph) {
-            found.push((describe(&name, &directory, &circle), circle));
+            found.push((describe(&name, directory, &circle), circle));
         }
         found.extend(mutual(&graph, &directory.join("src")));
     }
@@ -58,7 +61,7 @@ fn allowed(document: &str) -> Vec<Vec<PathBuf>> {
     let rows = table.map_or("", |(table, _)| table).lines().filter(|line| line.starts_with("| `"));
     let files = |row: &str| {
         let first = row.trim_start_matches('|').split('|').next().unwrap_or_default();
-        first.split('`').skip(1).step_by(2).map(|file| Path::new("crates").join(file)).collect()
+        first.split('`').skip(1).step_by(2).map(PathBuf::from).collect()
     };
     rows.map(files).collect()
 }

@@ -7,13 +7,12 @@ use std::time::Instant;
 
 use billhook::KubernetesVersion;
 use billhook::webhook::{
-    CelConditions, ConfigurationKind, EquivalentResources, MatchConditions, UserAuthorizer,
+    Authorizer, CelConditions, ConfigurationKind, EquivalentResources, MatchConditions,
     WebhookConfiguration, WebhookSet,
 };
-use billhook_policy::PolicySet;
+use billhook_policy::{ObjectModel, PolicySet, UnknownObjects};
 
 use super::plugin::Plugin;
-use crate::object_model::{ObjectModel, UnknownObjects};
 use crate::observe::Observer;
 use crate::options::{Deadline, RequestOptions};
 use crate::review::WebhookCaller;
@@ -267,7 +266,7 @@ impl Chain {
     /// Returns the evaluator of match conditions for one request, unless it is that of the chain.
     pub(super) fn request_conditions(
         &self,
-        authorizer: Option<&Arc<dyn UserAuthorizer>>,
+        authorizer: Option<&Arc<dyn Authorizer>>,
     ) -> Option<Box<dyn MatchConditions + Send + Sync + '_>> {
         match (&self.conditions, authorizer) {
             (None, Some(authorizer)) => {

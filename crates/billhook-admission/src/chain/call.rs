@@ -7,8 +7,9 @@ use billhook_apimachinery::Status;
 
 use super::builder::Chain;
 use super::status::dry_run_unsupported;
+use billhook_policy::RequestObjects;
+
 use crate::cancellation::Cancellation;
-use crate::object_model::Objects;
 use crate::review::{
     AdmissionRequest, AdmissionReview, CallerError, ReviewVersion, Verified, WebhookCall, read,
     verify,
@@ -54,7 +55,7 @@ pub(super) struct Call<'c> {
     /// The client's request.
     pub(super) request: &'c AdmissionAttributes,
     /// The objects in the matched kind.
-    pub(super) objects: Objects,
+    pub(super) objects: RequestObjects,
     /// The time that is left for the request.
     pub(super) remaining: Option<Duration>,
     pub(super) cancellation: &'c Cancellation,

@@ -3,13 +3,13 @@
 
 use billhook::webhook::{AdmissionAttributes, CompiledWebhook, Match};
 use billhook_apimachinery::value::DeepValue;
-use billhook_policy::PolicyRepetition;
+use billhook_policy::{PolicyRepetition, RequestObjects};
 
 use super::builder::Chain;
 use super::call::{Call, HookError};
 use super::context::Context;
 use super::status::denied;
-use crate::object_model::{Objects, patched_kind};
+use crate::object_model::patched_kind;
 use crate::patch::JsonPatch;
 use crate::review::Verified;
 use crate::stage::Stage;
@@ -22,7 +22,7 @@ pub(super) async fn check_idempotence(
     hook: &CompiledWebhook,
     matched: &Match,
     request: &AdmissionAttributes,
-    objects: Objects,
+    objects: RequestObjects,
 ) -> Option<IdempotenceFinding> {
     let chain = context.chain;
     let output = objects.object.clone();

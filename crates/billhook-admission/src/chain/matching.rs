@@ -12,7 +12,8 @@ use billhook_apimachinery::Status;
 
 use super::builder::Chain;
 use super::context::Context;
-use crate::object_model::Objects;
+use billhook_policy::RequestObjects;
+
 use crate::observe::{CallStart, ConditionsEnd, conditions_failed};
 use crate::stage::Stage;
 use crate::trace::Action;
@@ -42,7 +43,7 @@ pub(super) async fn decide(
     hook: &CompiledWebhook,
     request: &AdmissionAttributes,
     (stage, round): (Stage, u8),
-    convert: impl AsyncFnOnce(&Match) -> Result<Objects, Status>,
+    convert: impl AsyncFnOnce(&Match) -> Result<RequestObjects, Status>,
 ) -> Result<Result<Match, DecisionReason>, Status> {
     let chain = context.chain;
     let start = CallStart::new(hook, stage, request.operation);

@@ -14,9 +14,11 @@ use super::idempotence::check_idempotence;
 use super::matching::{candidates, decide};
 use super::reinvocation::Reinvocation;
 use super::status::denied;
+use billhook_policy::RequestObjects;
+
 use crate::audit::{AuditAnnotations, AuditLevel};
 use crate::edition::EDITIONS;
-use crate::object_model::{Objects, State, mutating_conversion_failed, patched_kind};
+use crate::object_model::{State, mutating_conversion_failed, patched_kind};
 use crate::observe::{CallOutcome, CallSpan, CallStart};
 use crate::patch::{JsonPatch, logged};
 use crate::review::Verified;
@@ -232,7 +234,7 @@ impl Round<'_, '_> {
 }
 
 /// The objects of a request in the version that a webhook matched.
-async fn objects(state: &mut State<'_>, matched: &Match) -> Result<Objects, Status> {
+async fn objects(state: &mut State<'_>, matched: &Match) -> Result<RequestObjects, Status> {
     state.bring_to(&matched.kind).await.map_err(|error| mutating_conversion_failed(&error))
 }
 

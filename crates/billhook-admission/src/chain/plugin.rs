@@ -3,6 +3,7 @@
 use billhook::webhook::{AdmissionAttributes, Operation};
 use billhook_apimachinery::Status;
 use billhook_apimachinery::value::DeepValue;
+use billhook_policy::BoxFuture;
 use serde_json::Value;
 
 use crate::audit::Warnings;
@@ -79,6 +80,16 @@ pub trait Plugin: Send + Sync {
     fn validate(&self, request: &mut PluginRequest<'_>) -> Result<(), Status> {
         let _ = request;
         Ok(())
+    }
+
+    /// Returns work of the validating stage that may wait, such as writes of what a request uses up; none
+    /// by default. It is done after [`Plugin::validate`] has agreed.
+    fn reserve<'a>(
+        &'a self,
+        attributes: &'a AdmissionAttributes,
+    ) -> Option<BoxFuture<'a, Result<(), Status>>> {
+        let _ = attributes;
+        None
     }
 }
 

@@ -1,17 +1,14 @@
 //! The admission policies of both stages (PO-24).
 
 use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet};
-use std::ptr;
 use std::time::{Duration, Instant};
 
-use billhook::apply::MergeSchema;
 use billhook::webhook::{AdmissionAttributes, Operation};
 use billhook_apimachinery::value::DeepValue;
 use billhook_apimachinery::{GroupVersionKind, Status};
 use billhook_policy::{
-    EvaluatedExpression, PolicyCheck, PolicyConditions, PolicyContext, PolicyObjects,
-    PolicyObserver, PolicyRecord, PolicyReinvocation,
+    ConvertedObjects, EvaluatedExpression, ObjectModel, PolicyCheck, PolicyConditions,
+    PolicyContext, PolicyObserver, PolicyRecord, PolicyReinvocation,
 };
 use serde_json::Value;
 
@@ -19,83 +16,8 @@ use super::builder::Chain;
 use super::context::Context;
 use super::idempotence::of_policy;
 use crate::audit::AuditLevel;
-use crate::object_model::ObjectModel;
 use crate::stage::Stage;
 use crate::trace::Action;
-
-/// The objects of a chain as policies see them; those of the request in other kinds are converted
-/// before.
-struct Objects<'c> {
-    model: &'c dyn ObjectModel,
-    converted: BTreeMap<GroupVersionKind, Converted>,
-    request: Originals<'c>,
-}
-
-/// The new and the old object of a request.
-#[derive(Clone, Copy, Default)]
-struct Originals<'c> {
-    object: Option<&'c DeepValue>,
-    old_object: Option<&'c DeepValue>,
-}
-
-/// The same in another kind, or the texts of errors.
-struct Converted {
-    object: Option<Result<DeepValue, String>>,
-    old_object: Option<Result<DeepValue, String>>,
-}
-
-impl<'c> Objects<'c> {
-    fn new(model: &'c dyn ObjectModel) -> Self {
-        Objects { model, converted: BTreeMap::new(), request: Originals::default() }
-    }
-
-    /// Converts the objects of a request into some kinds.
-    async fn converted(
-        mut self,
-        request: &'c AdmissionAttributes,
-        kinds: BTreeSet<GroupVersionKind>,
-    ) -> Self {
-        let (object, old_object) = (request.object.as_ref(), request.old_object.as_ref());
-        self.request = Originals { object, old_object };
-        let model = self.model;
-        for kind in kinds {
-            let convert = async |object: Option<&DeepValue>| match object {
-                Some(object) => {
-                    Some(model.convert(object, &kind).await.map_err(|error| error.to_string()))
-                }
-                None => None,
-            };
-            let (old_object, object) = (convert(old_object).await, convert(object).await);
-            self.converted.insert(kind, Converted { object, old_object });
-        }
-        self
-    }
-}
-
-impl PolicyObjects for Objects<'_> {
-    fn convert(&self, object: &Value, to: &GroupVersionKind) -> Result<DeepValue, String> {
-        let is = |known: Option<&DeepValue>| known.is_some_and(|known| ptr::eq(&**known, object));
-        let converted = self.converted.get(to);
-        let found = match converted {
-            Some(converted) if is(self.request.object) => converted.object.clone(),
-            Some(converted) if is(self.request.old_object) => converted.old_object.clone(),
-            _ => None,
-        };
-        found.unwrap_or_else(|| Err(format!("no conversion to {} is known", to.api_version())))
-    }
-
-    fn apply_defaults(&self, object: &mut Value, kind: &GroupVersionKind) -> Result<(), String> {
-        self.model.apply_defaults(object, kind).map_err(|error| error.to_string())
-    }
-
-    fn merge_schema(&self, kind: &GroupVersionKind) -> Option<MergeSchema> {
-        self.model.merge_schema(kind)
-    }
-
-    fn check(&self, object: &Value, kind: &GroupVersionKind) -> Result<(), String> {
-        self.model.check_readable(object, kind).map_err(|error| error.to_string())
-    }
-}
 
 /// Tells the observer of a chain of the policies of a stage.
 struct Watch<'c> {
@@ -144,8 +66,8 @@ impl PolicyObserver for Watch<'_> {
     }
 }
 
-fn policy_context<'c>(context: &Context<'c>, objects: &'c Objects<'c>) -> PolicyContext<'c> {
-    PolicyContext::new(context.cluster, &context.chain.equivalents, objects)
+fn policy_context<'c>(context: &Context<'c>) -> PolicyContext<'c> {
+    PolicyContext::new(context.cluster, &context.chain.equivalents, &*context.chain.model)
 }
 
 /// Runs the mutating policies over a request.
@@ -158,12 +80,12 @@ pub(super) async fn mutate(
     let chain = context.chain;
     let Some(policies) = chain.policy_set() else { return Ok(()) };
     let began = context.begin();
-    let objects = Objects::new(&*chain.model);
-    let kinds = policies.mutating_kinds(request, &policy_context(context, &objects));
-    let objects = objects.converted(request, kinds).await;
+    let kinds = policies.mutating_kinds(request, &policy_context(context));
+    let converted = ConvertedObjects::of(request, kinds, &*chain.model).await;
     let (outcome, expressions) = {
         let watch = Watch::new(context, Stage::Mutating, request.operation);
-        let policy_context = policy_context(context, &objects)
+        let policy_context = policy_context(context)
+            .converted(&converted)
             .observer(&watch)
             .check_idempotence(context.options.check_idempotence);
         let outcome = policies.mutate(request, &policy_context, reinvocation);
@@ -208,11 +130,11 @@ pub(super) async fn validate(
 ) -> Result<(), Status> {
     let chain = context.chain;
     let Some(policies) = chain.policy_set() else { return Ok(()) };
-    let objects = Objects::new(&*chain.model);
-    let kinds = policies.validating_kinds(request, &policy_context(context, &objects));
-    let objects = objects.converted(request, kinds).await;
+    let kinds = policies.validating_kinds(request, &policy_context(context));
+    let converted = ConvertedObjects::of(request, kinds, &*chain.model).await;
     let watch = Watch::new(context, Stage::Validating, request.operation);
-    let outcome = policies.validate(request, &policy_context(context, &objects).observer(&watch));
+    let policy_context = policy_context(context).converted(&converted).observer(&watch);
+    let outcome = policies.validate(request, &policy_context);
     let expressions = watch.into_expressions();
     context.log.expressions.extend(expressions);
     note(context, Stage::Validating, 0, outcome.records);

@@ -107,13 +107,13 @@ impl<'c> Run<'c> {
         of_policies: &mut PolicyReinvocation,
     ) -> Result<(), Status> {
         let (chain, round) = (self.context.chain, reinvocation.round());
-        self.run_plugins(&chain.plugins, Stage::Mutating, request, round)?;
+        self.run_plugins(&chain.plugins, Stage::Mutating, request, round).await?;
         policies::mutate(&mut self.context, request, of_policies, round).await?;
         let began = self.context.begin();
         let result = mutating::run_webhooks(&mut self.context, request, reinvocation).await;
         self.webhooks_finished(Stage::Mutating, request.operation, began, result.is_err());
         result?;
-        self.run_plugins(&chain.late_plugins, Stage::Mutating, request, round)
+        self.run_plugins(&chain.late_plugins, Stage::Mutating, request, round).await
     }
 
     /// Prepares the object between the stages and validates it (DI-03).
@@ -145,7 +145,7 @@ impl<'c> Run<'c> {
 
     async fn validating_round(&mut self, request: &mut AdmissionAttributes) -> Result<(), Status> {
         let chain = self.context.chain;
-        self.run_plugins(&chain.plugins, Stage::Validating, request, 0)?;
+        self.run_plugins(&chain.plugins, Stage::Validating, request, 0).await?;
         policies::validate(&mut self.context, request).await?;
         let began = self.context.begin();
         let result = validating::run_webhooks(&mut self.context, request).await;
@@ -157,7 +157,7 @@ impl<'c> Run<'c> {
                 return Err(first.clone());
             }
         }
-        self.run_plugins(&chain.late_plugins, Stage::Validating, request, 0)
+        self.run_plugins(&chain.late_plugins, Stage::Validating, request, 0).await
     }
 
     fn begin(&mut self, stage: Stage) -> Begun {
@@ -201,7 +201,7 @@ impl<'c> Run<'c> {
         }
     }
 
-    fn run_plugins(
+    async fn run_plugins(
         &mut self,
         plugins: &[Arc<dyn Plugin>],
         stage: Stage,
@@ -210,13 +210,13 @@ impl<'c> Run<'c> {
     ) -> Result<(), Status> {
         for plugin in plugins {
             if plugin.has_stage(stage) && plugin.handles(request.operation) {
-                self.run_plugin(&**plugin, stage, request, round)?;
+                self.run_plugin(&**plugin, stage, request, round).await?;
             }
         }
         Ok(())
     }
 
-    fn run_plugin(
+    async fn run_plugin(
         &mut self,
         plugin: &dyn Plugin,
         stage: Stage,
@@ -235,23 +235,29 @@ impl<'c> Run<'c> {
             warnings: &mut log.warnings,
             annotations: &mut log.annotations,
         };
-        let result = match is_mutating {
+        let mut result = match is_mutating {
             true => plugin.mutate(&mut seen),
             false => plugin.validate(&mut seen),
         };
-        let (is_changed, before) = (seen.is_changed, seen.before);
+        let (is_changed, mut before) = (seen.is_changed, seen.before);
+        if is_changed && !is_mutating {
+            request.object = before.take();
+        }
+        if !is_mutating
+            && result.is_ok()
+            && let Some(reservation) = plugin.reserve(request)
+        {
+            result = reservation.await;
+        }
         let end = self.step_end(stage, request.operation, began, result.is_err());
         self.context.chain.watch().plugin_finished(plugin.name(), &end);
         let error = result.as_ref().err().map(|status| status.message.clone());
         let action = Action::Plugin { name: plugin.name().to_owned(), stage, round, error };
         let object = request.object.as_ref();
-        let changed = before.as_ref().filter(|_| is_mutating);
-        self.context.log.step_with(action, end.took, changed, object);
+        self.context.log.step_with(action, end.took, before.as_ref(), object);
         if is_changed && is_mutating {
             self.context.is_changed = true;
             self.context.keep_replaced(before);
-        } else if is_changed {
-            request.object = before;
         }
         result
     }

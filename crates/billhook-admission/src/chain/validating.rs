@@ -11,9 +11,11 @@ use super::context::Context;
 use super::failure::Failure;
 use super::matching::{candidates, decide};
 use super::status::denied;
+use billhook_policy::{BoxFuture, ObjectModel, RequestObjects};
+
 use crate::audit::AuditLevel;
-use crate::futures::{BoxFuture, Running};
-use crate::object_model::{ObjectModel, Objects, Versioned};
+use crate::futures::Running;
+use crate::object_model::Versioned;
 use crate::observe::{CallOutcome, CallSpan, CallStart};
 use crate::review::Verified;
 use crate::stage::Stage;
@@ -25,7 +27,7 @@ const STAGE: Stage = Stage::Validating;
 struct Matched<'h> {
     hook: &'h CompiledWebhook,
     matched: Match,
-    objects: Objects,
+    objects: RequestObjects,
 }
 
 /// The result of a call, and how long it took.
@@ -77,7 +79,7 @@ async fn match_webhooks<'h>(
     request: &AdmissionAttributes,
 ) -> Result<Vec<Matched<'h>>, Status> {
     let chain = context.chain;
-    let mut versions: BTreeMap<GroupVersionKind, Objects> = BTreeMap::new();
+    let mut versions: BTreeMap<GroupVersionKind, RequestObjects> = BTreeMap::new();
     let mut found = Vec::new();
     for (_, hook) in candidates(chain, STAGE, request, context.log.is_tracing) {
         let convert = async |matched: &Match| {
@@ -99,11 +101,11 @@ async fn match_webhooks<'h>(
 
 /// The objects in the version that a webhook matched, converted once for each version.
 async fn convert_once(
-    versions: &mut BTreeMap<GroupVersionKind, Objects>,
+    versions: &mut BTreeMap<GroupVersionKind, RequestObjects>,
     request: &AdmissionAttributes,
     matched: &Match,
     model: &dyn ObjectModel,
-) -> Result<Objects, Status> {
+) -> Result<RequestObjects, Status> {
     if let Some(objects) = versions.get(&matched.kind) {
         return Ok(objects.clone());
     }

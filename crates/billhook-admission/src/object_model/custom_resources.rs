@@ -10,12 +10,12 @@ use billhook_apimachinery::print::quote;
 use billhook_apimachinery::record::Record;
 use billhook_apimachinery::value::DeepValue;
 use billhook_apimachinery::{GroupVersionKind, Status, TypeMeta, split_api_version};
+use billhook_policy::{BoxFuture, ObjectModel, ObjectModelError};
 use serde_json::Value;
 
 use super::conversion::{Conversion, Failed, has_only_type, with_api_version};
-use super::model::{Converter, ObjectModel, ObjectModelError};
+use super::converter::Converter;
 use super::source::{Source, WebhookSource};
-use crate::futures::BoxFuture;
 use crate::observe::{ConversionEnd, ConversionOutcome, Observer};
 use crate::review::WebhookCaller;
 

@@ -5,7 +5,7 @@ use billhook::definition::ConversionWebhook;
 use billhook_apimachinery::value::{DeepValue, deep_clone};
 use serde_json::Value;
 
-use super::model::Converter;
+use super::converter::Converter;
 use crate::observe::ConversionSpan;
 use crate::review::{
     ConversionCall, ConversionFailure, ConversionRequest, ConversionReview, ReviewVersion,

@@ -4,22 +4,14 @@ use billhook::webhook::AdmissionAttributes;
 use billhook_apimachinery::GroupVersionKind;
 use billhook_apimachinery::Status;
 use billhook_apimachinery::value::{DeepValue, deep_clone};
+use billhook_policy::{ObjectModel, ObjectModelError, RequestObjects};
 use serde_json::Value;
-
-use super::model::{ObjectModel, ObjectModelError};
-
-/// The new and the old object of a request.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Objects {
-    pub(crate) object: Option<DeepValue>,
-    pub(crate) old_object: Option<DeepValue>,
-}
 
 /// The objects of a request in one version.
 #[derive(Clone, Debug)]
 pub(crate) struct Versioned {
     pub(crate) kind: GroupVersionKind,
-    pub(crate) objects: Objects,
+    pub(crate) objects: RequestObjects,
 }
 
 impl Versioned {
@@ -31,7 +23,7 @@ impl Versioned {
     ) -> Result<Self, ObjectModelError> {
         let old_object = share(request.old_object.as_ref(), &request.kind, kind, model).await?;
         let object = share(request.object.as_ref(), &request.kind, kind, model).await?;
-        Ok(Versioned { kind: kind.clone(), objects: Objects { object, old_object } })
+        Ok(Versioned { kind: kind.clone(), objects: RequestObjects { object, old_object } })
     }
 }
 
@@ -98,7 +90,7 @@ impl<'s> State<'s> {
     pub(crate) async fn bring_to(
         &mut self,
         kind: &GroupVersionKind,
-    ) -> Result<Objects, ObjectModelError> {
+    ) -> Result<RequestObjects, ObjectModelError> {
         if let Some(versioned) = self.versioned.as_ref().filter(|found| found.kind == *kind) {
             return Ok(versioned.objects.clone());
         }
@@ -106,7 +98,7 @@ impl<'s> State<'s> {
         self.write_back().await?;
         let object = self.share(self.request.object.as_ref(), kind).await?;
         self.revision += 1;
-        let objects = Objects { object, old_object };
+        let objects = RequestObjects { object, old_object };
         let versioned = Versioned { kind: kind.clone(), objects };
         Ok(self.versioned.insert(versioned).objects.clone())
     }

@@ -8,7 +8,8 @@ use billhook::webhook::AdmissionReview;
 use billhook_apimachinery::Status;
 
 use super::conversion::ConversionReview;
-use crate::futures::BoxFuture;
+use billhook_policy::BoxFuture;
+
 use crate::stage::Stage;
 
 /// One call of one webhook.

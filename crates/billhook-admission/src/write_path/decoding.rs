@@ -90,7 +90,7 @@ impl IncomingRequest<'_> {
         let kind = self.version.definition().kind();
         let mut object = read_body(body, self.request.body_format, kind).ok()?;
         let error = strategy.read(&mut object).err()?;
-        Some(self.refused(error))
+        Some(self.refused(error.to_string()))
     }
 
     /// The failure of a body of a resource that has types of its own.
@@ -151,7 +151,7 @@ impl IncomingRequest<'_> {
         field_validation: FieldValidation,
         found: &mut Vec<String>,
     ) -> Result<(), Undecodable> {
-        let unknown = strategy.read(object).map_err(|error| self.refused(error))?;
+        let unknown = strategy.read(object).map_err(|error| self.refused(error.to_string()))?;
         match field_validation {
             FieldValidation::Ignore => Ok(()),
             FieldValidation::Warn => {

@@ -8,10 +8,12 @@ use billhook::{
     ApplyError, FieldManagement, FieldValidation, ScaleManagement, Time, field_warnings,
 };
 use billhook_apimachinery::metadata::validate_manager;
+use billhook_apimachinery::record::RecordError;
 use billhook_apimachinery::value::{DeepValue, deep_clone, json_type};
 use billhook_apimachinery::{
     FieldError, FieldPath, GroupVersionKind, Location, Status, split_api_version,
 };
+use billhook_policy::ObjectModel as _;
 use serde_json::{Map, Value};
 
 use super::body::IncomingRequest;
@@ -19,7 +21,7 @@ use super::request::{Subresource, UpdateForm};
 use super::storage::read_revision;
 use super::strategy::Strategy;
 use crate::audit::Warnings;
-use crate::object_model::{ObjectModel as _, metadata_text};
+use crate::object_model::metadata_text;
 
 type Converted = Result<DeepValue, ConversionError>;
 
@@ -83,7 +85,8 @@ impl IncomingRequest<'_> {
         let applied = self.with_field_management(now, apply).await;
         let mut object = self.applied(applied, old.map(|old| &**old), repeated, warnings)?;
         if let Some(strategy) = self.strategy {
-            strategy.read(&mut object).map_err(|error| Status::failure(500, "", error))?;
+            let failed = |error: RecordError| Status::failure(500, "", error.to_string());
+            strategy.read(&mut object).map_err(failed)?;
         }
         Ok(object)
     }

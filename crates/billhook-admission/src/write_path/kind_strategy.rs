@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use billhook::{CrdOptions, CustomResourceDefinition, KubernetesVersion, ObjectType as _};
-use billhook_apimachinery::record::{Record, Type, complete};
+use billhook_apimachinery::record::{Record, RecordError, Type, complete};
 use billhook_kinds::{Kind, KindType, WriteContext};
 use serde_json::{Map, Value};
 
@@ -49,7 +49,7 @@ impl Admission {
 }
 
 impl Strategy for KindStrategy {
-    fn read(&self, object: &mut Value) -> Result<Vec<String>, String> {
+    fn read(&self, object: &mut Value) -> Result<Vec<String>, RecordError> {
         self.kind.read(object)
     }
 

@@ -7,11 +7,11 @@ use billhook::DecodeOptions;
 use billhook::apply::MergeSchema;
 use billhook_apimachinery::GroupVersionKind;
 use billhook_apimachinery::value::{DeepValue, deep_clone};
+use billhook_policy::{BoxFuture, ObjectModel, ObjectModelError};
 use serde_json::Value;
 
 use super::strategy::Strategy;
-use crate::futures::BoxFuture;
-use crate::object_model::{CustomResources, ObjectModel, ObjectModelError};
+use crate::object_model::CustomResources;
 
 /// Objects that a strategy reads.
 pub(super) struct OwnObjects {
@@ -26,7 +26,8 @@ impl OwnObjects {
             .convert_value(object, &DecodeOptions::default())
             .map_err(|error| ObjectModelError::from(error.to_string()))?;
         self.model.apply_defaults(object, kind)?;
-        self.strategy.read(object).map(drop).map_err(ObjectModelError::from)
+        let read = self.strategy.read(object);
+        read.map(drop).map_err(|error| ObjectModelError::from(error.to_string()))
     }
 }
 

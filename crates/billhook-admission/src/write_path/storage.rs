@@ -10,13 +10,14 @@ use billhook_apimachinery::print::{compact_json, compact_json_with_place, quote}
 use billhook_apimachinery::record::{TypedRecord as _, declared_json, declared_json_with_place};
 use billhook_apimachinery::value::DeepValue;
 use billhook_decode::read_json;
+use billhook_policy::ObjectModel as _;
 use bytes::Bytes;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::store::StoredObject;
-use crate::object_model::{CustomResources, ObjectModel as _};
+use crate::object_model::CustomResources;
 
 /// The place of the resource version in an object.
 const REVISION: [&str; 2] = ["metadata", "resourceVersion"];

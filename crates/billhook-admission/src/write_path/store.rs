@@ -3,9 +3,9 @@
 
 use billhook_apimachinery::Status;
 use billhook_decode::read_json;
+use billhook_policy::BoxFuture;
 use bytes::Bytes;
 
-use crate::futures::BoxFuture;
 use crate::object_model::metadata_text;
 
 /// An object as it is stored.

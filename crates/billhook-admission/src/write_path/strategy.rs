@@ -1,7 +1,7 @@
 //! Resources whose rules their schema cannot tell.
 
 use billhook_apimachinery::metadata::subdomain_name;
-use billhook_apimachinery::record::Record;
+use billhook_apimachinery::record::{Record, RecordError};
 use billhook_apimachinery::{FieldError, Status, UserInfo};
 use serde_json::Value;
 
@@ -15,8 +15,8 @@ pub trait Strategy: Send + Sync {
     ///
     /// # Errors
     ///
-    /// The server's text about a value of the wrong type.
-    fn read(&self, object: &mut Value) -> Result<Vec<String>, String>;
+    /// If a value is not of the type of its field.
+    fn read(&self, object: &mut Value) -> Result<Vec<String>, RecordError>;
 
     /// Returns the object that a creation begins with, if it is not nothing. Its fields have no
     /// owner.

@@ -2,9 +2,7 @@
 
 use std::sync::Arc;
 
-use billhook::webhook::{
-    AdmissionAttributes, AuthorizationRequest, AuthorizationTarget, Operation, ResourceTarget,
-};
+use billhook::webhook::{AdmissionAttributes, AuthorizationRequest, Operation, ResourceTarget};
 use billhook::{GroupVersionResource, Status, UserInfo};
 use billhook_admission::{Plugin, PluginRequest, Stage};
 use billhook_apimachinery::print::quote;
@@ -134,9 +132,7 @@ impl Writer<'_> {
     }
 
     fn may(&self, verb: &str, role: ResourceTarget) -> bool {
-        let mut question = AuthorizationRequest::default();
-        verb.clone_into(&mut question.verb);
-        question.target = AuthorizationTarget::Resource(role);
+        let question = AuthorizationRequest::new(verb, role);
         self.server.permissions.decide(self.user(), &question).allowed
     }
 

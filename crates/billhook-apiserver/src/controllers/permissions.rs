@@ -5,8 +5,7 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use billhook::webhook::{
-    AdmissionAttributes, AuthorizationRequest, AuthorizationTarget, Operation, ResourceTarget,
-    UserAuthorizer as _,
+    AdmissionAttributes, AuthorizationRequest, Authorizer as _, Operation, ResourceTarget,
 };
 use billhook::{FieldError, FieldPath, Status, UserInfo};
 use billhook_admission::{Plugin, PluginRequest, Stage};
@@ -114,9 +113,7 @@ impl PolicyPermissions {
     }
 
     fn may(&self, user: &UserInfo, verb: &str, target: ResourceTarget) -> bool {
-        let mut request = AuthorizationRequest::default();
-        verb.clone_into(&mut request.verb);
-        request.target = AuthorizationTarget::Resource(target);
+        let request = AuthorizationRequest::new(verb, target);
         self.0.permissions.authorize(user, &request).allowed
     }
 }

@@ -3,7 +3,7 @@
 use billhook::definition::{Conversion, DefinitionDocument, DefinitionStatus};
 use billhook::{Definition, DefinitionValidation, KubernetesVersion, Time};
 use billhook_admission::{Findings, Strategy, StrategyContext, Subresource};
-use billhook_apimachinery::record::{Record, TypedRecord as _};
+use billhook_apimachinery::record::{Record, RecordError, TypedRecord as _};
 use billhook_apimachinery::value::{DeepValue, deep_clone};
 use serde_json::{Map, Value};
 
@@ -20,9 +20,9 @@ pub(super) struct DefinitionStrategy {
 }
 
 impl Strategy for DefinitionStrategy {
-    fn read(&self, object: &mut Value) -> Result<Vec<String>, String> {
+    fn read(&self, object: &mut Value) -> Result<Vec<String>, RecordError> {
         let read = DefinitionDocument::read_for(object, self.kubernetes);
-        let (mut document, unknown) = read.map_err(|error| error.to_string())?;
+        let (mut document, unknown) = read?;
         if !EDITIONS.of(self.kubernetes).keeps_observed_generations {
             // A server of 1.35 knows the field, and does not keep it (KV-02).
             let status = &mut document.status;

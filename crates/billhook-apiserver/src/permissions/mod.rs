@@ -8,7 +8,7 @@ mod roles;
 use std::fmt;
 use std::sync::Arc;
 
-use billhook::webhook::{AuthorizationDecision, AuthorizationRequest, UserAuthorizer};
+use billhook::webhook::{AuthorizationDecision, AuthorizationRequest, Authorizer};
 use billhook_apimachinery::UserInfo;
 
 pub(crate) use self::recorder::Recorder;
@@ -121,7 +121,7 @@ impl Permissions {
 }
 
 /// Answers questions: of access reviews, expressions, and those who write policies.
-impl UserAuthorizer for Permissions {
+impl Authorizer for Permissions {
     fn authorize(&self, user: &UserInfo, request: &AuthorizationRequest) -> AuthorizationDecision {
         let decide = |user: &UserInfo| match &self.answers {
             Some(answers) => (answers.0)(user, request),

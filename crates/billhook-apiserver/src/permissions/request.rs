@@ -27,18 +27,15 @@ impl Permissions {
 
 /// Returns the question whether a request may be made.
 pub(crate) fn question_of(request: &Request) -> AuthorizationRequest {
-    let mut question = AuthorizationRequest::default();
     match (&request.objects, request.verb()) {
         (Some(path), Some(verb)) => {
-            verb.name().clone_into(&mut question.verb);
-            question.target = AuthorizationTarget::Resource(target(request, path, verb));
+            AuthorizationRequest::new(verb.name(), target(request, path, verb))
         }
         _ => {
-            question.verb = request.method.as_str().to_lowercase();
-            question.target = AuthorizationTarget::Path(request.path().to_owned());
+            let path = AuthorizationTarget::Path(request.path().to_owned());
+            AuthorizationRequest::new(request.method.as_str().to_lowercase(), path)
         }
     }
-    question
 }
 
 fn target(request: &Request, path: &ResourcePath, verb: Verb) -> ResourceTarget {

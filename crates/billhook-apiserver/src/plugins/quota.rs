@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use billhook::webhook::Operation;
+use billhook::webhook::{AdmissionAttributes, Operation};
 use billhook::{DeepValue, Scope};
-use billhook_admission::{Chain, ObjectRequest, Plugin, PluginRequest, Stage, Subresource};
+use billhook_admission::{Chain, ObjectRequest, Plugin, Stage, Subresource};
 use billhook_apimachinery::Status;
 use billhook_apimachinery::record::text;
 use billhook_apimachinery::value::deep_clone;
@@ -12,7 +12,7 @@ use billhook_kinds::{QuotaSubject, charge};
 use serde_json::{Map, Value};
 
 use super::forbidden;
-use crate::future::finish;
+use crate::future::BoxFuture;
 use crate::resources::Resource;
 use crate::shared::{Controller, Shared};
 use crate::write_path::{admit_own, object_key};
@@ -63,23 +63,19 @@ impl Plugin for Quota {
         operation == Operation::Create || operation == Operation::Update && self.counts_updates
     }
 
-    fn validate(&self, request: &mut PluginRequest<'_>) -> Result<(), Status> {
-        let attributes = request.attributes();
+    fn reserve<'a>(
+        &'a self,
+        attributes: &'a AdmissionAttributes,
+    ) -> Option<BoxFuture<'a, Result<(), Status>>> {
         if !attributes.subresource.is_empty() {
-            return Ok(());
+            return None;
         }
         let prefix = object_key(&attributes.namespace, "");
-        for _ in 0..MAX_ATTEMPTS {
-            let quotas = self.server.read_objects("", "resourcequotas", &prefix);
-            if quotas.is_empty() {
-                return Ok(());
-            }
-            let charged = charged(request, &quotas).map_err(|why| forbidden(attributes, &why))?;
-            if attributes.dry_run || self.write(&prefix, charged) {
-                return Ok(());
-            }
+        let quotas = self.quotas(&prefix);
+        if quotas.is_empty() {
+            return None;
         }
-        Err(Status::internal_error("resource quota evaluation timed out"))
+        Some(Box::pin(self.charge(attributes, prefix, quotas)))
     }
 }
 
@@ -88,11 +84,10 @@ type Charged<'q> = (&'q DeepValue, Map<String, Value>);
 
 /// The quotas that a request changes, with what is used of them afterwards.
 fn charged<'q>(
-    request: &PluginRequest<'_>,
+    attributes: &AdmissionAttributes,
     quotas: &'q [DeepValue],
 ) -> Result<Vec<Charged<'q>>, String> {
-    let attributes = request.attributes();
-    let Some(object) = request.object() else { return Ok(Vec::new()) };
+    let Some(object) = attributes.object.as_deref() else { return Ok(Vec::new()) };
     let resource = &attributes.resource;
     let old = attributes.old_object.as_deref();
     let subject = QuotaSubject::new(&resource.group, &resource.resource, object, old);
@@ -116,10 +111,32 @@ fn charged<'q>(
 }
 
 impl Quota {
+    fn quotas(&self, prefix: &str) -> Vec<DeepValue> {
+        self.server.read_objects("", "resourcequotas", prefix)
+    }
+
+    /// Charges the quotas, and those that took their place if others changed them meanwhile.
+    async fn charge(
+        &self,
+        attributes: &AdmissionAttributes,
+        prefix: String,
+        mut quotas: Vec<DeepValue>,
+    ) -> Result<(), Status> {
+        for _ in 0..MAX_ATTEMPTS {
+            let charged =
+                charged(attributes, &quotas).map_err(|why| forbidden(attributes, &why))?;
+            if attributes.dry_run || self.write(&prefix, charged).await {
+                return Ok(());
+            }
+            quotas = self.quotas(&prefix);
+        }
+        Err(Status::internal_error("resource quota evaluation timed out"))
+    }
+
     /// Writes what is used; false if a quota was changed meanwhile.
-    fn write(&self, prefix: &str, charged: Vec<Charged<'_>>) -> bool {
+    async fn write(&self, prefix: &str, charged: Vec<Charged<'_>>) -> bool {
         let Some(resource) = self.server.catalog().native(QUOTAS) else { return true };
-        charged.into_iter().all(|(quota, used)| {
+        for (quota, used) in charged {
             let metadata = quota.get("metadata").unwrap_or(&Value::Null);
             let name = text(metadata, "name");
             let key = format!("{prefix}{name}");
@@ -138,7 +155,12 @@ impl Quota {
                 .namespace(text(metadata, "namespace"))
                 .subresource(Subresource::Status)
                 .field_manager("kube-apiserver");
-            finish(admit_own(&self.server, &resource, request)).result.is_ok()
-        })
+            // The write of a quota is not charged itself.
+            let written: BoxFuture<'_, _> = Box::pin(admit_own(&self.server, &resource, request));
+            if written.await.result.is_err() {
+                return false;
+            }
+        }
+        true
     }
 }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use billhook::webhook::{
-    AuthorizationRequest, AuthorizationTarget, ResourceTarget, UserAuthorizer as _,
+    AuthorizationRequest, AuthorizationTarget, Authorizer as _, ResourceTarget,
 };
 use billhook_apimachinery::record::{member, text};
 use billhook_apimachinery::value::deep_clone;
@@ -85,11 +85,6 @@ fn user_of(spec: &Value) -> UserInfo {
 
 /// Returns what a review asks.
 fn question_of(spec: &Value) -> AuthorizationRequest {
-    let mut question = AuthorizationRequest::default();
-    if let Some(path) = member(spec, "nonResourceAttributes") {
-        text(path, "verb").clone_into(&mut question.verb);
-        question.target = AuthorizationTarget::Path(text(path, "path").to_owned());
-    }
     if let Some(asked) = member(spec, "resourceAttributes") {
         let of = |name: &str| text(asked, name).to_owned();
         let selector = |name: &str| {
@@ -101,8 +96,11 @@ fn question_of(spec: &Value) -> AuthorizationRequest {
         target.name = of("name");
         target.field_selector = selector("fieldSelector");
         target.label_selector = selector("labelSelector");
-        question.verb = of("verb");
-        question.target = AuthorizationTarget::Resource(target);
+        return AuthorizationRequest::new(of("verb"), target);
     }
-    question
+    let Some(asked) = member(spec, "nonResourceAttributes") else {
+        return AuthorizationRequest::default();
+    };
+    let path = AuthorizationTarget::Path(text(asked, "path").to_owned());
+    AuthorizationRequest::new(text(asked, "verb"), path)
 }

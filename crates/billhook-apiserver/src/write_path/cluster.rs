@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 use billhook::Scope;
-use billhook::webhook::{NamespaceError, NamespaceLabels, Namespaces, UserAuthorizer};
+use billhook::webhook::{Authorizer, NamespaceError, NamespaceLabels, Namespaces};
 use billhook_apimachinery::label_selector::Selector;
 use billhook_apimachinery::split_api_version;
 use billhook_apimachinery::value::DeepValue;
@@ -75,7 +75,7 @@ impl Cluster for StoredObjects<'_> {
         namespaces::exists(self.0, name)
     }
 
-    fn authorizer(&self) -> Option<&Arc<dyn UserAuthorizer>> {
+    fn authorizer(&self) -> Option<&Arc<dyn Authorizer>> {
         Some(&self.0.asked_by_expressions)
     }
 }

@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
+use billhook_apimachinery::UserInfo;
 use billhook_cel::{
     AuthorizationDecision, AuthorizationRequest, AuthorizationTarget, Authorizer, Environment,
     ResourceTarget, Type, Value,
@@ -14,7 +15,8 @@ use crate::evaluate::evaluate_in;
 struct AllowsGet(Mutex<Vec<AuthorizationRequest>>);
 
 impl Authorizer for AllowsGet {
-    fn authorize(&self, request: &AuthorizationRequest) -> AuthorizationDecision {
+    fn authorize(&self, user: &UserInfo, request: &AuthorizationRequest) -> AuthorizationDecision {
+        assert_eq!(user.username, "jane");
         self.0.lock().unwrap().push(request.clone());
         let mut decision = AuthorizationDecision::new(request.verb == "get");
         decision.reason = format!("may {}", request.verb);
@@ -33,9 +35,11 @@ fn environment() -> Environment {
 fn ask(expression: &str) -> (String, Vec<AuthorizationRequest>) {
     let authorizer = Arc::new(AllowsGet::default());
     let resource = ResourceTarget::new("example.com", "foos");
+    let user = Arc::new(UserInfo::named("jane"));
+    let check = Value::resource_check(authorizer.clone(), user.clone(), resource);
     let variables = [
-        ("authorizer", Value::authorizer(authorizer.clone())),
-        ("authorizer.requestResource", Value::resource_check(authorizer.clone(), resource)),
+        ("authorizer", Value::authorizer(authorizer.clone(), user)),
+        ("authorizer.requestResource", check),
     ];
     let answer = evaluate_in(&environment(), &variables, expression);
     let mut asked = authorizer.0.lock().unwrap().clone();

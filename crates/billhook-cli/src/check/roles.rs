@@ -43,7 +43,10 @@ impl Role {
     ) -> Result<(Self, Vec<String>), String> {
         let mut object = value.clone();
         let unknown = match KindType::new(kind, kubernetes) {
-            Some(kind) => billhook::ObjectType::read(&kind, &mut object)?,
+            Some(kind) => {
+                let read = billhook::ObjectType::read(&kind, &mut object);
+                read.map_err(|error| error.to_string())?
+            }
             None => Vec::new(),
         };
         Ok((Role { kind, object }, unknown))

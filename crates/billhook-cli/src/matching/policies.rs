@@ -8,8 +8,8 @@ use billhook::{CustomResourceDefinition, GroupVersionKind};
 use billhook_apimachinery::value::{DeepValue, deep_clone};
 use billhook_findings::{Finding, Severity};
 use billhook_policy::{
-    ConditionExplanation, MemoryCluster, PolicyApplication, PolicyContext, PolicyExplanation,
-    PolicyKind, PolicyObjects, PolicySet,
+    ConditionExplanation, MemoryCluster, ObjectModelError, PolicyApplication, PolicyContext,
+    PolicyExplanation, PolicyKind, PolicySet, RequestObjects, UnknownObjects,
 };
 use serde_json::Value;
 
@@ -30,8 +30,42 @@ pub(super) struct Matcher<'m> {
 
 impl Matcher<'_> {
     pub(super) fn explain(&self, request: &AdmissionAttributes) -> Vec<PolicyExplanation> {
-        let objects = Objects(self.crds);
-        self.policies.explain(request, &PolicyContext::new(self.world, self.registry, &objects))
+        let context = PolicyContext::new(self.world, self.registry, &UnknownObjects);
+        let mut kinds = self.policies.mutating_kinds(request, &context);
+        kinds.extend(self.policies.validating_kinds(request, &context));
+        let converted = kinds.into_iter().map(|kind| {
+            let converted = self.converted(request, &kind);
+            (kind, converted)
+        });
+        let converted = converted.collect();
+        self.policies.explain(request, &context.converted(&converted))
+    }
+
+    /// Returns the objects of a request in another version, which differ in `apiVersion` only.
+    fn converted(
+        &self,
+        request: &AdmissionAttributes,
+        to: &GroupVersionKind,
+    ) -> Result<RequestObjects, ObjectModelError> {
+        let is_it = |definition: &&CustomResourceDefinition| {
+            definition.group() == to.group && definition.kind() == to.kind
+        };
+        let definition = self.crds.into_iter().flat_map(Crds::definitions).find(is_it);
+        let needs_webhook =
+            definition.is_none_or(CustomResourceDefinition::is_converted_by_webhook);
+        let mut objects = RequestObjects::of(request);
+        let both = [&mut objects.object, &mut objects.old_object];
+        for object in both.into_iter().flatten() {
+            if needs_webhook {
+                return Err(format!("a webhook would have to convert the object to {to}").into());
+            }
+            let mut converted = DeepValue::from(deep_clone(object));
+            if let Value::Object(members) = &mut *converted {
+                members.insert("apiVersion".to_owned(), to.api_version().into());
+            }
+            *object = converted;
+        }
+        Ok(objects)
     }
 }
 
@@ -40,30 +74,6 @@ pub(super) fn has(policies: &PolicySet, name: &str) -> bool {
     policies.names().any(|(policy, binding)| {
         name == policy || name.split_once('/').is_some_and(|it| it == (policy, binding))
     })
-}
-
-/// Objects that are the same in all versions but for `apiVersion`.
-struct Objects<'c>(Option<&'c Crds>);
-
-impl PolicyObjects for Objects<'_> {
-    fn convert(&self, object: &Value, to: &GroupVersionKind) -> Result<DeepValue, String> {
-        let is_it = |definition: &&CustomResourceDefinition| {
-            definition.group() == to.group && definition.kind() == to.kind
-        };
-        let definition = self.0.into_iter().flat_map(Crds::definitions).find(is_it);
-        if definition.is_none_or(CustomResourceDefinition::is_converted_by_webhook) {
-            return Err(format!("a webhook would have to convert the object to {to}"));
-        }
-        let mut object = DeepValue::from(deep_clone(object));
-        if let Value::Object(members) = &mut *object {
-            members.insert("apiVersion".to_owned(), to.api_version().into());
-        }
-        Ok(object)
-    }
-
-    fn apply_defaults(&self, _: &mut Value, _: &GroupVersionKind) -> Result<(), String> {
-        Ok(())
-    }
 }
 
 /// Returns the reason that a server refuses the request, if it cannot be decided whether a policy

@@ -2,7 +2,7 @@
 
 use billhook_apimachinery::KubernetesVersion;
 use billhook_apimachinery::metadata::Time;
-use billhook_apimachinery::record::Record;
+use billhook_apimachinery::record::{Record, RecordError};
 use billhook_policy::{PolicyDocument, PolicyKind};
 use serde_json::Value;
 
@@ -23,9 +23,9 @@ impl Behavior for Policy {
         object: &mut Value,
         _: &'static Record,
         _: KubernetesVersion,
-    ) -> Result<Vec<String>, String> {
+    ) -> Result<Vec<String>, RecordError> {
         let read = PolicyDocument::from_value_reporting(object);
-        let (document, unknown) = read.map_err(|error| error.to_string())?;
+        let (document, unknown) = read.map_err(|error| RecordError::new(error.to_string()))?;
         let mut written = document.to_value();
         if let Value::Object(members) = object {
             for section in ["spec", "status"] {

@@ -3,7 +3,7 @@
 use billhook::webhook::{self, ValidationOptions};
 use billhook_apimachinery::KubernetesVersion;
 use billhook_apimachinery::metadata::Time;
-use billhook_apimachinery::record::{Record, to_value};
+use billhook_apimachinery::record::{Record, RecordError, to_value};
 use serde_json::Value;
 
 use crate::behavior::{Behavior, Findings, WriteContext};
@@ -20,9 +20,9 @@ impl Behavior for WebhookConfiguration {
         object: &mut Value,
         _: &'static Record,
         _: KubernetesVersion,
-    ) -> Result<Vec<String>, String> {
+    ) -> Result<Vec<String>, RecordError> {
         let read = webhook::WebhookConfiguration::from_value_reporting(object);
-        let (configuration, unknown) = read.map_err(|error| error.to_string())?;
+        let (configuration, unknown) = read.map_err(|error| RecordError::new(error.to_string()))?;
         let webhooks = configuration.webhooks.iter().map(|webhook| to_value(webhook).into_inner());
         if let Some(written) = object.get_mut("webhooks") {
             *written = webhooks.collect();

@@ -17,12 +17,13 @@ use billhook_cel::Value;
 pub use reinvocation::PolicyReinvocation;
 pub use repetition::PolicyRepetition;
 
-use crate::activation::{Objects, Shared};
+use crate::activation::Shared;
 use crate::context::PolicyContext;
 use crate::observer::{PolicyCheck, PolicyEffect};
 use crate::params::Params;
 use crate::program::{BUDGET, Role};
 use crate::record::{PolicyRecord, PolicyVerdict};
+use crate::request_objects::RequestObjects;
 use crate::set::{
     Binding, Conditions, ConfigurationError, Mutating, PolicySet, is_exempt, matching_bindings,
     matching_policies, other_kinds,
@@ -143,7 +144,7 @@ impl Tuple<'_> {
 /// The object of a kind, and whether a mutation made it.
 #[derive(Clone)]
 struct Versioned {
-    objects: Objects,
+    objects: RequestObjects,
     is_dirty: bool,
 }
 
@@ -222,7 +223,7 @@ impl<'s> Run<'s> {
                 let matched = &matched.matched;
                 let converted = match versions.contains_key(&matched.kind) {
                     true => Ok(()),
-                    false => Objects::of(request, matched, context).map(|objects| {
+                    false => RequestObjects::matched(request, matched, context).map(|objects| {
                         let versioned = Versioned { objects, is_dirty: false };
                         versions.insert(matched.kind.clone(), versioned);
                     }),
@@ -356,7 +357,7 @@ fn mutate(
     let policy_error = MutationError::Policy;
     let Some(object) = &versioned.objects.object else { return Ok(None) };
     let Some(mutation) = tuple.policy.mutations.get(index) else { return Ok(None) };
-    let (kind, objects) = (&tuple.matched.kind, shared.context.objects);
+    let (kind, model) = (&tuple.matched.kind, shared.context.model);
     let input = versioned.objects.input(shared.request, &tuple.matched, tuple.params.value());
     let known = shared.known(&tuple.policy.head, &input);
     let activation = shared.activation(&known, &tuple.policy.head, true).map_err(policy_error)?;
@@ -366,15 +367,16 @@ fn mutate(
     let made = evaluated
         .result
         .map_err(|error| policy_error(resulted_in(&mutation.expression, &error)))?;
-    let schema = objects.merge_schema(kind);
+    let schema = model.merge_schema(kind);
     let mut mutated = match (&made, mutation.role) {
         (Value::List(made), Role::JsonPatch) => {
             let Some(patched) = patch::apply(made, object).map_err(policy_error)? else {
                 return Ok(None);
             };
-            let unreadable = |error: String| MutationError::Request(Status::internal_error(&error));
+            let unreadable = |text: String| MutationError::Request(Status::internal_error(&text));
             type_meta(&patched, &kind.kind).map_err(|error| unreadable(error.to_string()))?;
-            objects.check(&patched, kind).map_err(unreadable)?;
+            let readable = model.check_readable(&patched, kind);
+            readable.map_err(|error| unreadable(error.to_string()))?;
             if schema.is_none() {
                 // A kind without a type cannot be made of what the patch leaves.
                 return Err(policy_error(format!(
@@ -389,6 +391,7 @@ fn mutate(
             configuration::apply(&made, object, schema, kind).map_err(policy_error)?
         }
     };
-    objects.apply_defaults(&mut mutated, kind).map_err(policy_error)?;
+    let defaulted = model.apply_defaults(&mut mutated, kind);
+    defaulted.map_err(|error| policy_error(error.to_string()))?;
     Ok(Some(mutated))
 }

@@ -15,6 +15,7 @@ use super::compiled::{Binding, Head};
 use crate::context::PolicyContext;
 use crate::document::{GROUP, ParamKind, PolicyKind};
 use crate::expression::{EvaluatedExpression, ExpressionOutcome, expression_path};
+use crate::object_model::ObjectModelError;
 use crate::observer::{PolicyConditions, PolicyObserver};
 use crate::params::{Params, params};
 
@@ -51,7 +52,7 @@ pub(crate) struct ConfigurationError {
 
 impl ConfigurationError {
     /// The objects of a request cannot be had in the kind that a binding matched.
-    pub(crate) fn unconverted(binding: &Binding, error: &str) -> Self {
+    pub(crate) fn unconverted(binding: &Binding, error: &ObjectModelError) -> Self {
         let text = format!("failed to convert object version: {error}");
         ConfigurationError { binding: Some(binding.name.clone()), text }
     }

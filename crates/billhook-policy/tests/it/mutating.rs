@@ -4,9 +4,9 @@ use billhook::CustomResourceDefinition;
 use billhook::GroupVersionKind;
 use billhook::apply::MergeSchema;
 use billhook::webhook::{AdmissionAttributes, EquivalentResources, NamespaceLabels, Operation};
-use billhook_apimachinery::value::DeepValue;
 use billhook_policy::{
-    MemoryCluster, MutationOutcome, PolicyContext, PolicyObjects, PolicyReinvocation, PolicySet,
+    MemoryCluster, MutationOutcome, ObjectModel, ObjectModelError, PolicyContext,
+    PolicyReinvocation, PolicySet,
 };
 use serde_json::{Value, json};
 
@@ -58,14 +58,14 @@ impl Widgets {
     }
 }
 
-impl PolicyObjects for Widgets {
-    fn convert(&self, _: &Value, to: &GroupVersionKind) -> Result<DeepValue, String> {
-        Err(format!("no conversion to {to}"))
-    }
-
-    fn apply_defaults(&self, object: &mut Value, kind: &GroupVersionKind) -> Result<(), String> {
+impl ObjectModel for Widgets {
+    fn apply_defaults(
+        &self,
+        object: &mut Value,
+        kind: &GroupVersionKind,
+    ) -> Result<(), ObjectModelError> {
         let version = self.0.version(&kind.version).unwrap();
-        version.apply_defaults(object, &mut ()).map(drop).map_err(|error| error.to_string())
+        version.apply_defaults(object, &mut ()).map_err(|error| error.to_string().into())
     }
 
     fn merge_schema(&self, kind: &GroupVersionKind) -> Option<MergeSchema> {

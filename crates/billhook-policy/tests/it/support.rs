@@ -2,25 +2,16 @@
 
 use billhook::webhook::{AdmissionAttributes, EquivalentResources, NamespaceLabels};
 use billhook::{GroupVersionKind, GroupVersionResource, Scope};
-use billhook_apimachinery::value::DeepValue;
 use billhook_policy::{
-    MemoryCluster, MutationOutcome, PolicyContext, PolicyDocument, PolicyObjects,
-    PolicyReinvocation, PolicySet, ValidationOutcome,
+    MemoryCluster, MutationOutcome, ObjectModel, PolicyContext, PolicyDocument, PolicyReinvocation,
+    PolicySet, ValidationOutcome,
 };
 use serde_json::{Value, json};
 
 /// Objects that exist in one version, without defaults, all of whose types are deduced.
 pub(crate) struct OneVersion;
 
-impl PolicyObjects for OneVersion {
-    fn convert(&self, _: &Value, to: &GroupVersionKind) -> Result<DeepValue, String> {
-        Err(format!("no conversion to {}", to.api_version()))
-    }
-
-    fn apply_defaults(&self, _: &mut Value, _: &GroupVersionKind) -> Result<(), String> {
-        Ok(())
-    }
-
+impl ObjectModel for OneVersion {
     fn merge_schema(&self, _: &GroupVersionKind) -> Option<billhook::apply::MergeSchema> {
         Some(billhook::apply::MergeSchema::deduced())
     }

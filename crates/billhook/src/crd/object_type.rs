@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use billhook_apimachinery::metadata::subdomain_name;
+use billhook_apimachinery::record::RecordError;
 use billhook_apimachinery::value::{deep_clone, deep_eq, grow};
 use billhook_apimachinery::{Change, ChangeKind, FieldError, FieldPath, Reason};
 use serde_json::{Map, Value};
@@ -17,8 +18,8 @@ pub trait ObjectType: fmt::Debug + Send + Sync {
     ///
     /// # Errors
     ///
-    /// The server's text about a value of the wrong type.
-    fn read(&self, object: &mut Value) -> Result<Vec<String>, String>;
+    /// If a value is not of the type of its field.
+    fn read(&self, object: &mut Value) -> Result<Vec<String>, RecordError>;
 
     /// Prepares an object for a write, or for a write of its status: the fields that depend on others
     /// or on the stored object (BK-05).

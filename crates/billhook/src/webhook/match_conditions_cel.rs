@@ -6,12 +6,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use billhook_apimachinery::KubernetesVersion;
 use billhook_cel::limits::Meter;
-use billhook_cel::{Branch, ExpressionTrace, Libraries, Program, Value};
+use billhook_cel::{Authorizer, Branch, ExpressionTrace, Libraries, Program, Value};
 
 use super::condition_program::{AUTHORIZER, REQUEST_RESOURCE, compile};
 use super::conditions::{ConditionInput, ConditionResult, ConditionsError, MatchConditions};
 use super::configuration::MatchCondition;
-use super::request_variables::{RequestVariables, UserAuthorizer, authorizer_variables};
+use super::request_variables::{RequestVariables, authorizer_variables};
 use super::validation::{ExpressionChecker, ExpressionError};
 
 /// The cost limit of one evaluation (WM-84).
@@ -35,7 +35,7 @@ const KEPT: usize = 1_000;
 /// ```
 #[derive(Clone, Default)]
 pub struct CelConditions {
-    authorizer: Option<Arc<dyn UserAuthorizer>>,
+    authorizer: Option<Arc<dyn Authorizer>>,
     leaves_open: bool,
     kubernetes: KubernetesVersion,
     programs: Arc<Mutex<HashMap<Dialect, Programs>>>,
@@ -60,7 +60,7 @@ impl CelConditions {
 
     /// An evaluator with an authorizer for `authorizer.….check(…)`.
     #[must_use]
-    pub fn authorizer(mut self, authorizer: Arc<dyn UserAuthorizer>) -> Self {
+    pub fn authorizer(mut self, authorizer: Arc<dyn Authorizer>) -> Self {
         self.authorizer = Some(authorizer);
         self
     }

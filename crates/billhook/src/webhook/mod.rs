@@ -31,7 +31,7 @@ mod trace;
 mod validation;
 
 pub use billhook_cel::{
-    AuthorizationDecision, AuthorizationRequest, AuthorizationTarget, ResourceTarget,
+    AuthorizationDecision, AuthorizationRequest, AuthorizationTarget, Authorizer, ResourceTarget,
     ServiceAccount,
 };
 
@@ -58,7 +58,7 @@ pub use namespaces::{
     NAMESPACE_NAME_LABEL, NamespaceError, NamespaceLabels, Namespaces, labels_of_name,
     labels_of_namespace,
 };
-pub use request_variables::{RequestVariables, UserAuthorizer, authorizer_variables};
+pub use request_variables::{RequestVariables, authorizer_variables};
 #[cfg(feature = "kube")]
 pub use review::KubeConversionError;
 pub use review::{AdmissionResponse, AdmissionReview, ReviewError, ReviewVersion};

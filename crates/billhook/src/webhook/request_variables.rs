@@ -1,15 +1,11 @@
 //! The variables of expressions about a request (WM-73 to WM-77, WM-90 to WM-92, PO-45).
 
-use std::fmt;
 use std::sync::Arc;
 
 use billhook_apimachinery::value::{DeepValue, deep_clone};
-use billhook_apimachinery::{GroupVersionKind, GroupVersionResource, UserInfo};
+use billhook_apimachinery::{GroupVersionKind, GroupVersionResource};
 use billhook_cel::schema::SchemaType;
-use billhook_cel::{
-    AuthorizationDecision, AuthorizationRequest, Authorizer, Environment, ResourceTarget, Type,
-    Value,
-};
+use billhook_cel::{Authorizer, Environment, ResourceTarget, Type, Value};
 use serde_json::{Map, Value as Json, json};
 
 use super::attributes::AdmissionAttributes;
@@ -87,41 +83,20 @@ impl<'i> RequestVariables<'i> {
     }
 }
 
-/// Decides what users may do, for `authorizer.….check(…)` in conditions (WM-90).
-pub trait UserAuthorizer: fmt::Debug + Send + Sync {
-    /// Whether a user may do something; the user who makes the request, unless the question names
-    /// a service account.
-    fn authorize(&self, user: &UserInfo, request: &AuthorizationRequest) -> AuthorizationDecision;
-}
-
-/// An authorizer for one user.
-#[derive(Debug)]
-struct Bound {
-    authorizer: Arc<dyn UserAuthorizer>,
-    user: UserInfo,
-}
-
-impl Authorizer for Bound {
-    fn authorize(&self, request: &AuthorizationRequest) -> AuthorizationDecision {
-        self.authorizer.authorize(&self.user, request)
-    }
-}
-
 /// Returns the variables `authorizer` and `authorizer.requestResource` for a request, which
 /// [`RequestVariables::declare_authorizer`] declares (WM-90, WM-92).
 pub fn authorizer_variables(
-    authorizer: &Arc<dyn UserAuthorizer>,
+    authorizer: &Arc<dyn Authorizer>,
     attributes: &AdmissionAttributes,
 ) -> [(&'static str, Value<'static>); 2] {
-    let (authorizer, user) = (Arc::clone(authorizer), attributes.user.clone());
-    let authorizer: Arc<dyn Authorizer> = Arc::new(Bound { authorizer, user });
+    let user = Arc::new(attributes.user.clone());
     let GroupVersionResource { group, resource, .. } = &attributes.resource;
     let mut target = ResourceTarget::new(group, resource);
     target.subresource.clone_from(&attributes.subresource);
     target.namespace.clone_from(&attributes.namespace);
     target.name.clone_from(&attributes.name);
-    let resource = Value::resource_check(Arc::clone(&authorizer), target);
-    [(AUTHORIZER, Value::authorizer(authorizer)), (REQUEST_RESOURCE, resource)]
+    let resource = Value::resource_check(Arc::clone(authorizer), Arc::clone(&user), target);
+    [(AUTHORIZER, Value::authorizer(Arc::clone(authorizer), user)), (REQUEST_RESOURCE, resource)]
 }
 
 /// WM-73, WM-82.

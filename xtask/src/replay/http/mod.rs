@@ -26,7 +26,9 @@ use self::compare::Comparison;
 use self::placeholders::Bindings;
 pub use self::scenario::Conversation;
 use self::scenario::{Action, Poll, Recorded, Request, Response, Step};
-use super::scenario::{DEPTH, Verdict, text};
+use super::pointer::text;
+use super::scenario::DEPTH;
+use super::verdict::Verdict;
 use crate::fuzz::same;
 
 /// The recordings that a conversation is one of: in each, the same names come again.

@@ -9,7 +9,7 @@ use billhook_apimachinery::value::grow;
 use regex::Regex;
 use serde_json::{Map, Value, json};
 
-use crate::replay::scenario::text;
+use crate::replay::pointer::text;
 
 /// The managers of fields that are no part of the control plane: the player and the simulation.
 const OTHERS: [&str; 2] = ["billhook-conformance", "sim"];

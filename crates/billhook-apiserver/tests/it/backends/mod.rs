@@ -10,3 +10,5 @@ mod kills;
 mod log;
 mod servers;
 mod suite;
+
+pub(crate) use log::Log;

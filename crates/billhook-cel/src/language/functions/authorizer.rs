@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use billhook_apimachinery::names;
+use billhook_apimachinery::{UserInfo, names};
 
 use super::cost;
 use super::declare::{Call, Cost, Overload, Result, opaque, text, wrap};
 use crate::authorization::{
-    AuthorizationDecision, AuthorizationRequest, AuthorizationTarget, Authorizer, ResourceTarget,
-    ServiceAccount, SharedAuthorizer,
+    AuthorizationDecision, AuthorizationRequest, AuthorizationTarget, Authorizer, BoundAuthorizer,
+    ResourceTarget, ServiceAccount,
 };
 use crate::language::types::Type;
 use crate::language::value::{EvaluationError, LibraryValue, Value};
@@ -27,7 +27,7 @@ const CHECK_COST: u64 = 350_000;
 struct Question {
     /// Which type it has in expressions.
     kind: &'static str,
-    authorizer: SharedAuthorizer,
+    authorizer: BoundAuthorizer,
     service_account: Option<ServiceAccount>,
     target: AuthorizationTarget,
 }
@@ -61,23 +61,27 @@ impl Type {
 }
 
 impl Value<'_> {
-    /// Returns the variable `authorizer`: asks about anything.
-    pub fn authorizer(authorizer: Arc<dyn Authorizer>) -> Self {
+    /// Returns the variable `authorizer`: asks what a user may do.
+    pub fn authorizer(authorizer: Arc<dyn Authorizer>, user: Arc<UserInfo>) -> Self {
+        let authorizer = BoundAuthorizer { authorizer, user };
         question(AUTHORIZER, authorizer, AuthorizationTarget::default())
     }
 
-    /// Returns the variable `authorizer.requestResource`: asks about a resource.
-    pub fn resource_check(authorizer: Arc<dyn Authorizer>, resource: ResourceTarget) -> Self {
-        question(RESOURCE_CHECK, authorizer, AuthorizationTarget::Resource(resource))
+    /// Returns the variable `authorizer.requestResource`: asks what a user may do with a resource.
+    pub fn resource_check(
+        authorizer: Arc<dyn Authorizer>,
+        user: Arc<UserInfo>,
+        resource: ResourceTarget,
+    ) -> Self {
+        question(RESOURCE_CHECK, BoundAuthorizer { authorizer, user }, resource.into())
     }
 }
 
 fn question<'a>(
     kind: &'static str,
-    authorizer: Arc<dyn Authorizer>,
+    authorizer: BoundAuthorizer,
     target: AuthorizationTarget,
 ) -> Value<'a> {
-    let authorizer = SharedAuthorizer(authorizer);
     wrap(Question { kind, authorizer, service_account: None, target })
 }
 
@@ -106,7 +110,7 @@ pub(super) fn library() -> Vec<Overload> {
         }),
         step("group", &authorizer, &group, |arguments| {
             let target = ResourceTarget::new(text(arguments, 1)?, "");
-            next(arguments, GROUP_CHECK, AuthorizationTarget::Resource(target))
+            next(arguments, GROUP_CHECK, target.into())
         }),
         step("resource", &group, &resource, |arguments| {
             non_blank(arguments, "resource must not be empty")?;
@@ -165,7 +169,7 @@ fn narrowed<'a>(
         return Err(EvaluationError::NoSuchOverload);
     };
     text(arguments, 1)?.clone_into(part(&mut target));
-    next(arguments, RESOURCE_CHECK, AuthorizationTarget::Resource(target))
+    next(arguments, RESOURCE_CHECK, target.into())
 }
 
 fn service_account<'a>(arguments: &[Value<'a>]) -> Result<Value<'a>> {
@@ -184,5 +188,5 @@ fn check<'a>(arguments: &[Value<'a>]) -> Result<Value<'a>> {
     let Question { authorizer, service_account, target, .. } = asked(arguments)?.clone();
     let verb = text(arguments, 1)?.to_owned();
     let request = AuthorizationRequest { service_account, verb, target };
-    Ok(wrap(Decision(authorizer.0.authorize(&request))))
+    Ok(wrap(Decision(authorizer.authorizer.authorize(&authorizer.user, &request))))
 }

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use billhook_apimachinery::KubernetesVersion;
 use billhook_apimachinery::metadata::Time;
-use billhook_apimachinery::record::{Record, check_types, complete, fill_nulls};
+use billhook_apimachinery::record::{Record, RecordError, check_types, complete, fill_nulls};
 use serde_json::{Map, Value, json};
 
 use super::conversion::{ANNOTATIONS, METRICS, is_v1, pod_autoscaler_to_v1, pod_autoscaler_to_v2};
@@ -26,9 +26,8 @@ impl Behavior for PodAutoscaler {
         object: &mut Value,
         record: &'static Record,
         kubernetes: KubernetesVersion,
-    ) -> Result<Vec<String>, String> {
-        let unknown = check_types(object, record, kubernetes, None);
-        let unknown = unknown.map_err(|error| error.to_string())?;
+    ) -> Result<Vec<String>, RecordError> {
+        let unknown = check_types(object, record, kubernetes, None)?;
         fill_nulls(object, record);
         let directions = ["scaleUp", "scaleDown"].map(|direction| {
             let policies = object.pointer(&format!("/spec/behavior/{direction}/policies"));

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use billhook::webhook::{
-    AdmissionAttributes, ApiResource, CelConditions, ConditionInput, ConditionResult,
+    AdmissionAttributes, ApiResource, Authorizer, CelConditions, ConditionInput, ConditionResult,
     ConditionsError, Decision, EquivalentResources, ExpressionChecker, Libraries, MatchCondition,
-    MatchConditions, MatchContext, Operation, UserAuthorizer,
+    MatchConditions, MatchContext, Operation,
 };
 use billhook::{
     CustomResourceDefinition, GroupVersionKind, GroupVersionResource, KubernetesVersion, UserInfo,
@@ -156,7 +156,7 @@ fn what_does_not_compile() {
 #[derive(Debug)]
 struct Clerk;
 
-impl UserAuthorizer for Clerk {
+impl Authorizer for Clerk {
     fn authorize(&self, user: &UserInfo, request: &AuthorizationRequest) -> AuthorizationDecision {
         let what = match &request.target {
             AuthorizationTarget::Path(path) => path.clone(),
