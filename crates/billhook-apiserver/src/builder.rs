@@ -27,7 +27,7 @@ use crate::resources::WatchCaches;
 use crate::server::Server;
 use crate::shared::{Clock, Configured, Settings, Shared};
 use crate::storage::Storage;
-use crate::tokens::ServiceAccountTokens;
+use crate::tokens::{KnownTokens, ServiceAccountTokens};
 use crate::webhooks::Webhooks;
 
 impl Server {
@@ -58,6 +58,7 @@ pub struct ServerBuilder {
     service_ranges: ServiceRanges,
     bootstraps: bool,
     tokens: ServiceAccountTokens,
+    known_tokens: KnownTokens,
     log: Log,
 }
 
@@ -91,6 +92,7 @@ impl Default for ServerBuilder {
             service_ranges: ServiceRanges::default(),
             bootstraps: false,
             tokens: ServiceAccountTokens::default(),
+            known_tokens: KnownTokens::default(),
             log: Log::default(),
         }
     }
@@ -416,6 +418,14 @@ impl ServerBuilder {
         self
     }
 
+    /// Adds a token that is that of a user: for [`Server::authenticate`] and for reviews of tokens. May be
+    /// called for several.
+    #[must_use]
+    pub fn token(mut self, token: impl Into<String>, user: UserInfo) -> Self {
+        self.known_tokens.add(token.into(), user);
+        self
+    }
+
     /// Sets the addresses and ports that services get; `10.0.0.0/24` and 30000 to 32767 by default.
     #[must_use]
     pub fn service_ranges(mut self, ranges: ServiceRanges) -> Self {
@@ -469,6 +479,7 @@ impl ServerBuilder {
             service_ranges,
             bootstraps,
             tokens,
+            known_tokens,
             log,
         } = self;
         let chain = Chain::new(webhooks).kubernetes(kubernetes);
@@ -490,6 +501,7 @@ impl ServerBuilder {
             service_ranges,
             bootstraps,
             tokens,
+            known_tokens,
             log,
             budgets: Budgets::default(),
         };

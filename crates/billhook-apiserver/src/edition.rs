@@ -16,6 +16,8 @@ pub(crate) struct Edition {
     blames_options: bool,
     /// Whether the generation that the status of a definition is about is kept (KV-02).
     pub(crate) keeps_observed_generations: bool,
+    /// Whether connections to pods over WebSockets need the permission to create (BK-114).
+    pub(crate) upgrades_need_create: bool,
     /// The fields that a write to the status of a definition leaves to their owners: on older servers
     /// those of the metadata too, although it takes them over (KV-83).
     pub(crate) definition_status_resets: &'static [&'static str],
@@ -31,6 +33,7 @@ const V1_32: Edition = Edition {
     streams_lists: true,
     blames_options: false,
     keeps_observed_generations: false,
+    upgrades_need_create: false,
     definition_status_resets: &["metadata", "spec"],
     publishes_documentation: false,
     publishes_shards: false,
@@ -41,7 +44,8 @@ const V1_33: Edition =
 
 const V1_34: Edition = Edition { patch: 10, streams_lists: true, ..V1_33 };
 
-const V1_35: Edition = Edition { patch: 7, blames_options: true, ..V1_34 };
+const V1_35: Edition =
+    Edition { patch: 7, blames_options: true, upgrades_need_create: true, ..V1_34 };
 
 const V1_36: Edition = Edition {
     patch: 3,

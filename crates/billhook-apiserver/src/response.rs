@@ -18,6 +18,8 @@ use crate::request::{
     AUDIT_ID, Accepted, MediaType, Request, WRITE_TIME, negotiate_plain, prefers_protobuf,
 };
 
+const PLAIN_TEXT: &str = "text/plain; charset=utf-8";
+
 /// The answer to a request.
 pub type Response = http::Response<Body>;
 
@@ -215,19 +217,18 @@ pub(crate) fn timed_out(request: &Request, time: Duration) -> Response {
     }
     let status = status_json(&Status::request_timeout());
     let typeless = status.replacen(r#""kind":"Status","apiVersion":"v1","#, "", 1) + "\n";
-    let mut response = http::Response::new(Body::whole(typeless));
-    *response.status_mut() = StatusCode::GATEWAY_TIMEOUT;
-    let text = HeaderValue::from_static("text/plain; charset=utf-8");
-    response.headers_mut().insert(header::CONTENT_TYPE, text);
-    response
+    response(StatusCode::GATEWAY_TIMEOUT, PLAIN_TEXT, Body::whole(typeless))
 }
 
 /// The answer for a path that nothing is served at (RE-06).
 pub(crate) fn plain_not_found() -> Response {
-    let mut response = http::Response::new(Body::whole("404 page not found\n"));
-    *response.status_mut() = StatusCode::NOT_FOUND;
-    let headers = response.headers_mut();
-    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
-    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    let mut response = plain(StatusCode::NOT_FOUND, "404 page not found\n");
+    let nosniff = HeaderValue::from_static("nosniff");
+    response.headers_mut().insert(header::X_CONTENT_TYPE_OPTIONS, nosniff);
     response
+}
+
+/// Answers with plain text.
+pub(crate) fn plain(code: StatusCode, text: &'static str) -> Response {
+    response(code, PLAIN_TEXT, Body::whole(text))
 }

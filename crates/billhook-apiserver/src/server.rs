@@ -287,9 +287,9 @@ impl Server {
         self.shared.settings.log.records()
     }
 
-    /// Returns the user of a token of a service account (BK-253); none if the server did not make it,
-    /// if it has ended, or if its account is gone. For those who pass requests on, which carry their
-    /// user.
+    /// Returns the user of a token: one that [`ServerBuilder::token`](crate::ServerBuilder::token) added,
+    /// or one of a service account (BK-253), unless the server did not make it, it has ended, or its
+    /// account is gone. For those who pass requests on, which carry their user.
     pub fn authenticate(&self, token: &str) -> Option<UserInfo> {
         let audiences = self.shared.settings.tokens.own_audiences();
         self.shared.authenticate(token, audiences).map(|(user, _)| user)

@@ -23,7 +23,7 @@ use crate::request::Request;
 use crate::request_log::Log;
 use crate::resources::{Catalog, Resource, Served, WatchCaches};
 use crate::storage::{Collection, Object, Observer, Range, Storage};
-use crate::tokens::{Objects, ServiceAccountTokens, authenticate};
+use crate::tokens::{KnownTokens, Objects, ServiceAccountTokens, authenticate};
 
 /// Everything that requests share.
 pub(crate) struct Shared {
@@ -146,6 +146,7 @@ pub(crate) struct Settings {
     pub(crate) log: Log,
     /// How tokens of service accounts are made and read.
     pub(crate) tokens: ServiceAccountTokens,
+    pub(crate) known_tokens: KnownTokens,
     /// Whether definitions take the time that they take elsewhere.
     pub(crate) settles_like_a_server: bool,
     /// Whether deleted definitions go after the answer to the deletion.
@@ -307,13 +308,18 @@ impl Shared {
         }
     }
 
-    /// Returns the user of a token of a service account, and the audiences among those asked for that it
-    /// is for.
+    /// Returns the user of a token, and the audiences among those asked for that it is for. Tokens that
+    /// are not of service accounts are for the audiences of the server.
     pub(crate) fn authenticate(
         &self,
         token: &str,
         audiences: &[String],
     ) -> Option<(UserInfo, Vec<String>)> {
+        if let Some(user) = self.settings.known_tokens.user(token) {
+            let own = self.settings.tokens.own_audiences();
+            let both: Vec<_> = audiences.iter().filter(|it| own.contains(it)).cloned().collect();
+            return (!both.is_empty()).then(|| (user.clone(), both));
+        }
         let find = |plural: &str, key: &str| self.read_object("", plural, key);
         let objects = Objects { find: &find, now: self.now() };
         authenticate(&self.settings.tokens, &objects, token, audiences)

@@ -1,6 +1,7 @@
 //! The verbs of resources.
 
 mod actions;
+mod connections;
 mod context;
 mod delete;
 mod deletion;

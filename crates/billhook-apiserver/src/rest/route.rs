@@ -8,7 +8,7 @@ use billhook_apimachinery::Status;
 use http::HeaderValue;
 
 use super::context::Context;
-use super::{actions, delete, list, read, watch, write};
+use super::{actions, connections, delete, list, read, watch, write};
 use crate::failures::{not_allowed, not_served, with_details};
 use crate::request::{
     Accepted, NOT_ACCEPTABLE, Request, ResourcePath, Verb, names_media_type, negotiate,
@@ -101,6 +101,9 @@ async fn verbs(
     context.resource.admission.check_conversion()?;
     if verb == Verb::Create && context.path.name.is_some() && actions::is_action(context) {
         return Box::pin(actions::create(context)).await;
+    }
+    if connections::is_connection(context) {
+        return connections::connect(context, verb);
     }
     check_offered(context, verb)?;
     if matches!(verb, Verb::Get | Verb::Update | Verb::Patch | Verb::Delete) {

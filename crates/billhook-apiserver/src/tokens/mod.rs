@@ -2,6 +2,7 @@
 
 mod bound;
 mod keys;
+mod known;
 
 use std::fmt;
 use std::sync::{Arc, OnceLock};
@@ -13,6 +14,7 @@ use serde_json::{Value, json};
 pub(crate) use self::bound::{Account, BoundObject, Grant, Objects, authenticate, claim_of};
 pub use self::keys::TokenKeyError;
 use self::keys::{PublicKey, SigningKey};
+pub(crate) use self::known::KnownTokens;
 
 const DEFAULT_ISSUER: &str = "https://kubernetes.default.svc.cluster.local";
 /// How long a token is at most, in bytes: no server makes longer ones.

@@ -17,6 +17,7 @@ mod backends;
 mod calls;
 mod changes;
 mod clients;
+mod connections;
 mod conversion;
 mod definitions;
 mod discovery;

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
 use billhook::Time;
+use billhook_apimachinery::UserInfo;
 use billhook_apimachinery::base64::decode_url;
 use billhook_apiserver::{Server, ServiceAccountTokens, TokenKeyError};
 use http::Method;
@@ -83,6 +84,30 @@ async fn a_token_is_that_of_its_account() {
     let status = reviewed.await.json()["status"].clone();
     assert_eq!((&status["authenticated"], &status["audiences"]), (&json!(true), &json!([ISSUER])));
     assert_eq!(text(&status, "/user/uid"), uid);
+}
+
+/// ET-72: tokens that a server is given are those of their users, for its own audiences.
+#[tokio::test]
+async fn reviews_know_the_tokens_that_a_server_is_given() {
+    let ann = UserInfo::named("ann").group("team");
+    let server = Server::builder().service_account_tokens(tokens()).token("secret", ann).build();
+    for (token, audiences, expected) in [
+        ("secret", json!(null), json!([ISSUER])),
+        ("secret", json!(["other", ISSUER]), json!([ISSUER])),
+        ("secret", json!(["other"]), json!(null)),
+        ("secre", json!(null), json!(null)),
+        ("secrets", json!(null), json!(null)),
+    ] {
+        let review = json!({"apiVersion": "authentication.k8s.io/v1", "kind": "TokenReview",
+            "spec": {"token": token, "audiences": audiences}});
+        let path = "/apis/authentication.k8s.io/v1/tokenreviews";
+        let status = post(&server, path, review).await.json()["status"].clone();
+        assert_eq!(status["audiences"], expected, "{token} {audiences}");
+        let is_known = !expected.is_null();
+        assert_eq!(status["authenticated"] == true, is_known);
+        assert_eq!(text(&status, "/user/username"), if is_known { "ann" } else { "" });
+    }
+    assert_eq!(server.authenticate("secret").unwrap().groups, ["team"]);
 }
 
 /// `kubectl create token` sends protobuf, and asks for it.

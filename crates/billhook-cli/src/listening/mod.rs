@@ -19,7 +19,7 @@ use tokio::sync::{Semaphore, watch};
 
 pub(crate) use authority::{Authority, Issued, ServingPair, acceptor};
 pub(crate) use certificates::ClientAuthorities;
-pub(crate) use gate::{Gate, Peer, bearer_token, is_same};
+pub(crate) use gate::{Gate, Peer, bearer_token};
 
 use connection::{Client, Settings, serve};
 

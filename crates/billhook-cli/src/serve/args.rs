@@ -81,7 +81,8 @@ pub(crate) struct Serve {
     /// are refused, as web pages could make them
     #[arg(long, value_name = "HOST")]
     pub(crate) allow_host: Vec<String>,
-    /// File with the bearer token that requests have to carry
+    /// File with the bearer token that requests have to carry; tokens of service accounts are those
+    /// of their users
     #[arg(long, value_name = "FILE")]
     pub(crate) token_file: Option<PathBuf>,
     /// Write a kubeconfig for kubectl and other clients to this file, with a new token unless

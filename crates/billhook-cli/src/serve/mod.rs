@@ -88,7 +88,7 @@ async fn serve(command: &Serve) -> Result<(), Failure> {
     };
     check_address(command, token.as_deref())?;
     let controllers = Controllers::read(command)?;
-    let (server, objects) = server(command, &controllers).await?;
+    let (server, objects) = server(command, &controllers, token.as_deref()).await?;
     let address = Place::file(&command.listen.to_string());
     let listener =
         listening::listen(command.listen).map_err(|error| Problem::io(address.clone(), &error))?;
@@ -112,7 +112,7 @@ async fn serve(command: &Serve) -> Result<(), Failure> {
         );
     }
     let admitted = match token {
-        Some(token) => Admitted::Token(token),
+        Some(_) => Admitted::Known(server.clone()),
         None => Admitted::Hosts(Hosts::new(local.ip(), &command.allow_host)),
     };
     let authority = identity.as_ref().map(|identity| identity.authority.clone());
@@ -185,7 +185,11 @@ fn read_token(file: &Path) -> Result<String, Box<Problem>> {
 }
 
 /// The server with its definitions and objects, and the number of the objects.
-async fn server(command: &Serve, controllers: &Controllers) -> Result<(Server, usize), Failure> {
+async fn server(
+    command: &Serve,
+    controllers: &Controllers,
+    token: Option<&str>,
+) -> Result<(Server, usize), Failure> {
     let mut problems = Vec::new();
     let definitions = readable_documents(&command.crd, &mut problems);
     let objects = readable_documents(&command.load, &mut problems);
@@ -203,13 +207,16 @@ async fn server(command: &Serve, controllers: &Controllers) -> Result<(Server, u
     let kubernetes = command.server.kubernetes(&command.server.config(&inputs)?);
     let mut builder = Server::builder()
         .kubernetes(kubernetes)
-        .user(user)
+        .user(user.clone())
         .authorization_mode(command.authorization_mode.into())
         .webhooks(HttpsCaller::default());
     builder = match command.any_namespace {
         true => builder.any_namespace(),
         false => builder.bootstrap(),
     };
+    if let Some(token) = token {
+        builder = builder.token(token, user);
+    }
     if let Some(file) = &command.log {
         builder = builder.on_request(log::to_file(file)?);
     }

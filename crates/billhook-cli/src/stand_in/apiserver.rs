@@ -14,7 +14,7 @@ use tokio_rustls::rustls::pki_types::CertificateDer;
 
 use super::flags::{self, Flags};
 use super::options::{Options, TokenOptions};
-use super::users::Users;
+use super::users::{Users, tokens};
 use super::{log, runtime};
 use crate::controllers;
 use crate::files::write_private;
@@ -89,9 +89,14 @@ async fn serve(options: &Options) -> Result<(), String> {
     let pairs = serving_pairs(options)?;
     let tls = acceptor(pairs, clients.clone()).map_err(|error| error.to_string())?;
     // Nobody is accepted before everything is there (ET-16, ET-70).
-    let tokens = service_account_tokens(&options.service_accounts)?;
-    let server = builder(options).service_account_tokens(tokens).build();
-    let users = Users::new(server.clone(), options.tokens.as_deref(), options.allows_anonymous)?;
+    let of_accounts = service_account_tokens(&options.service_accounts)?;
+    let mut builder = builder(options).service_account_tokens(of_accounts);
+    let known = options.tokens.as_deref().map(tokens).transpose()?;
+    for (token, user) in known.unwrap_or_default() {
+        builder = builder.token(token, user);
+    }
+    let server = builder.build();
+    let users = Users::new(server.clone(), options.allows_anonymous);
     let address = SocketAddr::new(options.bind, options.port);
     let listener = listen(address).map_err(|error| {
         format!("failed to create listener: failed to listen on {address}: {error}")

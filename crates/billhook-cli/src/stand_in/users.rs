@@ -8,45 +8,22 @@ use billhook_apiserver::Server;
 use http::Request;
 use hyper::body::Incoming;
 
-use crate::listening::{Gate, Peer, bearer_token, is_same};
+use crate::listening::{Gate, Peer, bearer_token};
 
 const AUTHENTICATED: &str = "system:authenticated";
 
 /// The users that a server knows.
 pub(super) struct Users {
-    /// Knows the tokens of service accounts.
+    /// Knows the tokens.
     server: Server,
-    /// Tokens, and who has them.
-    tokens: Vec<(String, UserInfo)>,
     /// The user who has not said who it is, if there may be one.
     anonymous: Option<UserInfo>,
 }
 
 impl Users {
-    /// Reads the file with tokens, if there is one.
-    ///
-    /// # Errors
-    ///
-    /// If it cannot be read.
-    pub(super) fn new(
-        server: Server,
-        tokens: Option<&Path>,
-        allows_anonymous: bool,
-    ) -> Result<Self, String> {
-        let tokens = tokens.map_or(Ok(Vec::new()), |file| {
-            let failed = |why: String| format!("token auth file {}: {why}", file.display());
-            let text = std::fs::read_to_string(file).map_err(|error| failed(error.to_string()))?;
-            read_tokens(&text).map_err(failed)
-        })?;
+    pub(super) fn new(server: Server, allows_anonymous: bool) -> Self {
         let anonymous = UserInfo::named("system:anonymous").group("system:unauthenticated");
-        Ok(Users { server, tokens, anonymous: allows_anonymous.then_some(anonymous) })
-    }
-
-    fn of_token(&self, token: &[u8]) -> Option<UserInfo> {
-        let mut found = self.tokens.iter();
-        let found = found.find(|(known, _)| is_same(known.as_bytes(), token));
-        let known = found.map(|(_, user)| user.clone());
-        known.or_else(|| self.server.authenticate(str::from_utf8(token).ok()?))
+        Users { server, anonymous: allows_anonymous.then_some(anonymous) }
     }
 }
 
@@ -57,7 +34,7 @@ impl Gate for Users {
         }
         let token = bearer_token(request.headers());
         let user = match (token, peer) {
-            (Some(token), _) => self.of_token(token),
+            (Some(token), _) => self.server.authenticate(token),
             (None, Peer::Refused) => None,
             (None, _) => self.anonymous.clone(),
         };
@@ -68,6 +45,17 @@ impl Gate for Users {
     fn turns_strangers_away(&self) -> bool {
         false
     }
+}
+
+/// Reads the file with tokens and their users.
+///
+/// # Errors
+///
+/// If it cannot be read.
+pub(super) fn tokens(file: &Path) -> Result<Vec<(String, UserInfo)>, String> {
+    let failed = |why: String| format!("token auth file {}: {why}", file.display());
+    let text = std::fs::read_to_string(file).map_err(|error| failed(error.to_string()))?;
+    read_tokens(&text).map_err(failed)
 }
 
 /// Reads lines of `token,user,uid` or `token,user,uid,"group,group"`.

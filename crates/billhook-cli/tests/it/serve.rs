@@ -115,6 +115,29 @@ fn requests_need_the_token() {
     assert!(body.contains("\"name\":\"a\""), "{body}");
 }
 
+/// BK-253: pods and their clients come with tokens of service accounts.
+#[test]
+fn tokens_of_service_accounts_are_those_of_their_users() {
+    let token = file("account", "token", "secret");
+    let server = Running::start(&["--http", "--token-file", token.to_str().unwrap()]);
+    let accounts = "/api/v1/namespaces/default/serviceaccounts";
+    let post = |path: &str, body: &str| {
+        let header = "Authorization: Bearer secret\r\nContent-Type: application/json\r\n";
+        let (code, answer) = server.send("POST", path, header, body);
+        assert_eq!(code, 201, "{answer}");
+        serde_json::from_str::<serde_json::Value>(&answer).unwrap()
+    };
+    post(accounts, r#"{"metadata": {"name": "robot"}}"#);
+    let made = post(&format!("{accounts}/robot/token"), r#"{"spec": {}}"#);
+    let made = made["status"]["token"].as_str().unwrap();
+    let review = r#"{"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"}"#;
+    let header = format!("Authorization: Bearer {made}\r\nContent-Type: application/json\r\n");
+    let path = "/apis/authentication.k8s.io/v1/selfsubjectreviews";
+    let (code, answer) = server.send("POST", path, &header, review);
+    assert_eq!(code, 201, "{answer}");
+    assert!(answer.contains("system:serviceaccount:default:robot"), "{answer}");
+}
+
 #[test]
 fn clients_find_the_server_by_a_configuration() {
     let crd = file("configuration", "all.yaml", DEFINITION);

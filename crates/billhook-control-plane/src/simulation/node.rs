@@ -77,6 +77,7 @@ fn node(name: &str, now: Timestamp) -> Value {
         }},
         "status": {
             "capacity": room, "allocatable": room,
+            "nodeInfo": {"architecture": "amd64", "operatingSystem": "linux"},
             "addresses": [
                 {"type": "InternalIP", "address": "10.0.0.1"},
                 {"type": "Hostname", "address": name},

@@ -1,0 +1,100 @@
+//! Logs of pods and connections to them, as far as a server without their nodes comes (BK-114).
+
+use billhook_apimachinery::record::text;
+use billhook_apimachinery::{GroupVersionResource, Status};
+use billhook_decode::read_json;
+use http::StatusCode;
+use serde_json::Value;
+
+use super::context::Context;
+use crate::failures::not_allowed;
+use crate::permissions::question_of;
+use crate::request::Verb;
+use crate::response::{Response, plain};
+
+const NO_CONTAINERS: &str = "the containers of simulated nodes cannot be connected to";
+
+/// Whether a request is for a subresource of a pod that its node has to answer.
+pub(super) fn is_connection(context: &Context<'_>) -> bool {
+    let is_pod = context.resource.kind.is_some_and(|kind| kind.plural == "pods");
+    let subresource = context.path.subresource.as_str();
+    is_pod && (takes_container(subresource) || matches!(subresource, "portforward" | "proxy"))
+}
+
+fn takes_container(subresource: &str) -> bool {
+    matches!(subresource, "attach" | "exec" | "log")
+}
+
+/// Answers in place of the node of a pod: its containers log nothing.
+pub(super) fn connect(context: &Context<'_>, verb: Verb) -> Result<Response, Status> {
+    let subresource = context.path.subresource.as_str();
+    let offered = context.resource.kind.and_then(|kind| kind.subresource(subresource));
+    if !offered.is_some_and(|offered| offered.verbs.contains(&verb.name())) {
+        return Err(not_allowed());
+    }
+    check_upgrade(context)?;
+    let stored = context.stored()?;
+    let pod = read_json(&stored.text);
+    let pod = pod.map_err(|error| Status::internal_error(&error.to_string()))?;
+    let (name, spec) = (context.name()?, pod.value().get("spec").unwrap_or(&Value::Null));
+    if takes_container(subresource) {
+        check_container(name, spec, context.request.query.text("container"))?;
+    }
+    let node = text(spec, "nodeName");
+    let is_log = subresource == "log";
+    if node.is_empty() && is_log {
+        return Ok(plain(StatusCode::NO_CONTENT, ""));
+    }
+    if node.is_empty() {
+        return Err(Status::bad_request(format!("pod {name} does not have a host assigned")));
+    }
+    if context.server.read_object("", "nodes", node).is_none() {
+        return Err(Status::not_found(&GroupVersionResource::new("", "v1", "nodes"), node));
+    }
+    match is_log {
+        true => Ok(plain(StatusCode::OK, "")),
+        false => Err(Status::failure(501, "NotImplemented", NO_CONTAINERS)),
+    }
+}
+
+/// A connection over a WebSocket is a `GET`, but needs the permission to create.
+fn check_upgrade(context: &Context<'_>) -> Result<(), Status> {
+    let asks = context.server.settings.edition.upgrades_need_create
+        && context.path.subresource != "proxy"
+        && context.request.header("upgrade").eq_ignore_ascii_case("websocket");
+    let permissions = &context.server.permissions;
+    if !asks || !permissions.look_at_requests() {
+        return Ok(());
+    }
+    let mut question = question_of(context.request);
+    Verb::Create.name().clone_into(&mut question.verb);
+    permissions.check(context.user, &question)
+}
+
+/// A pod with several containers needs the name of one.
+fn check_container(pod: &str, spec: &Value, wanted: &str) -> Result<(), Status> {
+    let names = |kind: &str| -> Vec<&str> {
+        let containers = spec.get(kind).and_then(Value::as_array);
+        containers.into_iter().flatten().map(|container| text(container, "name")).collect()
+    };
+    let (containers, initial) = (names("containers"), names("initContainers"));
+    let is_known = |name: &str| {
+        let ephemeral = names("ephemeralContainers");
+        [&containers, &initial, &ephemeral].into_iter().any(|names| names.contains(&name))
+    };
+    if wanted.is_empty() && containers.len() <= 1 || is_known(wanted) {
+        return Ok(());
+    }
+    if !wanted.is_empty() {
+        let why = format!("container {wanted} is not valid for pod {pod}");
+        return Err(Status::bad_request(why));
+    }
+    let mut why = format!(
+        "a container name must be specified for pod {pod}, choose one of: [{}]",
+        containers.join(" "),
+    );
+    if !initial.is_empty() {
+        why += &format!(" or one of the init containers: [{}]", initial.join(" "));
+    }
+    Err(Status::bad_request(why))
+}
