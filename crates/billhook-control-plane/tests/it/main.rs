@@ -12,6 +12,7 @@ mod jobs;
 mod namespaces;
 mod node_lifecycle;
 mod nodes;
+mod quotas;
 mod replica_sets;
 mod running;
 mod selection;
