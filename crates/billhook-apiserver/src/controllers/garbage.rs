@@ -97,7 +97,10 @@ impl Round<'_> {
     /// Does what is to be done; false if that is nothing.
     async fn run(mut self, touched: BTreeSet<Place>) -> bool {
         let mut is_changed = false;
-        for place in touched {
+        // Dependents see their owners wait before these do so no longer.
+        let (owners, others): (Vec<Place>, Vec<Place>) =
+            touched.into_iter().partition(|place| self.is_going(place));
+        for place in others.into_iter().chain(owners) {
             let Some(linked) = self.server.links().get(&place).cloned() else { continue };
             let Some(resource) = self.catalog.of_collection(&place.0) else { continue };
             let Ok(version) = resource.definition.storage() else { continue };
@@ -120,6 +123,13 @@ impl Round<'_> {
             is_changed |= outcome.result.is_ok();
         }
         is_changed
+    }
+
+    /// Whether an object waits for its dependents or lets go of them.
+    fn is_going(&self, place: &Place) -> bool {
+        let links = self.server.links();
+        let part = links.get(place).map(|linked| Owner::of(&linked.metadata));
+        matches!(part, Some(Owner::Waiting | Owner::Orphaning))
     }
 
     fn step(&mut self, linked: &Linked) -> Option<Step> {
