@@ -14,6 +14,7 @@ mod node_lifecycle;
 mod nodes;
 mod quotas;
 mod replica_sets;
+mod rollouts;
 mod running;
 mod selection;
 mod stateful_sets;
