@@ -59,7 +59,7 @@ async fn create(plane: &ControlPlane, objects: &[Value]) {
     plane.settled().await.expect("rest");
 }
 
-/// Gives the pods of the Deployment another image, and lets the controllers work.
+/// Changes the image of the Deployment's pods, and lets the controllers work.
 async fn change_image(plane: &ControlPlane) {
     let container = json!({"name": "c", "image": "new"});
     let patch = json!({"spec": {"template": {"spec": {"containers": [container]}}}});
