@@ -17,6 +17,7 @@ mod replica_sets;
 mod rollouts;
 mod running;
 mod selection;
+mod stages;
 mod stateful_sets;
 mod support;
 mod volumes;
