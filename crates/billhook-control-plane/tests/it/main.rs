@@ -12,6 +12,7 @@ mod jobs;
 mod namespaces;
 mod node_lifecycle;
 mod nodes;
+mod owners;
 mod quotas;
 mod replica_sets;
 mod rollouts;

@@ -279,17 +279,7 @@ impl Finalizers {
 }
 
 /// Returns the event of a stage about an object.
-fn about(object: &Arc<Object>, [kind, reason, message]: &[String; 3]) -> Event {
-    let of = |pointer: &str| object.get(pointer).clone();
-    Event {
-        key: object.key().to_string(),
-        involved: json!({
-            "apiVersion": of("/apiVersion"), "kind": of("/kind"), "name": object.name(),
-            "namespace": object.namespace(), "uid": object.uid(),
-            "resourceVersion": object.revision().to_string(),
-        }),
-        kind: if kind == "Warning" { "Warning" } else { "Normal" },
-        reason: reason.clone(),
-        message: message.clone(),
-    }
+fn about(object: &Object, [kind, reason, message]: &[String; 3]) -> Event {
+    let kind = if kind == "Warning" { "Warning" } else { "Normal" };
+    Event::about(object, kind, reason, message.clone())
 }
