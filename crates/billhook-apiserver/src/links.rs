@@ -18,7 +18,7 @@ pub(crate) type Place = (Collection, Arc<str>);
 /// The part that an owner plays for its dependents.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Owner {
-    /// It stays, or nobody knows.
+    /// It stays.
     Solid,
     /// It waits until they are deleted.
     Waiting,
@@ -191,6 +191,13 @@ impl Links {
     /// Whether any object names an owner.
     pub(crate) fn is_owner(&self, uid: &str) -> bool {
         self.dependents.contains_key(uid)
+    }
+
+    /// Whether an object that names an owner waits for its own dependents.
+    pub(crate) fn has_waiting_dependent(&self, uid: &str) -> bool {
+        let places = self.dependents.get(uid).into_iter().flat_map(RedBlackTreeMapSync::keys);
+        let mut linked = places.filter_map(|place| self.linked.get(place));
+        linked.any(|linked| Owner::of(&linked.metadata) == Owner::Waiting)
     }
 
     /// Whether an object blocks the deletion of an owner.

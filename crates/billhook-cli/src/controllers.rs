@@ -2,17 +2,24 @@
 
 use billhook_apiserver::Server;
 use billhook_control_plane::controllers::Selection;
-use billhook_control_plane::simulation::Rule;
+use billhook_control_plane::simulation::{Rule, Stage};
 use billhook_control_plane::{Clock, ControlPlane};
 
 use crate::report;
+
+/// What happens to objects that a cluster would act on: pods by rules, objects of any kind by stages.
+#[derive(Default)]
+pub(crate) struct Simulation {
+    pub(crate) rules: Vec<Rule>,
+    pub(crate) stages: Vec<Stage>,
+}
 
 /// Runs the controllers that are switched on, as long as the server is there. Namespaces get a
 /// certificate, if there is one.
 pub(crate) async fn run(
     server: Server,
     selection: &Selection,
-    rules: Vec<Rule>,
+    simulation: Simulation,
     certificate: Option<&str>,
 ) {
     if selection.is_empty() {
@@ -28,7 +35,9 @@ pub(crate) async fn run(
     if !selection.has_nodes() {
         builder = builder.without_provisioner();
     }
+    let Simulation { rules, stages } = simulation;
     let builder = rules.into_iter().fold(builder, |builder, rule| builder.simulate(rule));
+    let builder = stages.into_iter().fold(builder, |builder, stage| builder.stage(stage));
     let plane = builder.build_on(server).await;
     tokio::spawn(async move {
         if let Err(error) = plane.run().await {

@@ -12,7 +12,9 @@ use crate::controller::Controller;
 use crate::controllers::{Provisioner, RootCertificate, all};
 use crate::identifiers::Identifiers;
 use crate::object::Object;
-use crate::simulation::{Kubelet, Rule, Scheduler, Script, Simulation, permit, register};
+use crate::simulation::{
+    Kubelet, Rule, Scheduler, Script, Simulation, Stage, Stages, permit, register,
+};
 
 impl ControlPlane {
     /// Begins to build a control plane with its server.
@@ -30,6 +32,7 @@ pub struct ControlPlaneBuilder {
     nodes: Vec<String>,
     manager: String,
     simulation: Simulation,
+    stages: Vec<Stage>,
     has_provisioner: bool,
 }
 
@@ -46,6 +49,7 @@ impl Default for ControlPlaneBuilder {
             nodes: vec!["node-0".to_owned()],
             manager: "kubelet".to_owned(),
             simulation: Simulation::default(),
+            stages: Vec::new(),
             has_provisioner: true,
         }
     }
@@ -108,6 +112,13 @@ impl ControlPlaneBuilder {
         self
     }
 
+    /// Adds a stage of kwok. Where there is one of pods, nodes do not run these by scripts.
+    #[must_use]
+    pub fn stage(mut self, stage: Stage) -> Self {
+        self.stages.push(stage);
+        self
+    }
+
     /// Changes what happens to each pod by what it is; see [`Script`] for what happens by default.
     #[must_use]
     pub fn script(self, change: impl Fn(&Object, &mut Script) + Send + Sync + 'static) -> Self {
@@ -151,14 +162,21 @@ impl ControlPlaneBuilder {
     /// Creates the nodes on a server that is there already, whose clock has to show the same time.
     /// Nothing else happens yet.
     pub async fn build_on(self, server: Server) -> ControlPlane {
-        let ControlPlaneBuilder { clock, mut controllers, nodes, manager, simulation, .. } = self;
+        let ControlPlaneBuilder {
+            clock, mut controllers, nodes, manager, simulation, stages, ..
+        } = self;
         if self.has_provisioner && !nodes.is_empty() {
             controllers.push(Arc::new(Provisioner));
         }
         if !nodes.is_empty() {
             controllers.push(Arc::new(Scheduler::new(simulation.clone())));
-            controllers.push(Arc::new(Kubelet::new(&manager, simulation.clone())));
+            if !stages.iter().any(Stage::is_of_pods) {
+                controllers.push(Arc::new(Kubelet::new(&manager, simulation.clone())));
+            }
             permit(&server, &manager).await;
+        }
+        if !stages.is_empty() {
+            controllers.push(Arc::new(Stages::new(stages)));
         }
         for name in &nodes {
             register(&server, &manager, name, clock.now()).await;

@@ -50,6 +50,27 @@ impl Event {
         Event { key, involved, kind, reason, message }
     }
 
+    /// Creates an event about an object of any kind.
+    pub(crate) fn about(
+        object: &Object,
+        kind: &'static str,
+        reason: &str,
+        message: String,
+    ) -> Self {
+        let of = |pointer: &str| object.get(pointer).clone();
+        let mut involved = json!({
+            "apiVersion": of("/apiVersion"), "kind": of("/kind"), "name": object.name(),
+            "uid": object.uid(), "resourceVersion": object.revision().to_string(),
+        });
+        if !object.namespace().is_empty()
+            && let Some(involved) = involved.as_object_mut()
+        {
+            involved.insert("namespace".to_owned(), object.namespace().into());
+        }
+        let (key, reason) = (object.key().to_string(), reason.to_owned());
+        Event { key, involved, kind, reason, message }
+    }
+
     /// Returns the namespace that the event is in: that of the object, or `default`.
     pub(crate) fn namespace(&self) -> &str {
         match split_key(&self.key).0 {

@@ -16,11 +16,11 @@ pub(crate) fn hash_of(template: &Value, collision_count: Option<i64>) -> String 
         let index = u32::from(digit) as usize % LETTERS.len();
         char::from(LETTERS.get(index).copied().unwrap_or_default())
     };
-    fnv1a(text.as_bytes()).to_string().chars().map(letter).collect()
+    number_of(&text).to_string().chars().map(letter).collect()
 }
 
-/// The 32-bit FNV-1a hash.
-fn fnv1a(bytes: &[u8]) -> u32 {
+/// Returns a number that stands for a text: its 32-bit FNV-1a hash.
+pub(crate) fn number_of(text: &str) -> u32 {
     let step = |hash: u32, byte: &u8| (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193);
-    bytes.iter().fold(0x811c_9dc5, step)
+    text.as_bytes().iter().fold(0x811c_9dc5, step)
 }

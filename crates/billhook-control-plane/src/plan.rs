@@ -23,6 +23,8 @@ pub(crate) enum Step {
     Requests(Vec<Request>, Next),
     /// Records an event, which may be lost.
     Event(Event),
+    /// Carries out plans, each to its end, then fails if one has.
+    All(Vec<Plan>),
     /// Ends the plan as a failure.
     Fail(String),
 }
@@ -34,6 +36,7 @@ impl fmt::Debug for Step {
         match self {
             Step::Requests(requests, _) => f.debug_list().entries(requests).finish(),
             Step::Event(event) => event.fmt(f),
+            Step::All(plans) => plans.fmt(f),
             Step::Fail(why) => write!(f, "Fail({why})"),
         }
     }
@@ -48,6 +51,11 @@ impl Plan {
     /// Returns whether it has no steps.
     pub(crate) fn is_nothing(&self) -> bool {
         self.steps.is_empty()
+    }
+
+    /// Returns whether it has no steps, and no time at which to look again.
+    fn is_idle(&self) -> bool {
+        self.is_nothing() && self.again.is_none()
     }
 
     /// Fails: nothing more is done, and the key is worked on again after a backoff.
@@ -80,6 +88,15 @@ impl Plan {
     ) -> Self {
         self.steps.push(Step::Requests(requests, Box::new(next)));
         self
+    }
+
+    /// Carries out plans, each to its end whatever becomes of the others; fails if one of them does.
+    pub(crate) fn all(plans: Vec<Plan>) -> Self {
+        let plans: Vec<Plan> = plans.into_iter().filter(|plan| !plan.is_idle()).collect();
+        match plans.is_empty() {
+            true => Plan::nothing(),
+            false => Plan { steps: vec![Step::All(plans)], again: None },
+        }
     }
 
     /// Records an event.

@@ -82,6 +82,17 @@ impl Request {
         Request::new(Method::PATCH, resource.path_of(key), MERGE_PATCH, patch)
     }
 
+    /// Changes what is at a path, by a strategic merge patch or by a JSON merge patch.
+    pub(crate) fn patch_at(path: &str, is_strategic: bool, patch: &Value) -> Self {
+        let content_type = if is_strategic { STRATEGIC_PATCH } else { MERGE_PATCH };
+        Request::new(Method::PATCH, path.to_owned(), content_type, patch)
+    }
+
+    /// Deletes the object at a path, with `DeleteOptions`.
+    pub(crate) fn delete_at(path: &str, options: &Value) -> Self {
+        Request::new(Method::DELETE, path.to_owned(), JSON, options)
+    }
+
     /// Applies a configuration, by force.
     pub fn apply(resource: &Resource, key: &str, manager: &str, configuration: &Value) -> Self {
         let path = format!("{}?fieldManager={manager}&force=true", resource.path_of(key));

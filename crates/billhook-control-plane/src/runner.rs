@@ -199,6 +199,16 @@ impl Runner {
                         self.send(index, request).await;
                     }
                 }
+                Step::All(plans) => {
+                    let mut failure = None;
+                    for plan in plans {
+                        match Box::pin(self.execute(index, key, plan)).await {
+                            Ok(next) => again = again.into_iter().chain(next).min(),
+                            Err(why) => failure = failure.or(Some(why)),
+                        }
+                    }
+                    steps.extend(failure.map(Step::Fail));
+                }
                 Step::Fail(why) => return Err(format!("{key}: {why}")),
             }
         }

@@ -45,6 +45,11 @@ impl Change {
         resource.is_in(&self.collection)
     }
 
+    /// Returns the name of the collection of the object.
+    pub(crate) fn collection(&self) -> &str {
+        self.collection.as_str()
+    }
+
     /// Returns the object after the change, or before it if it was deleted.
     pub fn object(&self) -> Option<&Arc<Object>> {
         self.after.as_ref().or(self.before.as_ref())
@@ -60,6 +65,11 @@ impl View {
     /// Returns an object by its key: `<namespace>/<name>`, or the name of an object of the cluster.
     pub fn get(&self, resource: &Resource, key: &str) -> Option<&Arc<Object>> {
         self.objects(resource)?.by_key.get(key)
+    }
+
+    /// Returns an object by the name of its collection and its key.
+    pub(crate) fn find(&self, collection: &str, key: &str) -> Option<&Arc<Object>> {
+        self.collections.get(collection)?.by_key.get(key)
     }
 
     /// Returns the objects of a namespace, by name.

@@ -1,4 +1,4 @@
-//! The controller against an API server in process: no cluster, no socket, nothing to clean up.
+//! The controller on a cluster in process: no other program, no socket, nothing to clean up.
 
 #![allow(
     clippy::allow_attributes,
@@ -8,15 +8,17 @@
 )]
 
 use std::collections::BTreeMap;
+use std::pin::pin;
 use std::time::Duration;
 
 use billhook_apiserver::Server;
+use billhook_control_plane::ControlPlane;
 use billhook_example_controller::{Leadership, Site, SiteSpec, run};
 use futures_util::StreamExt as _;
 use k8s_openapi::api::coordination::v1::Lease;
 use k8s_openapi::api::core::v1::ConfigMap;
 use k8s_openapi::api::events::v1::Event;
-use kube::api::{DeleteParams, DynamicObject, ListParams, Patch, PatchParams, PostParams};
+use kube::api::{DeleteParams, DynamicObject, Patch, PatchParams, PostParams};
 use kube::discovery::{Discovery, Scope};
 use kube::runtime::reflector::{self, ObjectRef};
 use kube::runtime::wait::{await_condition, conditions};
@@ -24,11 +26,14 @@ use kube::runtime::{WatchStreamExt as _, watcher};
 use kube::{Api, Client, CustomResourceExt as _, ResourceExt as _};
 use serde_json::json;
 
-/// A client of a new server that knows sites.
-fn client() -> Client {
+/// A client of a new cluster that knows sites.
+async fn client() -> Client {
     let definition = serde_json::to_value(Site::crd()).unwrap();
-    let server = Server::builder().definition(&definition).unwrap().build();
-    Client::new(server, "default")
+    let server = Server::builder().collect_garbage().definition(&definition).unwrap();
+    let plane = ControlPlane::builder().server(server).build().await;
+    let client = Client::new(plane.server().clone(), "default");
+    tokio::spawn(async move { plane.run().await });
+    client
 }
 
 fn site(pages: &[&str]) -> Site {
@@ -50,7 +55,7 @@ fn is_published(generation: i64) -> impl Fn(Option<&Site>) -> bool {
 
 #[tokio::test]
 async fn a_site_is_published_and_followed() {
-    let client = client();
+    let client = client().await;
     let sites = Api::<Site>::default_namespaced(client.clone());
     let children = Api::<ConfigMap>::default_namespaced(client.clone());
     tokio::spawn(run(client.clone()));
@@ -69,22 +74,14 @@ async fn a_site_is_published_and_followed() {
     assert_eq!(children.get("blog").await.unwrap().data, Some(changed));
 
     let events = Api::<Event>::default_namespaced(client.clone());
-    let is_recorded = async || {
-        let found = events.list(&ListParams::default()).await.unwrap().items;
-        let is_of = |event: &Event, note: &str| event.note.as_deref() == Some(note);
-        found.iter().any(|event| is_of(event, "the site has 2 pages"))
-    };
-    soon(async {
-        while !is_recorded().await {
-            tokio::task::yield_now().await;
-        }
-    })
-    .await;
+    let recorded = watcher(events, watcher::Config::default()).applied_objects();
+    let is_of_both = |event: &Event| event.note.as_deref() == Some("the site has 2 pages");
+    soon(recorded.any(async |event| event.is_ok_and(|event| is_of_both(&event)))).await;
 }
 
 #[tokio::test]
 async fn a_deleted_child_comes_back() {
-    let client = client();
+    let client = client().await;
     let sites = Api::<Site>::default_namespaced(client.clone());
     let children = Api::<ConfigMap>::default_namespaced(client.clone());
     tokio::spawn(run(client));
@@ -98,7 +95,7 @@ async fn a_deleted_child_comes_back() {
 
 #[tokio::test]
 async fn a_site_goes_with_its_child() {
-    let client = client();
+    let client = client().await;
     let sites = Api::<Site>::default_namespaced(client.clone());
     let children = Api::<ConfigMap>::default_namespaced(client.clone());
     tokio::spawn(run(client));
@@ -113,7 +110,7 @@ async fn a_site_goes_with_its_child() {
 /// The server validates as a cluster would: by the schema of the definition.
 #[tokio::test]
 async fn a_site_without_pages_is_refused() {
-    let sites = Api::<Site>::default_namespaced(client());
+    let sites = Api::<Site>::default_namespaced(client().await);
     let refused = sites.create(&PostParams::default(), &site(&[])).await.unwrap_err();
     let kube::Error::Api(status) = refused else { panic!("{refused}") };
     assert_eq!(status.code, 422);
@@ -122,7 +119,7 @@ async fn a_site_without_pages_is_refused() {
 
 #[tokio::test]
 async fn one_instance_leads() {
-    let client = client();
+    let client = client().await;
     let candidate = |name| Leadership::new(client.clone(), "sites", name, 3600);
     let (first, second) = (candidate("first"), candidate("second"));
     let (one, two) = tokio::join!(first.try_acquire(), second.try_acquire());
@@ -141,7 +138,7 @@ async fn one_instance_leads() {
 /// Clients that know no types find them by discovery.
 #[tokio::test]
 async fn sites_are_discovered() {
-    let client = client();
+    let client = client().await;
     let discovery = Discovery::new(client.clone()).run().await.unwrap();
     let group = discovery.get("example.com").unwrap();
     let (resource, capabilities) = group.recommended_kind("Site").unwrap();
@@ -154,19 +151,16 @@ async fn sites_are_discovered() {
 
 #[tokio::test]
 async fn a_reflector_keeps_up() {
-    let client = client();
+    let client = client().await;
     let sites = Api::<Site>::default_namespaced(client);
     let (store, writer) = reflector::store();
     let stream = watcher(sites.clone(), watcher::Config::default());
-    let stream = stream.default_backoff().reflect(writer).applied_objects();
-    tokio::spawn(stream.for_each(|_| std::future::ready(())));
-    soon(store.wait_until_ready()).await.unwrap();
+    let mut stream = pin!(stream.default_backoff().reflect(writer).applied_objects());
     sites.create(&PostParams::default(), &site(&["home"])).await.unwrap();
-    let wanted = ObjectRef::new("blog").within("default");
-    soon(async {
-        while store.get(&wanted).is_none() {
-            tokio::task::yield_now().await;
-        }
-    })
-    .await;
+    soon(stream.next()).await.unwrap().unwrap();
+    let change = json!({"spec": {"language": "fr"}});
+    sites.patch("blog", &PatchParams::default(), &Patch::Merge(&change)).await.unwrap();
+    soon(stream.next()).await.unwrap().unwrap();
+    let kept = store.get(&ObjectRef::new("blog").within("default")).unwrap();
+    assert_eq!(kept.spec.language, "fr");
 }

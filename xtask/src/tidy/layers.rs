@@ -81,6 +81,7 @@ fn check_package(name: &str, package: &Value, problems: &mut Vec<String>) {
         "billhook-benches",
         "billhook-examples",
         "billhook-example-controller",
+        "billhook-example-operator",
     ]
     .contains(&name);
     let Some(own) = place(name) else {

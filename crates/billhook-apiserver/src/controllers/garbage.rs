@@ -97,7 +97,10 @@ impl Round<'_> {
     /// Does what is to be done; false if that is nothing.
     async fn run(mut self, touched: BTreeSet<Place>) -> bool {
         let mut is_changed = false;
-        for place in touched {
+        // Dependents see their owners wait before these do so no longer.
+        let (owners, others): (Vec<Place>, Vec<Place>) =
+            touched.into_iter().partition(|place| self.is_going(place));
+        for place in others.into_iter().chain(owners) {
             let Some(linked) = self.server.links().get(&place).cloned() else { continue };
             let Some(resource) = self.catalog.of_collection(&place.0) else { continue };
             let Ok(version) = resource.definition.storage() else { continue };
@@ -122,6 +125,13 @@ impl Round<'_> {
         is_changed
     }
 
+    /// Whether an object waits for its dependents or lets go of them.
+    fn is_going(&self, place: &Place) -> bool {
+        let links = self.server.links();
+        let part = links.get(place).map(|linked| Owner::of(&linked.metadata));
+        matches!(part, Some(Owner::Waiting | Owner::Orphaning))
+    }
+
     fn step(&mut self, linked: &Linked) -> Option<Step> {
         let metadata = &linked.metadata;
         let uid = metadata.uid.as_str();
@@ -137,64 +147,77 @@ impl Round<'_> {
     }
 
     /// A dependent loses the owners that let go of it or, if it has others, are going; without any
-    /// it is deleted.
+    /// it is deleted, unless it is being deleted already.
     fn step_of_dependent(&mut self, metadata: &ObjectMeta) -> Option<Step> {
         let references = &metadata.owner_references;
-        let owners: Vec<Owner> =
+        let owners: Vec<Option<Owner>> =
             references.iter().map(|it| self.owner(&metadata.namespace, it)).collect();
         let keep = |kept: &dyn Fn(Owner) -> bool| {
-            let all = references.iter().zip(&owners).filter(|(_, owner)| kept(**owner));
+            let all = references.iter().zip(&owners).filter(|(_, owner)| owner.is_none_or(kept));
             let kept: Vec<Value> = all.map(|(it, _)| to_value(it).into_inner()).collect();
-            Step::patch(json!({"metadata": {"ownerReferences": kept}}))
+            Step::references(&kept)
         };
-        if owners.contains(&Owner::Orphaning) {
+        if owners.contains(&Some(Owner::Orphaning)) {
             return Some(keep(&|owner| owner != Owner::Orphaning));
         }
-        if owners.iter().all(|owner| *owner == Owner::Solid) {
+        let are_known = owners.iter().all(Option::is_some);
+        let are_solid = owners.iter().all(|owner| *owner == Some(Owner::Solid));
+        if !metadata.deletion_timestamp.is_zero() || !are_known || are_solid {
             return None;
         }
-        if owners.contains(&Owner::Solid) {
+        if owners.contains(&Some(Owner::Solid)) {
             return Some(keep(&|owner| owner == Owner::Solid));
         }
-        if !metadata.deletion_timestamp.is_zero() {
-            return None;
-        }
-        let is_waited_for =
-            owners.contains(&Owner::Waiting) && self.server.links().is_owner(&metadata.uid);
-        Some(Step::delete(match () {
-            () if is_waited_for || has_finalizer(metadata, FOREGROUND_FINALIZER) => "Foreground",
-            () if has_finalizer(metadata, ORPHAN_FINALIZER) => "Orphan",
-            () => "Background",
-        }))
+        let is_waited_for = owners.contains(&Some(Owner::Waiting));
+        Some(self.deletion(metadata, is_waited_for))
     }
 
-    /// Finds the owner that a dependent in a namespace names.
-    fn owner(&mut self, namespace: &str, reference: &OwnerReference) -> Owner {
-        let (group, _) = split_api_version(&reference.api_version);
-        let Some(resource) = self.catalog.of_kind(group, &reference.kind) else {
-            return Owner::Solid;
-        };
+    /// Deletes a dependent. One that an owner waits for waits for its own dependents; if one of these
+    /// waits as well, it may wait for this one, which therefore first ceases to block its owners.
+    fn deletion(&self, metadata: &ObjectMeta, is_waited_for: bool) -> Step {
+        let links = self.server.links();
+        let waits = is_waited_for && links.is_owner(&metadata.uid);
+        let blocks = |it: &OwnerReference| it.block_owner_deletion == Some(true);
+        if waits
+            && links.has_waiting_dependent(&metadata.uid)
+            && metadata.owner_references.iter().any(blocks)
+        {
+            let unblocked = metadata.owner_references.iter().cloned().map(|mut reference| {
+                reference.block_owner_deletion = Some(false);
+                to_value(&reference).into_inner()
+            });
+            return Step::references(&unblocked.collect::<Vec<_>>());
+        }
+        Step::delete(match () {
+            () if waits || has_finalizer(metadata, FOREGROUND_FINALIZER) => "Foreground",
+            () if has_finalizer(metadata, ORPHAN_FINALIZER) => "Orphan",
+            () => "Background",
+        })
+    }
+
+    /// Finds the owner that a dependent in a namespace names; `None` if that cannot be known, and so
+    /// nothing may be done.
+    fn owner(&mut self, namespace: &str, reference: &OwnerReference) -> Option<Owner> {
+        let (group, version) = split_api_version(&reference.api_version);
+        let resource = self.catalog.of_kind(group, &reference.kind)?;
+        resource.definition.served(version).ok()?;
         let namespace = match (resource.definition.scope(), namespace) {
             (Scope::Cluster, _) => "",
             // An object of the cluster cannot have such an owner.
-            (Scope::Namespaced, "") => return Owner::Solid,
+            (Scope::Namespaced, "") => return None,
             (Scope::Namespaced, namespace) => namespace,
         };
         let key = object_key(namespace, &reference.name);
         let Some(found) = self.server.storage.get(&resource.collection, &key) else {
-            return Owner::Gone;
+            return Some(Owner::Gone);
         };
         let read = self.read.entry(found.modified).or_insert_with(|| {
             let metadata = metadata(&found)?;
             let owner = Owner::of(&metadata);
             Some((metadata.uid, owner))
         });
-        match read {
-            Some((uid, owner)) if *uid == reference.uid => *owner,
-            Some(_) => Owner::Gone,
-            // Nothing is deleted because of an owner that cannot be read.
-            None => Owner::Solid,
-        }
+        let (uid, owner) = read.as_ref()?;
+        Some(if *uid == reference.uid { *owner } else { Owner::Gone })
     }
 }
 
@@ -211,6 +234,10 @@ impl Step {
 
     fn patch(patch: Value) -> Self {
         Step { policy: None, patch }
+    }
+
+    fn references(references: &[Value]) -> Self {
+        Step::patch(json!({"metadata": {"ownerReferences": references}}))
     }
 
     fn without_finalizer(metadata: &ObjectMeta, name: &str) -> Self {

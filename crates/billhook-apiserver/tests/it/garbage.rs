@@ -183,3 +183,53 @@ async fn a_namespace_goes_when_the_last_owner_in_it_need_not_wait() {
     assert_eq!(get(&server, &format!("{maps}/owner")).await, None);
     assert_eq!(get(&server, space).await, None);
 }
+
+/// CP-14: objects that wait for each other in a circle all go.
+#[tokio::test]
+async fn circles_go() {
+    for (length, policy) in
+        [2, 3].into_iter().flat_map(|it| [(it, "Background"), (it, "Foreground")])
+    {
+        let server = server();
+        let first = create(&server, MAPS, "m0", json!({})).await;
+        let mut last = first.clone();
+        for index in 1..length {
+            let owner = owned(&[&blocking(&last)]);
+            last = create(&server, MAPS, &format!("m{index}"), owner).await;
+        }
+        let merge = [("content-type", "application/merge-patch+json")];
+        let patch = json!({"metadata": owned(&[&blocking(&last)])}).to_string();
+        call(&server, Method::PATCH, &format!("{MAPS}/m0"), &merge, &patch).await;
+        delete(&server, &format!("{MAPS}/m0"), policy).await;
+        for index in 0..length {
+            let left = get(&server, &format!("{MAPS}/m{index}")).await;
+            assert_eq!(left, None, "{length} {policy}");
+        }
+    }
+}
+
+/// CP-11, CP-16: an object that is being deleted keeps its references, and so does one of whose owners
+/// one cannot be known.
+#[tokio::test]
+async fn references_stay_where_nothing_may_be_done() {
+    let unknown = |api_version: &str, kind: &str| json!({"apiVersion": api_version, "kind": kind, "name": "n", "uid": "u"});
+    for (finalizers, other, is_deleted) in [
+        (json!(["example.com/f"]), None, true),
+        (json!([]), Some(unknown("other.com/v1", "Bar")), false),
+        (json!([]), Some(unknown("v9", "ConfigMap")), false),
+    ] {
+        let server = server();
+        let owner = create(&server, FOOS, "owner", json!({})).await;
+        let second = create(&server, FOOS, "second", json!({})).await;
+        let owners = [Some(owner), Some(second), other].into_iter().flatten();
+        let owners: Vec<Value> = owners.collect();
+        let metadata = json!({"ownerReferences": owners, "finalizers": finalizers});
+        create(&server, MAPS, "child", metadata).await;
+        if is_deleted {
+            delete(&server, &format!("{MAPS}/child"), "Background").await;
+        }
+        delete(&server, &format!("{FOOS}/owner"), "Background").await;
+        let child = get(&server, &format!("{MAPS}/child")).await.unwrap();
+        assert_eq!(child["metadata"]["ownerReferences"], json!(owners));
+    }
+}

@@ -22,6 +22,7 @@ mod conversion;
 mod definitions;
 mod discovery;
 mod garbage;
+mod garbage_tables;
 mod hostile;
 mod initial_objects;
 mod kinds;

@@ -1,16 +1,17 @@
 //! The controllers of `billhook serve`.
 
 use billhook_control_plane::controllers::Selection;
-use billhook_control_plane::simulation::Rule;
+use billhook_control_plane::simulation::{Rule, Stage};
 
 use super::Serve;
+use crate::controllers::Simulation;
 use crate::input::{Document, readable_documents};
 use crate::problem::{Place, Problem};
 
-/// The controllers that run, and the rules of the simulation.
+/// The controllers that run, and what they simulate.
 pub(super) struct Controllers {
     pub(super) selection: Selection,
-    pub(super) rules: Vec<Rule>,
+    pub(super) simulation: Simulation,
 }
 
 impl Controllers {
@@ -24,17 +25,27 @@ impl Controllers {
         if let Some(problem) = problems.into_iter().next() {
             return Err(Box::new(problem));
         }
-        let mut rules = Vec::new();
+        let mut simulation = Simulation::default();
         for document in &documents {
-            rules.extend(read_rules(document)?);
+            match Stage::is_meant(&document.value) {
+                true => simulation.stages.push(read_stage(document)?),
+                false => simulation.rules.extend(read_rules(document)?),
+            }
         }
-        if !rules.is_empty() && !selection.has_nodes() {
-            let message = "rules are for simulated nodes, and there are none";
+        let is_empty = simulation.rules.is_empty() && simulation.stages.is_empty();
+        if !is_empty && !selection.has_nodes() {
+            let message = "rules and stages are for simulated nodes, and there are none";
             return Err(Problem::unusable(Place::file("--simulate"), message)
                 .help("give --controllers all, or --controllers nodes"));
         }
-        Ok(Controllers { selection, rules })
+        Ok(Controllers { selection, simulation })
     }
+}
+
+/// Reads a stage of kwok.
+fn read_stage(document: &Document) -> Result<Stage, Box<Problem>> {
+    let stage = Stage::from_value(&document.value);
+    stage.map_err(|error| Problem::unusable(document.place.clone(), error.to_string()))
 }
 
 /// Reads the rules of a document.

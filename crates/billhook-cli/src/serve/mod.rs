@@ -122,8 +122,8 @@ async fn serve(command: &Serve) -> Result<(), Failure> {
         Signals::new().map_err(|error| Problem::io(Place::file("signals"), &error))?;
     let ready = format!("ready: {url} ({objects} objects)\n");
     report::write(&ready).map_err(|error| Problem::io(Place::file("standard output"), &error))?;
-    let Controllers { selection, rules } = controllers;
-    controllers::run(server.clone(), &selection, rules, authority.as_deref()).await;
+    let Controllers { selection, simulation } = controllers;
+    controllers::run(server.clone(), &selection, simulation, authority.as_deref()).await;
     listener.run(server.clone(), &mut signals).await;
     if let Some(file) = &command.record_rbac {
         let roles = roles::of(&server.used_permissions());

@@ -101,7 +101,13 @@ async fn serve(options: &Options) -> Result<(), String> {
     let listener = listen(address).map_err(|error| {
         format!("failed to create listener: failed to listen on {address}: {error}")
     })?;
-    controllers::run(server.clone(), &options.controllers, Vec::new(), None).await;
+    controllers::run(
+        server.clone(),
+        &options.controllers,
+        controllers::Simulation::default(),
+        None,
+    )
+    .await;
     log::line(&format!("billhook: serving Kubernetes {} on {address}", options.kubernetes));
     let listener = Listener::new(listener, Some(tls), clients, users, MAX_CONNECTIONS);
     listener.run(server, &mut signals).await;

@@ -19,6 +19,7 @@ mod deployments;
 mod disruption_budgets;
 mod endpoints;
 mod event_expiry;
+mod foreign_owners;
 mod jobs;
 mod nodes;
 mod quotas;
@@ -44,6 +45,7 @@ use self::deployments::Deployments;
 use self::disruption_budgets::DisruptionBudgets;
 use self::endpoints::{EndpointSlices, Endpoints, Mirroring};
 use self::event_expiry::EventExpiry;
+use self::foreign_owners::ForeignOwners;
 use self::jobs::{Jobs, OrphanPods};
 use self::nodes::{NodeTaints, NodeTtl, PodGarbage, SilentNodes, TaintEviction, UnreadyNodes};
 use self::quotas::Quotas;
@@ -74,6 +76,7 @@ pub fn all() -> Vec<Arc<dyn Controller>> {
         Arc::new(EndpointSlices::default()),
         Arc::new(Endpoints::default()),
         Arc::new(EventExpiry),
+        Arc::new(ForeignOwners::default()),
         Arc::new(Jobs::default()),
         Arc::new(Mirroring),
         Arc::new(NodeTaints),

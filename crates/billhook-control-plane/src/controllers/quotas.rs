@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use billhook_apimachinery::Quantity;
-use billhook_kinds::{QuotaSubject, is_quota_resource};
+use billhook_kinds::{Kind, QuotaSubject, is_quota_resource};
 use serde_json::{Map, Value, json};
 
 use crate::account::Account;
@@ -15,7 +15,7 @@ use crate::object::Object;
 use crate::plan::Plan;
 use crate::pods::is_terminal;
 use crate::request::Request;
-use crate::resource::{PODS, QUOTAS, Resource};
+use crate::resource::{DEFINITIONS, PODS, QUOTAS, Resource};
 use crate::view::{Change, View};
 
 /// How often usage is counted though nothing seems to change it.
@@ -47,6 +47,10 @@ impl Controller for Quotas {
         if keys.add_changed(change, &QUOTAS) {
             return;
         }
+        if change.is_of(&DEFINITIONS) {
+            view.all(&QUOTAS).for_each(|quota| keys.add(quota.key()));
+            return;
+        }
         let has_ended = |pod: &Object| change.is_of(&PODS) && is_terminal(pod);
         let is_counted_less = change.after.as_ref().is_none_or(|after| has_ended(after));
         let Some(object) = change.object().filter(|_| is_counted_less) else { return };
@@ -70,10 +74,11 @@ impl Controller for Quotas {
     }
 }
 
-/// Returns how much of what a quota limits the objects of its namespace use.
+/// Returns how much of what a quota limits the objects of its namespace use. What cannot be counted
+/// stays as it was.
 fn used(quota: &Object, view: &View) -> Map<String, Value> {
-    let names = quota.get("/spec/hard").as_object().into_iter().flat_map(Map::keys);
-    let counted = names.filter(|name| is_quota_resource(name));
+    let names = || quota.get("/spec/hard").as_object().into_iter().flat_map(Map::keys);
+    let counted = names().filter(|name| is_counted(name, view));
     let mut sums: BTreeMap<String, Quantity> =
         counted.map(|name| (name.clone(), Quantity::from(0))).collect();
     for (group, plural, object) in view.in_namespace(quota.namespace()) {
@@ -86,5 +91,24 @@ fn used(quota: &Object, view: &View) -> Map<String, Value> {
             }
         }
     }
-    sums.into_iter().map(|(name, sum)| (name, sum.to_string().into())).collect()
+    let before = |name: &String| quota.get("/status/used").get(name).cloned();
+    let amount = |name: &String| sums.get(name).map(|sum| sum.to_string().into());
+    names()
+        .filter_map(|name| Some((name.clone(), amount(name).or_else(|| before(name))?)))
+        .collect()
+}
+
+/// Returns whether a name in a quota is one of a resource that can be counted: one of a namespace that is
+/// known. Events are not counted.
+fn is_counted(name: &str, view: &View) -> bool {
+    let Some(resource) = name.strip_prefix("count/") else { return is_quota_resource(name) };
+    let (plural, group) = resource.split_once('.').unwrap_or((resource, ""));
+    let is_meant = |kind: &&Kind| (kind.plural, kind.group) == (plural, group);
+    match Kind::all().iter().filter(|kind| kind.is_stored()).find(is_meant) {
+        Some(kind) => kind.is_namespaced && plural != "events",
+        None => {
+            let definition = view.get(&DEFINITIONS, resource);
+            definition.is_some_and(|it| it.text("/spec/scope") == "Namespaced")
+        }
+    }
 }

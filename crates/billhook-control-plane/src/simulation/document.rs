@@ -96,7 +96,7 @@ impl Rule {
 }
 
 /// Reads a time: a whole number and a unit.
-fn duration(text: &str) -> Option<Duration> {
+pub(super) fn duration(text: &str) -> Option<Duration> {
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let number: u64 = digits.parse().ok()?;
     let seconds = |factor: u64| Some(Duration::from_secs(number.checked_mul(factor)?));

@@ -9,6 +9,7 @@ mod rule;
 mod rules;
 mod scheduler;
 mod script;
+mod stages;
 mod status;
 
 pub use self::document::RuleError;
@@ -18,3 +19,5 @@ pub use self::rule::{Pods, Rule};
 pub(crate) use self::rules::Simulation;
 pub(crate) use self::scheduler::Scheduler;
 pub use self::script::{ContainerScript, End, Exit, Script, Unready};
+pub(crate) use self::stages::Stages;
+pub use self::stages::{Stage, StageError};

@@ -12,7 +12,7 @@ use crate::object::Object;
 
 /// The address of a pod.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Address(Ipv4Addr);
+pub(super) struct Address(pub(super) Ipv4Addr);
 
 /// The address before that of the first pod.
 const FIRST: u32 = u32::from_be_bytes([10, 244, 0, 0]);
@@ -27,7 +27,7 @@ impl Address {
 }
 
 /// The address of all nodes.
-const HOST: &str = "10.0.0.1";
+pub(super) const HOST: &str = "10.0.0.1";
 const EVICTED: &str = "The node was low on resource: memory. ";
 const DEADLINE: &str = "Pod was active on the node longer than the specified deadline";
 

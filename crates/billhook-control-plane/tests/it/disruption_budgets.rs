@@ -111,17 +111,33 @@ spec: {{containers: [{{name: c, image: i}}]}}
         assert_eq!(status["expectedPods"], 3);
         assert_eq!(status["desiredHealthy"], 2);
     });
-    run(async |plane| {
-        let node = request(plane, "GET", "/api/v1/nodes/node-0", "").await;
-        let uid = node["metadata"]["uid"].as_str().unwrap();
-        create(plane, &pod("Node", "v1", "node-0", uid)).await;
-        create(plane, &budget("maxUnavailable: 1")).await;
-        let status = status(plane).await;
-        assert_eq!(status["disruptionsAllowed"], 0);
-        assert_eq!(status["conditions"][0]["reason"], "SyncFailed");
-        let reasons = column(plane, "/api/v1/namespaces/default/events", "/reason").await;
-        assert!(reasons.contains(&"CalculateExpectedPodCountFailed".to_owned()), "{reasons:?}");
-    });
+    for (kind, version, why) in [
+        ("Node", "v1", "nodes does not implement the scale subresource"),
+        ("Job", "batch/v9", "jobs.batch does not implement the scale subresource"),
+        (
+            "Nothing",
+            "example.com/v1",
+            "no matches for kind \"Nothing\" in version \"example.com/v1\"",
+        ),
+    ] {
+        run(async |plane| {
+            let node = request(plane, "GET", "/api/v1/nodes/node-0", "").await;
+            let uid = node["metadata"]["uid"].as_str().unwrap();
+            create(plane, &pod(kind, version, "node-0", uid)).await;
+            create(plane, &budget("maxUnavailable: 1")).await;
+            let status = status(plane).await;
+            assert_eq!(status["disruptionsAllowed"], 0);
+            assert_eq!(status["observedGeneration"], Value::Null);
+            let condition = &status["conditions"][0];
+            assert_eq!(
+                (&condition["reason"], &condition["message"]),
+                (&json!("SyncFailed"), &json!(why))
+            );
+            let reasons = column(plane, "/api/v1/namespaces/default/events", "/reason").await;
+            let failures = reasons.iter().filter(|it| *it == "CalculateExpectedPodCountFailed");
+            assert_eq!(failures.count(), 1, "{reasons:?}");
+        });
+    }
 }
 
 /// CP-80, CP-81: an evicted pod that is not deleted counts again after two minutes.

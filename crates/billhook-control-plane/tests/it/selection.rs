@@ -15,7 +15,8 @@ fn names_select_controllers() {
     assert!(all.has_nodes() && all.collects_garbage() && all.has_namespace_controller());
     assert!(all.publishes_certificate());
     let some = Selection::parse(["gc", "namespaces", "replicaset-controller"]).unwrap();
-    assert_eq!(names(&some), ["replicaset-controller"]);
+    // The server collects; a controller writes the events about it.
+    assert_eq!(names(&some), ["garbage-collector-controller", "replicaset-controller"]);
     assert!(some.collects_garbage() && some.ends_namespaces());
     assert!(!some.has_namespace_controller() && !some.has_nodes());
     let without = Selection::parse(["*", "-nodes", "-gc", "-deployment-controller"]).unwrap();

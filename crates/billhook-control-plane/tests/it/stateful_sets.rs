@@ -198,3 +198,26 @@ fn claims_are_tied_to_the_set() {
         });
     }
 }
+
+/// CP-53: pods are created in batches that double; all of the batch in which one fails are tried.
+#[test]
+fn parallel_pods_start_slowly() {
+    const QUOTA: &str = "
+apiVersion: v1
+kind: ResourceQuota
+metadata: {name: q, namespace: default}
+spec: {hard: {pods: '1'}}
+";
+    run(async |plane| {
+        create(plane, QUOTA).await;
+        create(plane, &stateful_set("  podManagementPolicy: Parallel").replace('3', "4")).await;
+        let events = "/api/v1/namespaces/default/events";
+        let messages = column(plane, events, "/message").await;
+        let has = |text: &str| messages.iter().any(|message| message.starts_with(text));
+        assert!(has("Create Pod db-0 in StatefulSet db successful"), "{messages:?}");
+        for (pod, is_tried) in [("db-1", true), ("db-2", true), ("db-3", false)] {
+            let text = format!("Create Pod {pod} in StatefulSet db failed error: ");
+            assert_eq!(has(&text), is_tried, "{messages:?}");
+        }
+    });
+}

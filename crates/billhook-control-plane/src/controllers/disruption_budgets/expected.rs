@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use crate::object::Object;
 use crate::resource::{DEPLOYMENTS, REPLICA_SETS};
+use crate::scale::ScaleTarget;
 use crate::view::View;
 
 /// The wish of a budget.
@@ -63,8 +64,8 @@ fn share_of(wanted: &Value, total: i64) -> i64 {
 /// The controllers of pods.
 #[derive(Debug, Default)]
 pub(super) struct Controllers {
-    /// References to them, each once.
-    pub(super) references: Vec<Value>,
+    /// References to them, each once, and the name of a pod that has each.
+    pub(super) references: Vec<(Value, String)>,
     /// The names of the pods that have none.
     pub(super) unmanaged: Vec<String>,
 }
@@ -86,14 +87,29 @@ pub(super) fn controllers(view: &View, pods: &[Arc<Object>]) -> Controllers {
             reference = of_deployment;
         }
         if uids.insert(reference.get("uid").and_then(Value::as_str)) {
-            found.references.push(reference.clone());
+            found.references.push((reference.clone(), pod.name().to_owned()));
         }
     }
     found
 }
 
-/// Says that the resource of a controller cannot be scaled.
-pub(super) fn has_no_scale(reference: &Value) -> String {
+/// Finds the scale of a controller.
+///
+/// # Errors
+///
+/// Why it has none.
+pub(super) fn scale(
+    view: &View,
+    namespace: &str,
+    reference: &Value,
+) -> Result<ScaleTarget, String> {
     let text = |name: &str| reference.get(name).and_then(Value::as_str).unwrap_or_default();
-    format!("{} {} does not implement the scale subresource", text("apiVersion"), text("kind"))
+    let Some(target) = ScaleTarget::of_reference(view, namespace, reference) else {
+        let (kind, version) = (text("kind"), text("apiVersion"));
+        return Err(format!("no matches for kind \"{kind}\" in version \"{version}\""));
+    };
+    match target.is_scalable {
+        true => Ok(target),
+        false => Err(format!("{} does not implement the scale subresource", target.resource)),
+    }
 }

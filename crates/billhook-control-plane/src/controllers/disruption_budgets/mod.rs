@@ -14,9 +14,8 @@ use crate::event::Event;
 use crate::object::Object;
 use crate::ownership::selector_of;
 use crate::plan::Plan;
-use crate::request::{Outcome, Request};
+use crate::request::Request;
 use crate::resource::{DISRUPTION_BUDGETS, PODS, Resource};
-use crate::scale::ScaleTarget;
 use crate::view::{Change, View};
 
 #[derive(Debug)]
@@ -99,17 +98,24 @@ fn count_replicas(
         plan = plan.event(Event::warning(&DISRUPTION_BUDGETS, budget, "UnmanagedPods", message));
     }
     let mut scales = Vec::new();
-    for reference in &of_pods.references {
-        match ScaleTarget::of_reference(view, budget.namespace(), reference) {
-            Some(target) => scales.push(target),
-            None => return plan.and(failed(budget, &expected::has_no_scale(reference), now)),
+    for (reference, pod) in of_pods.references {
+        match expected::scale(view, budget.namespace(), &reference) {
+            Ok(target) => scales.push((target, pod)),
+            Err(why) => return plan.and(failed(budget, &why, now)),
         }
     }
     let budget = Arc::clone(budget);
-    let requests = scales.iter().map(|scale| Request::read(&scale.path)).collect();
+    let requests = scales.iter().map(|(scale, _)| Request::read(&scale.path)).collect();
     plan.then(requests, move |outcomes| {
-        if let Some(failure) = outcomes.iter().find_map(Outcome::failure) {
-            return failed(&budget, &failure.message, now);
+        for (outcome, (_, pod)) in outcomes.iter().zip(&scales) {
+            match outcome.failure() {
+                Some(_) if outcome.code() == 404 => {
+                    let why = format!("found no controllers for pod \"{pod}\"");
+                    return failed(&budget, &why, now);
+                }
+                Some(failure) => return failed(&budget, &failure.message, now),
+                None => {}
+            }
         }
         let sizes = outcomes.iter().map(|it| it.object());
         let size = |scale: serde_json::Value| scale.pointer("/spec/replicas")?.as_i64();

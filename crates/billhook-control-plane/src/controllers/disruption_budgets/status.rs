@@ -69,10 +69,12 @@ pub(super) fn write(
         0 => ("False", "InsufficientPods"),
         _ => ("True", "SufficientPods"),
     };
+    let observed = budget.get("/metadata/generation");
+    let conditions = conditions(budget, [status, reason, ""], observed, now);
     let mut written = json!({
-        "observedGeneration": budget.get("/metadata/generation"),
+        "observedGeneration": observed,
         "disruptionsAllowed": allowed, "currentHealthy": healthy, "desiredHealthy": desired,
-        "expectedPods": expected, "conditions": conditions(budget, [status, reason, ""], now),
+        "expectedPods": expected, "conditions": conditions,
     });
     if !disrupted.pods.is_empty() {
         set(&mut written, &["disruptedPods"], disrupted.pods.clone().into());
@@ -80,19 +82,18 @@ pub(super) fn write(
     put(budget, written)
 }
 
-/// Allows no disruption because it is not known how many there may be, and fails.
+/// Allows no disruption because it is not known how many there may be. What was observed stays.
 pub(super) fn failed(budget: &Object, why: &str, now: Timestamp) -> Plan {
     let mut status = budget.get("/status").clone();
     set(&mut status, &["disruptionsAllowed"], 0.into());
-    set(&mut status, &["observedGeneration"], budget.get("/metadata/generation").clone());
-    let conditions = conditions(budget, ["False", "SyncFailed", why], now);
+    let observed = budget.get("/status/observedGeneration");
+    let conditions = conditions(budget, ["False", "SyncFailed", why], observed, now);
     set(&mut status, &["conditions"], conditions.into());
     let reason = "CalculateExpectedPodCountFailed";
     let message = format!("Failed to calculate the number of expected pods: {why}");
     Plan::nothing()
         .event(Event::warning(&DISRUPTION_BUDGETS, budget, reason, message))
         .and(put(budget, status))
-        .and(Plan::failure(why))
 }
 
 fn put(budget: &Object, status: Value) -> Plan {
@@ -105,13 +106,19 @@ fn put(budget: &Object, status: Value) -> Plan {
     Plan::nothing().request(Request::update_in(&DISRUPTION_BUDGETS, key, "status", &changed))
 }
 
-fn conditions(budget: &Object, [status, reason, message]: [&str; 3], now: Timestamp) -> Vec<Value> {
+fn conditions(
+    budget: &Object,
+    [status, reason, message]: [&str; 3],
+    observed: &Value,
+    now: Timestamp,
+) -> Vec<Value> {
     let kind = "DisruptionAllowed";
     let mut conditions = budget.list("/status/conditions").to_vec();
     set_condition(&mut conditions, [kind, status, reason, message], now);
     let is_of_kind = |it: &&mut Value| it.get("type").is_some_and(|it| it == kind);
-    if let Some(condition) = conditions.iter_mut().find(is_of_kind) {
-        set(condition, &["observedGeneration"], budget.get("/metadata/generation").clone());
+    if let Some(condition) = conditions.iter_mut().find(is_of_kind).filter(|_| !observed.is_null())
+    {
+        set(condition, &["observedGeneration"], observed.clone());
     }
     conditions
 }

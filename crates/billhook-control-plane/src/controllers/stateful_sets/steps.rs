@@ -27,26 +27,60 @@ enum Step {
     Stop(Plan),
 }
 
+/// Steps that are taken, and whether they keep those after them from being taken.
+#[derive(Default)]
+struct Taken {
+    plan: Plan,
+    has_stopped: bool,
+}
+
+/// Takes one step after the other, until one stops the rest.
+fn in_order(steps: &mut dyn Iterator<Item = Step>) -> Taken {
+    let (mut taken, mut count) = (Taken::default(), 0_usize);
+    while !taken.has_stopped
+        && let Some(step) = steps.next()
+    {
+        let (next, stops) = match step {
+            Step::Go(next) => (next, false),
+            Step::Stop(next) => (next, true),
+        };
+        count = count.saturating_add(usize::from(!next.is_nothing()));
+        taken.plan = taken.plan.and(next);
+        taken.has_stopped = stops || count >= BURST;
+    }
+    taken
+}
+
+/// Takes steps in batches of 1, 2, 4, 8 …; the batch in which one fails is the last.
+fn in_batches(steps: &mut dyn Iterator<Item = Step>) -> Taken {
+    let (mut taken, mut count, mut size) = (Taken::default(), 0_usize, 1_usize);
+    let mut plans = steps.map(|step| match step {
+        Step::Go(next) | Step::Stop(next) => next,
+    });
+    while !taken.has_stopped {
+        let batch: Vec<Plan> = plans.by_ref().take(size).collect();
+        if batch.is_empty() {
+            break;
+        }
+        count = count.saturating_add(batch.iter().filter(|plan| !plan.is_nothing()).count());
+        taken.plan = taken.plan.and(Plan::all(batch));
+        taken.has_stopped = count >= BURST;
+        size = size.saturating_mul(2);
+    }
+    taken
+}
+
 impl Sync<'_> {
     /// Returns the next steps: first of the pods that are wanted, then of the surplus, then of the update.
     pub(super) fn act(&self) -> Plan {
-        let is_ordered = self.is_ordered();
-        let wanted = (self.start..self.end).map(|ordinal| self.wanted(ordinal));
-        let mut plan = self.surplus_claims();
-        let (mut count, mut has_stopped) = (0_usize, false);
-        for step in wanted.chain(self.surplus()) {
-            let (next, stops) = match step {
-                Step::Go(next) => (next, false),
-                Step::Stop(next) => (next, true),
-            };
-            count = count.saturating_add(usize::from(!next.is_nothing()));
-            plan = plan.and(next);
-            has_stopped = (stops && is_ordered) || count >= BURST;
-            if has_stopped {
-                break;
-            }
+        let take = if self.is_ordered() { in_order } else { in_batches };
+        let wanted = take(&mut (self.start..self.end).map(|ordinal| self.wanted(ordinal)));
+        if wanted.has_stopped {
+            return wanted.plan;
         }
-        if has_stopped { plan } else { plan.and(self.roll()) }
+        let surplus = take(&mut self.surplus());
+        let plan = wanted.plan.and(self.surplus_claims()).and(surplus.plan);
+        if surplus.has_stopped { plan } else { plan.and(self.roll()) }
     }
 
     fn claims(&self, ordinal: Ordinal) -> Claims<'_> {

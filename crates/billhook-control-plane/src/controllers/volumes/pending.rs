@@ -45,7 +45,10 @@ pub(super) fn pending(claim: &Arc<Object>, view: &View, of_claim: Option<&Arc<Ob
         return again.and(wait_for_consumer(claim, view));
     }
     match class.text("/provisioner") {
-        NONE => again,
+        NONE => {
+            let message = format!("no volume plugin matched name: {NONE}");
+            again.event(Event::warning(&CLAIMS, claim, "ProvisioningFailed", message))
+        }
         provisioner => again.and(wait_for_provisioner(claim, provisioner)),
     }
 }

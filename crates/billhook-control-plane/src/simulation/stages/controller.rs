@@ -1,0 +1,285 @@
+//! The controller that enters stages (CP-110).
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use billhook_apimachinery::UserInfo;
+use billhook_kinds::Kind;
+use serde_json::{Map, Value, json};
+
+use super::path::text_of;
+use super::template::Surroundings;
+use super::{Delay, Finalizers, Patch, Stage};
+use crate::account::Account;
+use crate::clock::Timestamp;
+use crate::controller::{Controller, Keys};
+use crate::event::Event;
+use crate::hash::number_of;
+use crate::object::Object;
+use crate::plan::Plan;
+use crate::request::Request;
+use crate::resource::{NODES, Resource, split_key};
+use crate::simulation::document::duration;
+use crate::simulation::status::{Address, HOST};
+use crate::view::{Change, View};
+
+/// Enters stages when their times have come.
+#[derive(Debug)]
+pub(crate) struct Stages {
+    stages: Vec<Stage>,
+    known: Mutex<Known>,
+}
+
+/// What nothing that is stored says.
+#[derive(Debug, Default)]
+struct Known {
+    /// The stages that objects come to, by the keys of these.
+    entries: BTreeMap<String, Entry>,
+    /// The places of pods in the order in which they got addresses, by UID.
+    addresses: BTreeMap<String, u32>,
+}
+
+/// A stage that an object comes to as it is at a revision.
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    revision: u64,
+    stage: usize,
+    /// `None` if it has come there.
+    due: Option<Timestamp>,
+}
+
+impl Stages {
+    pub(crate) fn new(stages: Vec<Stage>) -> Self {
+        Stages { stages, known: Mutex::default() }
+    }
+}
+
+impl Controller for Stages {
+    fn name(&self) -> &'static str {
+        "kwok"
+    }
+
+    fn account(&self) -> Account {
+        // Where roles decide, it may do what stages want.
+        let user = UserInfo::named("kwok").group("system:masters").group("system:authenticated");
+        Account::new(user, "kwok")
+    }
+
+    fn watches(&self) -> Vec<&'static Resource> {
+        Vec::new()
+    }
+
+    fn watches_all(&self) -> bool {
+        true
+    }
+
+    /// Keys are those of objects, after their collections.
+    fn concerns(&self, change: &Change, _: &View, keys: &mut Keys) {
+        let Some(object) = change.object().filter(|object| self.may_concern(object)) else {
+            return;
+        };
+        let key = format!("{}:{}", change.collection(), object.key());
+        if change.after.is_none() {
+            let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+            known.entries.remove(&key);
+            known.addresses.remove(object.uid());
+            return;
+        }
+        keys.add(&key.into());
+    }
+
+    fn sync(&self, key: &str, view: &View, now: Timestamp) -> Plan {
+        let Some((collection, key_of_object)) = key.split_once(':') else { return Plan::nothing() };
+        let object = view.find(collection, key_of_object);
+        let Some(object) = object.filter(|object| is_managed(object, view)) else {
+            return Plan::nothing();
+        };
+        let Some((stage, entry)) = self.entry(key, object, now) else { return Plan::nothing() };
+        match entry.due.map(|due| due.since(now)) {
+            None => Plan::nothing(),
+            Some(Duration::ZERO) => {
+                self.note_entered(key);
+                self.enter(stage, collection, object, now)
+            }
+            Some(left) => Plan::nothing().again_after(left),
+        }
+    }
+}
+
+/// Whether a pod is on a node that exists; other objects are always looked after.
+fn is_managed(object: &Object, view: &View) -> bool {
+    let is_pod = object.text("/kind") == "Pod" && object.text("/apiVersion") == "v1";
+    !is_pod || view.get(&NODES, object.text("/spec/nodeName")).is_some()
+}
+
+impl Stages {
+    fn may_concern(&self, object: &Object) -> bool {
+        self.stages.iter().any(|stage| stage.is_of(object))
+    }
+
+    /// Returns the stage that an object comes to, and when.
+    fn entry(&self, key: &str, object: &Object, now: Timestamp) -> Option<(&Stage, Entry)> {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let entry = known.entries.get(key).filter(|entry| entry.revision == object.revision());
+        let entry = match entry {
+            Some(entry) => *entry,
+            None => {
+                let stage = self.choose(object)?;
+                let due = self.stages.get(stage)?.due(object, now);
+                let entry = Entry { revision: object.revision(), stage, due: Some(due) };
+                known.entries.insert(key.to_owned(), entry);
+                entry
+            }
+        };
+        Some((self.stages.get(entry.stage)?, entry))
+    }
+
+    /// Chooses among the stages that select an object, by their weights.
+    fn choose(&self, object: &Object) -> Option<usize> {
+        let selects = |(_, stage): &(usize, &Stage)| {
+            stage.is_of(object) && stage.selector.matches(object.value())
+        };
+        let candidates = self.stages.iter().enumerate().filter(selects);
+        let weight = |stage: &Stage| {
+            let own = object.annotation(&stage.annotation("weight"));
+            own.and_then(|text| text.parse().ok()).unwrap_or(stage.weight)
+        };
+        let mut candidates: Vec<(usize, u64)> =
+            candidates.map(|(index, stage)| (index, weight(stage))).collect();
+        if candidates.iter().all(|(_, weight)| *weight == 0) {
+            candidates.iter_mut().for_each(|(_, weight)| *weight = 1);
+        }
+        let total = candidates.iter().fold(0, |sum, (_, weight)| weight.saturating_add(sum));
+        let text = format!("{} {}", object.uid(), object.revision());
+        let mut place = u64::from(number_of(&text)).checked_rem(total)?;
+        let is_chosen = |(_, weight): &&(usize, u64)| {
+            let is_here = place < *weight;
+            place = place.saturating_sub(*weight);
+            is_here
+        };
+        candidates.iter().find(is_chosen).map(|(index, _)| *index)
+    }
+
+    fn note_entered(&self, key: &str) {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(entry) = known.entries.get_mut(key) {
+            entry.due = None;
+        }
+    }
+
+    /// Makes the changes of a stage.
+    fn enter(&self, stage: &Stage, collection: &str, object: &Arc<Object>, now: Timestamp) -> Plan {
+        let (api_version, next) = (object.text("/apiVersion"), &stage.next);
+        let (group, plural) = collection.split_once('/').unwrap_or(("", collection));
+        let root = if group.is_empty() { "/api" } else { "/apis" };
+        let path = match split_key(object.key()) {
+            ("", name) => format!("{root}/{api_version}/{plural}/{name}"),
+            (namespace, name) => {
+                format!("{root}/{api_version}/namespaces/{namespace}/{plural}/{name}")
+            }
+        };
+        let mut plan = Plan::nothing();
+        if let Some(event) = &next.event {
+            plan = plan.event(about(object, event));
+        }
+        if let Some(finalizers) = next.finalizers.change(object) {
+            let patch = json!({"metadata": {"uid": object.uid(), "finalizers": finalizers}});
+            plan = plan.try_request(Request::patch_at(&path, false, &patch), &[404, 409]);
+        }
+        let is_built_in = Kind::all().iter().any(|it| it.group == group && it.plural == plural);
+        for patch in &next.patches {
+            let printed = match self.print(patch, object, now) {
+                Ok(printed) => printed,
+                Err(why) => return plan.and(Plan::failure(why)),
+            };
+            let path = match patch.subresource.as_str() {
+                "" => path.clone(),
+                subresource => format!("{path}/{subresource}"),
+            };
+            plan = plan.try_request(Request::patch_at(&path, is_built_in, &printed), &[404, 409]);
+        }
+        if next.is_deletion {
+            let options = json!({"gracePeriodSeconds": 0, "preconditions": {"uid": object.uid()}});
+            plan = plan.try_request(Request::delete_at(&path, &options), &[404, 409]);
+        }
+        plan
+    }
+
+    /// Prints a patch of an object.
+    fn print(&self, patch: &Patch, object: &Object, now: Timestamp) -> Result<Value, String> {
+        let surroundings = Surroundings {
+            now,
+            node_address: HOST,
+            pod_address: self.address(object).0.to_string(),
+        };
+        let text = patch.template.print(object.value(), &surroundings)?;
+        let read = billhook_yaml::read_document(text.as_bytes());
+        let read = read.map_err(|error| error.to_string())?.into_value().into_inner();
+        let mut printed = match patch.root.as_str() {
+            "" => read,
+            root => Value::Object(Map::from_iter([(root.to_owned(), read)])),
+        };
+        crate::document::set(&mut printed, &["metadata", "uid"], object.uid().into());
+        Ok(printed)
+    }
+
+    /// Returns the address of a pod, the same one each time.
+    fn address(&self, pod: &Object) -> Address {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let count = u32::try_from(known.addresses.len()).unwrap_or_default();
+        Address::nth(*known.addresses.entry(pod.uid().to_owned()).or_insert(count))
+    }
+}
+
+impl Stage {
+    fn is_of(&self, object: &Object) -> bool {
+        object.text("/kind") == self.kind && object.text("/apiVersion") == self.api_version
+    }
+
+    /// Returns the annotation in which an object has another value than the stage.
+    fn annotation(&self, name: &str) -> String {
+        format!("{}.stage.kwok.x-k8s.io/{name}", self.name)
+    }
+
+    /// Returns when an object comes to the stage.
+    fn due(&self, object: &Object, now: Timestamp) -> Timestamp {
+        let own = |name| object.annotation(&self.annotation(name)).and_then(duration);
+        let Delay { duration: written, jitter, from } = &self.delay;
+        let found =
+            from.as_ref().and_then(|path| path.find(object.value()).first().map(|it| text_of(it)));
+        let found = found.as_deref();
+        if let Some(time) = found.and_then(Timestamp::parse) {
+            return time;
+        }
+        let shortest = own("delay").or_else(|| duration(found?)).unwrap_or(*written);
+        let longest = own("jitter-delay").or(*jitter).unwrap_or(shortest);
+        let span = u64::try_from(longest.saturating_sub(shortest).as_millis()).unwrap_or(u64::MAX);
+        let text = format!("{} {} {}", self.name, object.uid(), object.revision());
+        let jitter = u64::from(number_of(&text)).checked_rem(span).unwrap_or_default();
+        now.plus(shortest).plus(Duration::from_millis(jitter))
+    }
+}
+
+impl Finalizers {
+    /// Returns the finalizers that an object is to have, if these are others than it has.
+    fn change(&self, object: &Object) -> Option<Vec<Value>> {
+        let known = object.list("/metadata/finalizers");
+        let is_kept = |it: &&Value| {
+            !self.are_emptied && !self.removed.iter().any(|removed| **it == **removed)
+        };
+        let mut wanted: Vec<Value> = known.iter().filter(is_kept).cloned().collect();
+        for added in &self.added {
+            if !wanted.iter().any(|it| *it == **added) {
+                wanted.push(added.as_str().into());
+            }
+        }
+        (wanted != known).then_some(wanted)
+    }
+}
+
+/// Returns the event of a stage about an object.
+fn about(object: &Object, [kind, reason, message]: &[String; 3]) -> Event {
+    let kind = if kind == "Warning" { "Warning" } else { "Normal" };
+    Event::about(object, kind, reason, message.clone())
+}

@@ -1,0 +1,36 @@
+//! Quotas (CP-92).
+
+use serde_json::{Value, json};
+
+use crate::support::{create, request, run};
+
+const QUOTA: &str = "/api/v1/namespaces/default/resourcequotas/q";
+const DEFINITION: &str = "
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: foos.example.com}
+spec:
+  group: example.com
+  scope: Namespaced
+  names: {plural: foos, kind: Foo}
+  versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}]
+";
+
+/// CP-92: the use of what cannot be counted is not known: events, objects of the cluster, kinds that do
+/// not exist. A kind that comes is counted.
+#[test]
+fn what_cannot_be_counted_has_no_use() {
+    run(async |plane| {
+        let names = ["configmaps", "events", "foos.example.com", "jobs.batch", "jobs", "nodes"];
+        let hard: Value = names.iter().map(|it| (format!("count/{it}"), json!("5"))).collect();
+        let quota = json!({
+            "apiVersion": "v1", "kind": "ResourceQuota", "spec": {"hard": hard},
+            "metadata": {"name": "q", "namespace": "default"},
+        });
+        create(plane, &quota.to_string()).await;
+        let used = async || request(plane, "GET", QUOTA, "").await["status"]["used"].take();
+        assert_eq!(used().await, json!({"count/configmaps": "0", "count/jobs.batch": "0"}));
+        create(plane, DEFINITION).await;
+        assert_eq!(used().await["count/foos.example.com"], "0");
+    });
+}
