@@ -25,6 +25,7 @@ mod links;
 mod load;
 mod namespaces;
 mod openapi;
+mod other_paths;
 mod own;
 mod permissions;
 mod plugins;

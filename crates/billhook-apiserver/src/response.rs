@@ -97,6 +97,9 @@ impl Form {
             _ => self.json(code_of(status), status_with(status, next)),
         };
         say_when_to_retry(&mut response, status);
+        if response.status().as_u16() >= 400 {
+            response.extensions_mut().insert(Message(status.message.clone()));
+        }
         response
     }
 
@@ -109,6 +112,15 @@ impl Form {
     pub(crate) fn text(self, code: StatusCode, body: Body) -> Response {
         response(code, self.media_type.name(), body)
     }
+}
+
+/// The message of a failure, beside the answer that has it in some form.
+#[derive(Clone)]
+struct Message(String);
+
+/// Returns the message of a failure; empty if the answer is none.
+pub(crate) fn message_of(response: &Response) -> &str {
+    response.extensions().get().map_or("", |Message(message)| message)
 }
 
 fn code_of(status: &Status) -> StatusCode {

@@ -16,7 +16,7 @@ use serde_json::Value;
 
 use crate::answer::Body;
 use crate::background::Background;
-use crate::body::read;
+use crate::body::{RequestBody, read};
 use crate::controllers::{self, CONTROLLERS};
 use crate::discovery;
 use crate::future::BoxFuture;
@@ -311,7 +311,8 @@ impl Server {
         self.complete(&request, Form::of_failures(&request).status(status))
     }
 
-    fn complete(&self, request: &Request, answer: Response) -> Response {
+    /// Returns an answer as it is sent.
+    pub(crate) fn complete(&self, request: &Request, answer: Response) -> Response {
         let response = complete(request, answer, &self.shared.settings.budgets.answers);
         // RE-09.
         if request.method == Method::HEAD { response.map(|_| Body::default()) } else { response }
@@ -324,8 +325,7 @@ impl Server {
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
     {
         let (parts, body) = request.into_parts();
-        let budgets = &self.shared.settings.budgets;
-        let mut request = Request::new(parts, read(body, &budgets.bodies).await);
+        let mut request = Request::new(parts, self.read_body(body).await);
         let log = &self.shared.settings.log;
         let revision = || self.shared.storage.revision();
         let now = || self.shared.settings.clock.now();
@@ -336,13 +336,22 @@ impl Server {
         };
         if let Some(started) = started {
             let user = self.shared.user_of(&request);
-            log.add(started.end(user, revision(), answer.status()));
+            log.add(started.end(user, revision(), &answer));
         }
         self.complete(&request, answer)
     }
 
+    /// Reads the body of a request within the limits of the server.
+    pub(crate) async fn read_body<B>(&self, body: B) -> Result<RequestBody, Status>
+    where
+        B: http_body::Body<Data = Bytes> + Send,
+        B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+    {
+        read(body, &self.shared.settings.budgets.bodies).await
+    }
+
     /// Finds the user of a request, and refuses what the user may not do.
-    fn authorize(&self, request: &mut Request) -> Result<(), Status> {
+    pub(crate) fn authorize(&self, request: &mut Request) -> Result<(), Status> {
         let permissions = &self.shared.permissions;
         let impersonated = impersonated(&request.headers)?;
         if !permissions.look_at_requests() {

@@ -74,16 +74,24 @@ impl ControlPlane {
     /// As [`ControlPlane::settled`].
     pub async fn advance(&self, duration: Duration) -> Result<(), SettleError> {
         let end = self.clock.now().plus(duration);
+        while self.step(end).await? {}
+        Ok(())
+    }
+
+    /// Works, then advances the clock to the next timer, or to the end if that is before it. Returns
+    /// whether there was any time left.
+    pub(crate) async fn step(&self, end: Timestamp) -> Result<bool, SettleError> {
         let mut runner = self.runner.lock().await;
-        loop {
-            runner.run().await?;
-            let now = self.clock.now();
-            let next = runner.next_timer().filter(|next| *next <= end).unwrap_or(end);
-            if next <= now && now >= end {
-                return Ok(());
-            }
-            self.clock.advance(next.since(now));
-        }
+        runner.run().await?;
+        let now = self.clock.now();
+        let next = runner.next_timer().filter(|next| *next <= end).unwrap_or(end);
+        self.clock.advance(next.since(now));
+        Ok(next > now || now < end)
+    }
+
+    /// Returns how many changes the controllers have seen.
+    pub(crate) async fn change_count(&self) -> u64 {
+        self.runner.lock().await.change_count()
     }
 
     /// Works until nothing changes any more for a time, as a client waits that looks on; virtual time

@@ -21,8 +21,26 @@ pub(crate) type Observe = dyn Fn(&RequestRecord) + Send + Sync;
 #[derive(Clone, Default)]
 pub(crate) struct Log {
     /// The newest records, if they are remembered.
-    kept: Option<Arc<Mutex<VecDeque<Arc<RequestRecord>>>>>,
+    kept: Option<Arc<Mutex<Kept>>>,
     observe: Option<Arc<Observe>>,
+}
+
+/// The records that are remembered, and how many there were.
+#[derive(Default)]
+struct Kept {
+    records: VecDeque<Arc<RequestRecord>>,
+    count: u64,
+}
+
+impl Kept {
+    fn add(&mut self, record: &mut RequestRecord) {
+        self.count = self.count.saturating_add(1);
+        record.number = self.count;
+        if self.records.len() >= REMEMBERED {
+            self.records.pop_front();
+        }
+        self.records.push_back(Arc::new(record.clone()));
+    }
 }
 
 impl fmt::Debug for Log {
@@ -49,23 +67,22 @@ impl Log {
         self.kept.is_some() || self.observe.is_some()
     }
 
-    pub(crate) fn add(&self, record: RequestRecord) {
+    pub(crate) fn add(&self, mut record: RequestRecord) {
+        if let Some(kept) = &self.kept {
+            kept.lock().unwrap_or_else(PoisonError::into_inner).add(&mut record);
+        }
         if let Some(observe) = &self.observe {
             observe(&record);
-        }
-        if let Some(kept) = &self.kept {
-            let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
-            if kept.len() >= REMEMBERED {
-                kept.pop_front();
-            }
-            kept.push_back(Arc::new(record));
         }
     }
 
     /// The records that are remembered, the oldest first.
     pub(crate) fn records(&self) -> RequestLog {
         let kept = self.kept.as_ref();
-        let kept = kept.map(|kept| kept.lock().unwrap_or_else(PoisonError::into_inner).clone());
+        let records = |kept: &Arc<Mutex<Kept>>| {
+            kept.lock().unwrap_or_else(PoisonError::into_inner).records.clone()
+        };
+        let kept = kept.map(records);
         RequestLog::new(kept.into_iter().flatten().collect())
     }
 }

@@ -3,15 +3,17 @@
 use std::fmt;
 
 use billhook::{Time, UserInfo};
-use http::StatusCode;
 
 use crate::request::Request;
+use crate::response::{Response, message_of};
 
 /// A request and its answer. Prints as a line:
 /// `2026-01-01T00:00:00Z shop-controller system:admin update deployments.apps/status shop/web 200`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RequestRecord {
+    /// Its number among those that the server remembers, from 1; 0 if it remembers none.
+    pub number: u64,
     /// When it came, by the clock of the server.
     pub time: Time,
     /// The name of the user, or of the one who is impersonated.
@@ -39,6 +41,8 @@ pub struct RequestRecord {
     pub dry_run: bool,
     /// The code of the answer.
     pub code: u16,
+    /// The message of the answer if it was refused: which rule, policy, webhook or role did so.
+    pub message: String,
     /// Whether the store was the same before and after it. An update or a patch that was accepted and
     /// left it so was needless.
     pub changed_nothing: bool,
@@ -109,6 +113,7 @@ impl Started {
             None => request.method.as_str().to_lowercase(),
         };
         let record = RequestRecord {
+            number: 0,
             time,
             user: String::new(),
             client: request.field_manager(),
@@ -122,14 +127,16 @@ impl Started {
             path: request.path().to_owned(),
             dry_run: request.query.get("dryRun").is_some(),
             code: 0,
+            message: String::new(),
             changed_nothing: false,
         };
         Started { record, revision }
     }
 
     /// The record, when the answer is there.
-    pub(crate) fn end(self, user: &UserInfo, revision: u64, code: StatusCode) -> RequestRecord {
+    pub(crate) fn end(self, user: &UserInfo, revision: u64, answer: &Response) -> RequestRecord {
         let (user, changed_nothing) = (user.username.clone(), revision == self.revision);
-        RequestRecord { user, code: code.as_u16(), changed_nothing, ..self.record }
+        let (code, message) = (answer.status().as_u16(), message_of(answer).to_owned());
+        RequestRecord { user, code, message, changed_nothing, ..self.record }
     }
 }

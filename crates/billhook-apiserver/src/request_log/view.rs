@@ -100,6 +100,12 @@ impl RequestLog {
         RequestLog(self.0.iter().skip(count).cloned().collect())
     }
 
+    /// Returns the requests with larger numbers: those since one that was seen.
+    #[must_use]
+    pub fn after_number(&self, number: u64) -> Self {
+        self.only(|record| record.number > number)
+    }
+
     /// Returns the objects and verbs that more requests of one client were for than a bound, with
     /// their number: what a controller does that never comes to rest.
     pub fn repeated(&self, bound: usize) -> Vec<(String, usize)> {

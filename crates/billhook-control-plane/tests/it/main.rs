@@ -8,6 +8,7 @@ mod daemon_sets;
 mod deployments;
 mod disruption_budgets;
 mod endpoints;
+mod http_api;
 mod jobs;
 mod namespaces;
 mod node_lifecycle;
