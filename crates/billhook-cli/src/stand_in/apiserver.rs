@@ -12,6 +12,7 @@ use billhook_definition::ca_bundle::certificates;
 use billhook_webhook_client::HttpsCaller;
 use tokio_rustls::rustls::pki_types::CertificateDer;
 
+use super::backend;
 use super::flags::{self, Flags};
 use super::options::{Options, TokenOptions};
 use super::users::Users;
@@ -58,7 +59,7 @@ pub(super) fn run(program: &Path, arguments: &[String]) -> ExitCode {
     let runtime = runtime().map_err(|error| error.to_string());
     let ran = runtime.and_then(|runtime| {
         let ran = runtime.block_on(serve(&options));
-        // What goes on need not: everything is in memory.
+        // What goes on need not: what was answered is kept.
         runtime.shutdown_background();
         ran
     });
@@ -90,7 +91,8 @@ async fn serve(options: &Options) -> Result<(), String> {
     let tls = acceptor(pairs, clients.clone()).map_err(|error| error.to_string())?;
     // Nobody is accepted before everything is there (ET-16, ET-70).
     let tokens = service_account_tokens(&options.service_accounts)?;
-    let server = builder(options).service_account_tokens(tokens).build();
+    let builder = builder(options).service_account_tokens(tokens);
+    let server = backend::build(builder, &options.etcd).await?;
     let users = Users::new(server.clone(), options.tokens.as_deref(), options.allows_anonymous)?;
     let address = SocketAddr::new(options.bind, options.port);
     let listener = listen(address).map_err(|error| {
