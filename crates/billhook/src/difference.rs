@@ -127,25 +127,57 @@ impl CrdVersion {
         let options = DecodeOptions::default().field_validation(FieldValidation::Ignore);
         let options = options.report(true);
         let mut decoded = DeepValue::from(deep_clone(desired));
-        let (_, of_desired) =
+        let (_, mut of_desired) =
             self.decode_value(&mut decoded, &options).map_err(DifferenceError::Desired)?;
+        let of_storage =
+            self.pass_storage(&mut decoded, &options).map_err(DifferenceError::Desired)?;
+        of_desired.extend(of_storage);
         let mut read = DeepValue::from(deep_clone(live));
-        // A read sets it where it is missing (RP-51), which is not a difference.
-        let has_generation = live.pointer("/metadata/generation").is_some();
-        if !has_generation {
-            set_generation(&mut read, Some(1));
-        }
-        let of_live =
-            self.decode_storage_value(&mut read, &options).map_err(DifferenceError::Live)?;
-        if !has_generation {
-            set_generation(&mut read, None);
-        }
+        let of_live = self.read_stored(&mut read, &options).map_err(DifferenceError::Live)?;
         let kind = Kind {
             schema: self.merge_schema(),
             has_status: self.has_status_subresource(),
             is_namespaced: self.definition().scope() == Scope::Namespaced,
         };
         kind.differences((&mut decoded, &of_desired), (&mut read, &of_live), is_own)
+    }
+
+    /// Writes an object to storage and reads it, where it is stored in another version, which has
+    /// fields and defaults of its own (CX-10). Returns the changes.
+    fn pass_storage(
+        &self,
+        object: &mut Value,
+        options: &DecodeOptions,
+    ) -> Result<Vec<Change>, DecodeError> {
+        let storage = self.definition().storage().ok();
+        let is_another = |storage: &CrdVersion| storage.name() != self.name();
+        let Some(storage) = storage.filter(is_another) else { return Ok(Vec::new()) };
+        if self.definition().is_converted_by_webhook() {
+            return Ok(Vec::new());
+        }
+        let mut changes = storage.convert_value(object, options)?;
+        changes.extend(self.read_stored(object, options)?);
+        // The version is that of the request again.
+        changes.retain(|change| change.kind() != ChangeKind::TypeRestored);
+        Ok(changes)
+    }
+
+    /// Decodes a stored object. A read sets the generation where it is missing (RP-51), which is not
+    /// a difference.
+    fn read_stored(
+        &self,
+        object: &mut Value,
+        options: &DecodeOptions,
+    ) -> Result<Vec<Change>, DecodeError> {
+        let has_generation = object.pointer("/metadata/generation").is_some();
+        if !has_generation {
+            set_generation(object, Some(1));
+        }
+        let changes = self.decode_storage_value(object, options)?;
+        if !has_generation {
+            set_generation(object, None);
+        }
+        Ok(changes)
     }
 }
 

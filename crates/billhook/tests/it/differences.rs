@@ -1,6 +1,6 @@
 //! The differences between manifests and live objects, and their causes.
 
-use billhook::{Cause, CrdVersion, DecodeOptions, Dialect};
+use billhook::{Cause, CrdVersion, CustomResourceDefinition, DecodeOptions, Dialect};
 use billhook_testing::{resource, root_schema};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -81,6 +81,35 @@ fn what_a_server_does_is_not_real() {
         differences(&object(json!({"replicas": 1})), &object(json!({"replicas": 1.0}))),
         [""; 0]
     );
+}
+
+/// Objects are stored in v1, whose default is not one of v2 and which does not have `extra` (CX-10).
+#[test]
+fn what_another_stored_version_does_is_not_real() {
+    let version = |name: &str, properties: Value| {
+        json!({"name": name, "served": true, "storage": name == "v1", "schema": {"openAPIV3Schema": {
+            "type": "object", "properties": {"spec": {"type": "object", "properties": properties}}}}})
+    };
+    let crd = json!({
+        "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+        "metadata": {"name": "foos.example.com"},
+        "spec": {"group": "example.com", "scope": "Namespaced", "names": {"plural": "foos", "kind": "Foo"}, "versions": [
+            version("v1", json!({"mode": {"type": "string", "default": "fast"}})),
+            version("v2", json!({"mode": {"type": "string"}, "extra": {"type": "string"}})),
+        ]},
+    });
+    let crd = CustomResourceDefinition::from_value(&crd).unwrap();
+    let object = |spec: Value| json!({"apiVersion": "example.com/v2", "kind": "Foo", "metadata": {"name": "x"}, "spec": spec});
+    let causes = |live: Value| {
+        let desired = object(json!({"extra": "a"}));
+        let found =
+            crd.version("v2").unwrap().differences(&desired, &object(live), &|_| true).unwrap();
+        found.iter().map(|it| (it.path.to_string(), it.cause.is_real())).collect::<Vec<_>>()
+    };
+    let expected =
+        |is_real| [(".spec.extra".to_owned(), false), (".spec.mode".to_owned(), is_real)];
+    assert_eq!(causes(json!({"mode": "fast"})), expected(false));
+    assert_eq!(causes(json!({"mode": "slow"})), expected(true));
 }
 
 #[test]
