@@ -17,8 +17,16 @@ impl Behavior for Lease {
         false
     }
 
-    fn prepare(&self, lease: &mut Value, _: Option<&Value>, _: &WriteContext<'_>) {
-        // Servers without coordinated leader election have no use for them (BK-29).
+    /// Servers without coordinated leader election have no use for them, unless the stored object has
+    /// them (BK-29).
+    fn prepare(&self, lease: &mut Value, old: Option<&Value>, _: &WriteContext<'_>) {
+        let is_set = |name: &str| {
+            let spec = old.and_then(|old| old.get("spec"));
+            spec.and_then(|spec| spec.get(name)).is_some_and(|value| !value.is_null())
+        };
+        if is_set("strategy") || is_set("preferredHolder") {
+            return;
+        }
         if let Some(Value::Object(spec)) = lease.get_mut("spec") {
             spec.remove("strategy");
             spec.remove("preferredHolder");

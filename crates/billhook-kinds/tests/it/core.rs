@@ -166,3 +166,21 @@ fn old_events() {
     let timed = with(&with(&timed, "/reportingComponent", "c"), "/reportingInstance", "i");
     check(&timed, &["action: Required value", "reason: Required value"]);
 }
+
+/// The fields of coordinated leader election are removed, unless the stored lease has them (BK-29).
+#[test]
+fn leases() {
+    let lease = |spec: Value| {
+        json!({"apiVersion": "coordination.k8s.io/v1", "kind": "Lease",
+            "metadata": {"name": "a", "namespace": "default"}, "spec": spec})
+    };
+    let new = lease(json!({"preferredHolder": "b", "strategy": "OldestEmulationVersion"}));
+    let stored = |old: Option<&Value>| {
+        let (stored, found) = Write { old, ..Write::default() }.of(&new);
+        assert_eq!(found.errors, []);
+        stored["spec"].clone()
+    };
+    assert_eq!(stored(None), json!({}));
+    assert_eq!(stored(Some(&lease(json!({"holderIdentity": "a"})))), json!({}));
+    assert_eq!(stored(Some(&lease(json!({"strategy": "x"})))), new["spec"]);
+}
