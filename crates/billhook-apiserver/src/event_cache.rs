@@ -30,6 +30,7 @@ struct Kept {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Place {
     pub(crate) revision: Revision,
+    pub(crate) key: Arc<str>,
     /// Whether it is the object before the change.
     pub(crate) is_before: bool,
     pub(crate) version: Arc<str>,

@@ -45,51 +45,89 @@ const OF_CLUSTERS: [&str; 31] = [
 ];
 
 /// Answers a request about the health of the server; `None` if the path is another one.
-pub(crate) fn serve(server: &Shared, request: &Request, parts: &[&str]) -> Option<Response> {
-    let [name @ ("healthz" | "livez" | "readyz"), check @ ..] = parts else { return None };
-    let checks = checks(server, name);
-    Some(match check.join("/") {
-        check if check.is_empty() => health(request, name, &checks),
-        check if checks.contains(&check.as_str()) => text(StatusCode::OK, "ok"),
+pub(crate) async fn serve(server: &Shared, request: &Request) -> Option<Response> {
+    let parts = request.parts()?;
+    let [name @ ("healthz" | "livez" | "readyz"), check @ ..] = parts.as_slice() else {
+        return None;
+    };
+    let failure = server.storage.check().await.err();
+    let checks =
+        Checks { names: checks(server, name), failing: failure.as_ref().map(|_| backend(server)) };
+    Some(match (check.join("/"), failure) {
+        (check, _) if check.is_empty() => health(request, name, &checks),
+        (check, Some(failure)) if checks.fails(&check) => {
+            let message = format!("internal server error: {failure}\n");
+            text(StatusCode::INTERNAL_SERVER_ERROR, &message)
+        }
+        (check, _) if checks.names.contains(&&*check) => text(StatusCode::OK, "ok"),
         _ => plain_not_found(),
     })
 }
 
+/// The name of the check that asks the backend, which is that of the backend (ES-70).
+fn backend(server: &Shared) -> &'static str {
+    server.storage.backend_name().unwrap_or("etcd")
+}
+
 /// The checks of a path, in their order.
-fn checks(server: &Shared, name: &str) -> Vec<&'static str> {
-    if !server.settings.bootstraps {
-        return vec!["ping"];
+struct Checks {
+    names: Vec<&'static str>,
+    /// The check of the backend, if it fails.
+    failing: Option<&'static str>,
+}
+
+impl Checks {
+    fn fails(&self, check: &str) -> bool {
+        self.failing == Some(check)
     }
+}
+
+fn checks(server: &Shared, name: &str) -> Vec<&'static str> {
+    let has_backend = server.storage.backend_name().is_some();
     let own: &[&str] = match name {
+        _ if !server.settings.bootstraps => &["ping"],
         "readyz" => &["ping", "log", "informer-sync"],
-        "livez" => &["ping", "log", "etcd"],
-        _ => &["ping", "log", "loopback-serving-certificate", "etcd"],
+        "livez" => &["ping", "log"],
+        _ => &["ping", "log", "loopback-serving-certificate"],
     };
     let mut checks = own.to_vec();
-    checks.extend(OF_CLUSTERS);
-    if name == "readyz" {
-        checks.push("shutdown");
+    if has_backend || (server.settings.bootstraps && name != "readyz") {
+        checks.push(backend(server));
+    }
+    if server.settings.bootstraps {
+        checks.extend(OF_CLUSTERS);
+        if name == "readyz" {
+            checks.push("shutdown");
+        }
     }
     checks
 }
 
-fn health(request: &Request, name: &str, checks: &[&str]) -> Response {
-    if request.query.get("verbose").is_none() {
+fn health(request: &Request, name: &str, checks: &Checks) -> Response {
+    let excluded: Vec<&str> = request.query.all("exclude").collect();
+    let fails = checks.failing.is_some_and(|check| !excluded.contains(&check));
+    let is_verbose = request.query.get("verbose").is_some();
+    if !is_verbose && !fails {
         return text(StatusCode::OK, "ok");
     }
-    let excluded: Vec<&str> = request.query.all("exclude").collect();
     let mut body = String::new();
-    for check in checks {
-        let is_excluded = if excluded.contains(check) { " excluded:" } else { "" };
-        body += &format!("[+]{check}{is_excluded} ok\n");
+    for check in &checks.names {
+        body += &match (excluded.contains(check), checks.fails(check)) {
+            (true, _) => format!("[+]{check} excluded: ok\n"),
+            (false, true) => format!("[-]{check} failed: reason withheld\n"),
+            (false, false) => format!("[+]{check} ok\n"),
+        };
     }
-    let unknown = excluded.iter().filter(|check| !checks.contains(check));
+    let unknown = excluded.iter().filter(|check| !checks.names.contains(check));
     let unknown: Vec<String> = unknown.map(|check| quote(check)).collect();
     if !unknown.is_empty() {
         let unknown = unknown.join(",");
         body += &format!("warn: some health checks cannot be excluded: no matches for {unknown}\n");
     }
-    text(StatusCode::OK, &(body + name + " check passed\n"))
+    match fails {
+        true => text(StatusCode::INTERNAL_SERVER_ERROR, &(body + name + " check failed\n")),
+        false => text(StatusCode::OK, &(body + name + " check passed\n")),
+    }
 }
 
 fn text(code: StatusCode, body: &str) -> Response {

@@ -20,6 +20,7 @@ use crate::body::{RequestBody, read};
 use crate::controllers::{self, CONTROLLERS};
 use crate::discovery;
 use crate::future::BoxFuture;
+use crate::health;
 use crate::load::{self, CreateError, LoadError, Loaded, Why};
 use crate::openapi;
 use crate::permissions::{AuthorizationMode, Recorder, UsedPermissions, master, question_of};
@@ -374,6 +375,9 @@ impl Server {
             Err(status) => return Form::of_failures(request).status(&status),
         };
         if let Some(response) = self.documents(request) {
+            return response;
+        }
+        if let Some(response) = health::serve(&self.shared, request).await {
             return response;
         }
         let response = rest::serve(&self.shared, request);

@@ -8,7 +8,6 @@ use serde_json::{Value, json};
 use crate::answer::Body;
 use crate::discovery;
 use crate::edition::EDITIONS;
-use crate::health;
 use crate::request::Request;
 use crate::resources::Catalog;
 use crate::response::{Form, Response};
@@ -42,7 +41,7 @@ pub(crate) fn serve(server: &Shared, request: &Request, parts: &[&str]) -> Optio
             let configuration = server.settings.tokens.configuration(&keys);
             return configuration.map(|it| document("application/json", &it));
         }
-        _ => return health::serve(server, request, parts),
+        _ => return None,
     })
 }
 

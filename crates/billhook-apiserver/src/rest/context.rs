@@ -77,6 +77,12 @@ impl Context<'_> {
         self.resource.definition.scope() == Scope::Namespaced
     }
 
+    /// Waits until all is visible that was written by now. Returns whether there are other servers.
+    pub(crate) async fn catch_up(&self) -> Result<bool, Status> {
+        let caught_up = self.storage().catch_up().await;
+        caught_up.map_err(|error| Status::failure(500, "", error.to_string()))
+    }
+
     /// The object in the path as it is stored, if there is one.
     pub(crate) fn find(&self) -> Result<Option<Object>, Status> {
         let name = self.name()?;

@@ -76,7 +76,7 @@ async fn serve_path(
     let context =
         Context { server, request, user, path, resource, cache, version, form, failure_form, view };
     let warning = deprecation_warning(&context.version);
-    let answered = verbs(&context, verb, accepted.as_ref()).await;
+    let answered = up_to_date(&context, verb, accepted.as_ref()).await;
     // Writes that came so far warn by themselves, before their other warnings.
     let has_warned = answered.is_ok() && is_write(verb);
     let mut response = answered.unwrap_or_else(|status| failure_form.status(&status));
@@ -91,6 +91,39 @@ async fn serve_path(
 fn is_write(verb: Verb) -> bool {
     use Verb::{Create, Delete, DeleteCollection, Patch, Update};
     matches!(verb, Create | Update | Patch | Delete | DeleteCollection)
+}
+
+/// Answers by all that was written before, by other servers too.
+async fn up_to_date(
+    context: &Context<'_>,
+    verb: Verb,
+    accepted: Option<&Accepted>,
+) -> Result<Response, Status> {
+    let begun = context.storage().revision();
+    if is_about_newest(context, verb) {
+        context.catch_up().await?;
+    }
+    let answered = verbs(context, verb, accepted).await;
+    let code = answered.as_ref().map_or_else(|it| it.code, |it| it.status().as_u16().into());
+    // What is refused may have been decided by what another server has changed (ES-21).
+    let is_refused = is_write(verb) && (400..500).contains(&code);
+    if is_refused && context.catch_up().await? && context.storage().revision() > begun {
+        return verbs(context, verb, accepted).await;
+    }
+    answered
+}
+
+/// Whether a request is about the newest state, or one that has not come yet (ES-33).
+fn is_about_newest(context: &Context<'_>, verb: Verb) -> bool {
+    let query = &context.request.query;
+    match (verb, query.text("resourceVersion")) {
+        (Verb::DeleteCollection, _) => true,
+        (Verb::Get | Verb::List | Verb::Watch, "") => query.text("continue").is_empty(),
+        (Verb::Get | Verb::List, wanted) => {
+            read::revision(wanted).is_ok_and(|wanted| wanted > context.storage().revision())
+        }
+        _ => false,
+    }
 }
 
 async fn verbs(

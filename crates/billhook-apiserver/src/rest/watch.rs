@@ -451,7 +451,8 @@ impl Selection {
 
     /// The object of a change, as all watches share it.
     fn shared(&self, object: &Object, revision: Revision, is_before: bool) -> Arc<Reading> {
-        let place = Place { revision, is_before, version: Arc::clone(&self.version) };
+        let (key, version) = (Arc::clone(&object.key), Arc::clone(&self.version));
+        let place = Place { revision, key, is_before, version };
         self.cache.events.get(place, object)
     }
 

@@ -27,9 +27,25 @@ pub trait Backend: fmt::Debug + Send + Sync + 'static {
     /// be made together.
     fn commit(&self, commit: Commit) -> BoxFuture<'_, Result<Revision, CommitError>>;
 
-    /// Waits for changes after a revision, by anybody, and returns those that there are, at least
-    /// one, in the order of their revisions. After a failure it is asked again, a little later.
-    fn changes(&self, after: Revision) -> BoxFuture<'_, Result<Vec<Change>, BackendError>>;
+    /// Waits until something has happened after a revision, by any writer, and returns it. After a
+    /// failure it is asked again, a little later; where changes are forgotten, all is loaded anew.
+    fn changes(&self, after: Revision) -> BoxFuture<'_, Result<Advance, BackendError>>;
+
+    /// Returns the revision of the newest write, if there are other writers than this process: reads
+    /// wait until they have seen it. By default there are none.
+    fn current_revision(&self) -> BoxFuture<'_, Result<Option<Revision>, BackendError>> {
+        Box::pin(std::future::ready(Ok(None)))
+    }
+
+    /// Returns the name of its check in the health of the server.
+    fn name(&self) -> &'static str {
+        "backend"
+    }
+
+    /// Fails if the backend cannot be reached. By default it always can.
+    fn check(&self) -> BoxFuture<'_, Result<(), BackendError>> {
+        Box::pin(std::future::ready(Ok(())))
+    }
 
     /// Forgets the changes before a revision, but not the objects; by default nothing is forgotten.
     fn compact(&self, _revision: Revision) -> BoxFuture<'_, Result<(), BackendError>> {
@@ -51,8 +67,20 @@ impl<B: Backend + ?Sized> Backend for Arc<B> {
         (**self).commit(commit)
     }
 
-    fn changes(&self, after: Revision) -> BoxFuture<'_, Result<Vec<Change>, BackendError>> {
+    fn changes(&self, after: Revision) -> BoxFuture<'_, Result<Advance, BackendError>> {
         (**self).changes(after)
+    }
+
+    fn current_revision(&self) -> BoxFuture<'_, Result<Option<Revision>, BackendError>> {
+        (**self).current_revision()
+    }
+
+    fn name(&self) -> &'static str {
+        (**self).name()
+    }
+
+    fn check(&self) -> BoxFuture<'_, Result<(), BackendError>> {
+        (**self).check()
     }
 
     fn compact(&self, revision: Revision) -> BoxFuture<'_, Result<(), BackendError>> {
@@ -72,7 +100,7 @@ pub struct Loaded {
     /// The revision before which the history is forgotten.
     pub compacted: Revision,
     /// The last change of each object up to `compacted`, without deletions, and all changes after
-    /// it; in the order of their revisions.
+    /// it; in the order of their revisions. Changes that were made together share one.
     pub changes: Vec<Change>,
 }
 
@@ -81,7 +109,7 @@ impl Loaded {
     pub(super) fn check(&self) -> Result<(), BackendError> {
         let mut last = 0;
         for change in &self.changes {
-            if change.revision <= last || change.revision > self.revision {
+            if change.revision < last.max(1) || change.revision > self.revision {
                 let why = format!("revision {} is out of order", change.revision);
                 return Err(BackendError::Failed(why));
             }
@@ -91,6 +119,23 @@ impl Loaded {
             true => Ok(()),
             false => Err(BackendError::Failed("the history begins after its end".to_owned())),
         }
+    }
+}
+
+/// The progress of a backend after a revision.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Advance {
+    /// The revision up to which `changes` are all; at least that of the last one.
+    pub revision: Revision,
+    /// The changes in the order of their revisions. Those that were made together share one.
+    pub changes: Vec<Change>,
+}
+
+impl Advance {
+    /// All changes up to the last one of them.
+    pub fn to_last(changes: Vec<Change>) -> Self {
+        let revision = changes.last().map_or(0, |change| change.revision);
+        Advance { revision, changes }
     }
 }
 

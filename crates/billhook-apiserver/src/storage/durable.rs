@@ -8,7 +8,7 @@ use tokio::runtime::Handle;
 use tokio::sync::watch;
 use tokio::task::AbortHandle;
 
-use super::backend::{Backend, BackendError, Change, Commit, CommitError};
+use super::backend::{Advance, Backend, BackendError, Commit, CommitError};
 use super::shared::Shared;
 use super::{Mismatch, Revision, WriteError};
 
@@ -117,7 +117,8 @@ impl Durable {
             Err(CommitError::Mismatch { revision }) => {
                 self.wait_for(revision).await?;
                 let found = shared.get(&collection, &key);
-                if found.as_ref().map(|found| found.modified) == expected {
+                // What was in the way of a creation may have gone since.
+                if expected.is_some() && found.as_ref().map(|found| found.modified) == expected {
                     let why = "the backend refuses a write for the revision that is stored";
                     return Err(WriteError::Failed(why.to_owned()));
                 }
@@ -133,20 +134,55 @@ impl Durable {
         &self,
         shared: &Shared,
         after: &mut Revision,
-        changes: Vec<Change>,
+        advance: Advance,
     ) -> Result<(), String> {
-        for change in changes {
-            if change.revision <= *after {
-                return Err(format!("revision {} is out of order", change.revision));
+        let Advance { revision, changes } = advance;
+        for changes in changes.chunk_by(|a, b| a.revision == b.revision) {
+            let revision = changes.first().map_or(0, |change| change.revision);
+            if revision <= *after {
+                return Err(format!("revision {revision} is out of order"));
             }
-            *after = change.revision;
-            shared.apply(change);
+            *after = revision;
+            shared.apply(changes);
         }
-        self.arrived.send_replace(*after);
+        if revision > *after {
+            *after = revision;
+            shared.advance(revision);
+        }
+        self.has_arrived(shared, *after);
+        Ok(())
+    }
+
+    /// Loads everything, after changes that are forgotten.
+    async fn reload(&self, shared: &Shared, after: &mut Revision) -> Result<(), BackendError> {
+        let loaded = self.backend.load().await?;
+        let revision = loaded.revision;
+        if revision < *after {
+            let why = format!("the backend is at revision {revision}, and was at {after}");
+            return Err(BackendError::Failed(why));
+        }
+        shared.reload(loaded)?;
+        *after = revision;
+        self.has_arrived(shared, revision);
+        Ok(())
+    }
+
+    fn has_arrived(&self, shared: &Shared, revision: Revision) {
+        self.arrived.send_replace(revision);
         if self.is_open.swap(false, Ordering::AcqRel) {
             shared.write_failed();
         }
-        Ok(())
+    }
+
+    /// Waits until all has arrived that any writer has written by now. Returns whether there are others.
+    pub(super) async fn catch_up(&self) -> Result<bool, BackendError> {
+        let timed_out = || BackendError::Failed(TIMED_OUT.to_owned());
+        let caught_up = async {
+            let Some(newest) = self.backend.current_revision().await? else { return Ok(false) };
+            self.wait_for(newest).await.map_err(|_| timed_out())?;
+            Ok(true)
+        };
+        tokio::time::timeout(MAX_WAIT, caught_up).await.unwrap_or_else(|_| Err(timed_out()))
     }
 
     async fn wait_for(&self, revision: Revision) -> Result<(), WriteError> {
@@ -169,22 +205,24 @@ async fn feed(shared: Weak<Shared>, durable: Weak<Durable>) {
         let changes = backend.changes(after).await;
         let Some((shared, durable)) = open() else { return };
         match changes {
-            Ok(changes) if !changes.is_empty() => {
-                if let Err(why) = durable.take_over(&shared, &mut after, changes) {
+            Ok(advance) if advance.revision > after => {
+                if let Err(why) = durable.take_over(&shared, &mut after, advance) {
                     durable.broken.get_or_init(|| why);
                     return;
                 }
                 pause = PAUSES.0;
+                continue;
             }
-            Err(error @ BackendError::Compacted(_)) => {
-                durable.broken.get_or_init(|| error.to_string());
-                return;
+            Err(BackendError::Compacted(_))
+                if durable.reload(&shared, &mut after).await.is_ok() =>
+            {
+                pause = PAUSES.0;
+                continue;
             }
-            Ok(_) | Err(BackendError::Failed(_)) => {
-                drop((shared, durable));
-                tokio::time::sleep(pause).await;
-                pause = PAUSES.1.min(pause * 2);
-            }
+            Ok(_) | Err(_) => {}
         }
+        drop((shared, durable));
+        tokio::time::sleep(pause).await;
+        pause = PAUSES.1.min(pause * 2);
     }
 }

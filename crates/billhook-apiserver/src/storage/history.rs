@@ -8,7 +8,7 @@ use bytes::Bytes;
 use rpds::RedBlackTreeMapSync;
 
 use super::objects::Objects;
-use super::{Event, Listing, Object, Range, Remembered, Revision, RevisionError};
+use super::{Event, Listing, Object, Position, Range, Remembered, Revision, RevisionError, end_of};
 
 /// How much of the past is remembered; what is older is forgotten, the oldest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,10 +37,10 @@ impl Default for HistoryLimits {
 #[derive(Clone, Debug)]
 pub(super) struct History {
     objects: Objects,
-    log: RedBlackTreeMapSync<Revision, Logged>,
-    /// The revision before the first one of the log.
-    oldest: Revision,
-    /// The objects at the oldest revision.
+    log: RedBlackTreeMapSync<Position, Logged>,
+    /// The position before the first one of the log.
+    oldest: Position,
+    /// The objects at the oldest position.
     oldest_objects: Objects,
 }
 
@@ -57,7 +57,7 @@ impl History {
         History {
             objects: Objects::default(),
             log: RedBlackTreeMapSync::new_sync(),
-            oldest: 0,
+            oldest: (0, 0),
             oldest_objects: Objects::default(),
         }
     }
@@ -78,8 +78,9 @@ impl History {
         key: &str,
         before: Option<Object>,
         text: Option<Bytes>,
-        revision: Revision,
+        position: Position,
     ) -> usize {
+        let (revision, _) = position;
         let key = before.as_ref().map_or_else(|| key.into(), |object| Arc::clone(&object.key));
         let created = before.as_ref().map_or(revision, |object| object.created);
         let remembered = Remembered::default();
@@ -92,7 +93,7 @@ impl History {
         }
         let event = Event { revision, before, after };
         let bytes = bytes(&event);
-        self.log.insert_mut(revision, Logged { event, objects: self.objects.clone() });
+        self.log.insert_mut(position, Logged { event, objects: self.objects.clone() });
         bytes
     }
 
@@ -101,41 +102,46 @@ impl History {
         self.log.size()
     }
 
-    /// Returns the revision of the first change that is remembered.
-    pub(super) fn first(&self) -> Option<Revision> {
-        self.log.first().map(|(revision, _)| *revision)
+    /// Returns the position of the first change that is remembered.
+    pub(super) fn first(&self) -> Option<Position> {
+        self.log.first().map(|(position, _)| *position)
     }
 
-    /// Forgets the first change. Returns its revision, and the bytes that only the log kept of it.
-    pub(super) fn drop_first(&mut self) -> Option<(Revision, usize)> {
-        let (revision, logged) = self.log.first()?;
-        let (revision, bytes) = (*revision, bytes(&logged.event));
+    /// Forgets the first change. Returns its position, and the bytes that only the log kept of it.
+    pub(super) fn drop_first(&mut self) -> Option<(Position, usize)> {
+        let (position, logged) = self.log.first()?;
+        let (position, bytes) = (*position, bytes(&logged.event));
         self.oldest_objects = logged.objects.clone();
-        self.oldest = revision;
-        self.log.remove_mut(&revision);
-        Some((revision, bytes))
+        self.oldest = position;
+        self.log.remove_mut(&position);
+        Some((position, bytes))
     }
 
     /// Says that all before a revision is forgotten.
     pub(super) fn begin_at(&mut self, revision: Revision) {
-        self.oldest = self.oldest.max(revision);
+        self.oldest = self.oldest.max(end_of(revision));
         if self.log.is_empty() {
             self.oldest_objects = self.objects.clone();
         }
     }
 
-    /// Fails if changes after a revision are forgotten.
-    pub(super) fn check_kept(&self, revision: Revision) -> Result<(), RevisionError> {
-        if revision < self.oldest {
-            return Err(RevisionError::Compacted { oldest: self.oldest });
+    /// Fails if changes after a position are forgotten.
+    pub(super) fn check_kept(&self, position: Position) -> Result<(), RevisionError> {
+        if position < self.oldest {
+            return Err(RevisionError::Compacted { oldest: self.oldest.0 });
         }
         Ok(())
     }
 
-    /// Returns the first change after a revision.
-    pub(super) fn next_after(&self, revision: Revision) -> Option<&Event> {
-        let later = (Bound::Excluded(revision), Bound::Unbounded);
-        self.log.range(later).next().map(|(_, logged)| &logged.event)
+    /// Returns the first change after a position, and its own.
+    pub(super) fn next_after(&self, position: Position) -> Option<(Position, &Event)> {
+        let later = (Bound::Excluded(position), Bound::Unbounded);
+        self.log.range(later).next().map(|(position, logged)| (*position, &logged.event))
+    }
+
+    /// Returns the change at a position.
+    pub(super) fn at(&self, position: Position) -> Option<&Event> {
+        self.log.get(&position).map(|logged| &logged.event)
     }
 
     /// Lists the newest objects.
@@ -158,8 +164,8 @@ impl History {
     }
 
     fn objects_at(&self, revision: Revision) -> Result<&Objects, RevisionError> {
-        self.check_kept(revision)?;
-        let mut earlier = self.log.range(..=revision);
+        self.check_kept(end_of(revision))?;
+        let mut earlier = self.log.range(..=end_of(revision));
         Ok(earlier.next_back().map_or(&self.oldest_objects, |(_, logged)| &logged.objects))
     }
 }

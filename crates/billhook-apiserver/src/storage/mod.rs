@@ -21,7 +21,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use bytes::Bytes;
 
-pub use self::backend::{Backend, BackendError, Change, Commit, CommitError, Loaded};
+pub use self::backend::{Advance, Backend, BackendError, Change, Commit, CommitError, Loaded};
 pub use self::changes::{Batch, Changes};
 #[cfg(feature = "redb")]
 #[cfg_attr(docsrs, doc(cfg(feature = "redb")))]
@@ -33,9 +33,17 @@ pub use self::store::Storage;
 pub(crate) use self::text::{OwnText, Typed, revision_member, stored_object, with_revision};
 pub use self::watch::Watch;
 
-/// The number of a write. Every write of a storage, whatever it writes to, has the next one; 0
-/// stands before all writes. A resource version is a revision in decimal.
+/// The number of a write. Every write of a storage, whatever it writes to, has a greater one than all
+/// before; 0 stands before all writes. A resource version is a revision in decimal.
 pub type Revision = u64;
+
+/// The place of a change in the history: its revision, and its number among those of the revision.
+type Position = (Revision, u32);
+
+/// The position after all changes of a revision.
+fn end_of(revision: Revision) -> Position {
+    (revision, u32::MAX)
+}
 
 /// The name of a set of objects that are listed and watched together: those of one resource of a
 /// group, in all versions.

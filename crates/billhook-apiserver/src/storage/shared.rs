@@ -10,7 +10,7 @@ use tokio::sync::watch;
 
 use super::backend::{BackendError, Change, Loaded};
 use super::history::{History, HistoryLimits};
-use super::{Collection, Event, Mismatch, Object, Range, Revision, Write};
+use super::{Collection, Event, Mismatch, Object, Position, Range, Revision, Write, end_of};
 
 /// Acts upon the changes of a storage.
 pub(crate) trait Observer: Send + Sync {
@@ -46,7 +46,7 @@ pub(super) struct State {
     forgotten: Revision,
     pub(super) collections: RedBlackTreeMapSync<Collection, History>,
     /// The collections of all changes that are remembered.
-    log: RedBlackTreeMapSync<Revision, Collection>,
+    log: RedBlackTreeMapSync<Position, Collection>,
     /// The bytes that only the logs of the collections keep.
     log_bytes: usize,
 }
@@ -89,38 +89,54 @@ impl State {
             history.begin_at(compacted);
             state.collections.insert_mut(name, history);
         }
-        for Change { revision, collection, key, text, .. } in changes {
-            let known = state.collection(&collection);
-            let before = known.and_then(|history| history.get(&key)).cloned();
-            state.revision = revision;
-            state.put(&collection, &key, before, text, limits);
+        let changes: Vec<Change> = changes.collect();
+        for changes in changes.chunk_by(|a, b| a.revision == b.revision) {
+            state.apply(changes, limits);
         }
         state.revision = revision;
         Ok(state)
     }
 
-    /// Changes an object, at the newest revision.
+    /// Takes over the changes of one revision. Returns those that change something, each with the object
+    /// before it.
+    fn apply<'c>(
+        &mut self,
+        changes: &'c [Change],
+        limits: &HistoryLimits,
+    ) -> Vec<(&'c Change, Option<Object>)> {
+        let mut applied = Vec::new();
+        for (number, change) in (0..).zip(changes) {
+            let Change { revision, collection, key, text, .. } = change;
+            self.revision = *revision;
+            let known = self.collection(collection);
+            let before = known.and_then(|history| history.get(key)).cloned();
+            if before.is_some() || text.is_some() {
+                self.put(collection, key, before.clone(), text.clone(), number, limits);
+                applied.push((change, before));
+            }
+        }
+        applied
+    }
+
+    /// Changes an object, at the newest revision, whose changes are numbered.
     pub(super) fn put(
         &mut self,
         collection: &Collection,
         key: &str,
         before: Option<Object>,
         text: Option<Bytes>,
+        number: u32,
         limits: &HistoryLimits,
     ) {
         let mut history = self.collection(collection).cloned().unwrap_or_else(History::new);
-        let bytes = history.put(key, before, text, self.revision);
-        self.log(collection, history, bytes, limits);
-    }
-
-    /// Takes over a collection with a new change, which keeps some bytes, and forgets others.
-    fn log(&mut self, name: &Collection, history: History, bytes: usize, limits: &HistoryLimits) {
+        let position = (self.revision, number);
+        let bytes = history.put(key, before, text, position);
         let is_long = history.events() > limits.events;
-        self.collections.insert_mut(name.clone(), history);
-        self.log.insert_mut(self.revision, name.clone());
+        self.collections.insert_mut(collection.clone(), history);
+        self.log.insert_mut(position, collection.clone());
         self.log_bytes = self.log_bytes.saturating_add(bytes);
         if is_long {
-            self.drop_first(name);
+            self.drop_first(collection);
         }
         while self.log_bytes > limits.bytes || self.log.size() > MAX_EVENTS {
             let Some((_, oldest)) = self.log.first() else { break };
@@ -132,17 +148,17 @@ impl State {
     /// Forgets the first change of a collection.
     fn drop_first(&mut self, name: &Collection) {
         let Some(mut history) = self.collections.get(name).cloned() else { return };
-        if let Some((revision, bytes)) = history.drop_first() {
-            self.forget(revision, bytes);
+        if let Some((position, bytes)) = history.drop_first() {
+            self.forget(position, bytes);
         }
         self.collections.insert_mut(name.clone(), history);
     }
 
     /// Forgets that a change of a collection is remembered.
-    fn forget(&mut self, revision: Revision, bytes: usize) {
-        self.log.remove_mut(&revision);
+    fn forget(&mut self, position: Position, bytes: usize) {
+        self.log.remove_mut(&position);
         self.log_bytes = self.log_bytes.saturating_sub(bytes);
-        self.forgotten = self.forgotten.max(revision);
+        self.forgotten = self.forgotten.max(position.0);
     }
 
     /// Returns the objects of all collections.
@@ -158,18 +174,40 @@ impl State {
         if seen < self.forgotten.max(self.compacted) {
             return None;
         }
-        let later = self.log.range((Bound::Excluded(seen), Bound::Unbounded));
-        let event = |(revision, name): (&Revision, &Collection)| {
-            let event = self.collection(name)?.next_after(revision.saturating_sub(1))?;
-            Some((name.clone(), event.clone()))
+        let later = self.log.range((Bound::Excluded(end_of(seen)), Bound::Unbounded));
+        let event = |(position, name): (&Position, &Collection)| {
+            Some((name.clone(), self.collection(name)?.at(*position)?.clone()))
         };
         later.map(event).collect()
+    }
+
+    /// Returns the keys whose objects are others in a later state, with those of this one.
+    fn differences(&self, later: &State) -> Vec<(Collection, Arc<str>, Option<Object>)> {
+        let object = |state: &State, name: &Collection, key: &str| {
+            state.collection(name).and_then(|history| history.get(key)).cloned()
+        };
+        let mut differences = Vec::new();
+        for (name, objects) in self.objects() {
+            for before in objects {
+                if object(later, &name, &before.key).as_ref() != Some(&before) {
+                    differences.push((name.clone(), Arc::clone(&before.key), Some(before)));
+                }
+            }
+        }
+        for (name, objects) in later.objects() {
+            for after in objects {
+                if object(self, &name, &after.key).is_none() {
+                    differences.push((name.clone(), after.key, None));
+                }
+            }
+        }
+        differences
     }
 
     /// Forgets the changes of a collection up to a revision.
     pub(super) fn compact(&mut self, name: &Collection, revision: Revision) {
         let Some(mut history) = self.collections.get(name).cloned() else { return };
-        while history.first().is_some_and(|first| first <= revision) {
+        while history.first().is_some_and(|first| first <= end_of(revision)) {
             let Some((first, bytes)) = history.drop_first() else { break };
             self.forget(first, bytes);
         }
@@ -231,26 +269,48 @@ impl Shared {
         }
         state.revision = state.revision.saturating_add(1);
         let revision = state.revision;
-        state.put(collection, key, before.clone(), write.text, &self.limits);
+        state.put(collection, key, before.clone(), write.text, 0, &self.limits);
         self.publish(state);
         drop(writing);
         self.changed(collection, key, before.as_ref(), revision);
         Ok(revision)
     }
 
-    /// Takes over a change of the backend.
-    pub(super) fn apply(&self, change: Change) {
-        let Change { revision, collection, key, text, .. } = change;
+    /// Takes over the changes of one revision of the backend.
+    pub(super) fn apply(&self, changes: &[Change]) {
         let writing = self.begin_write();
         let mut state = State::clone(&self.state());
-        let before = state.collection(&collection).and_then(|history| history.get(&key)).cloned();
-        state.revision = revision;
-        if before.is_some() || text.is_some() {
-            state.put(&collection, &key, before.clone(), text, &self.limits);
-        }
+        let applied = state.apply(changes, &self.limits);
         self.publish(state);
         drop(writing);
-        self.changed(&collection, &key, before.as_ref(), revision);
+        for (change, before) in applied {
+            self.changed(&change.collection, &change.key, before.as_ref(), change.revision);
+        }
+    }
+
+    /// Takes over that nothing has changed up to a revision.
+    pub(super) fn advance(&self, revision: Revision) {
+        let writing = self.begin_write();
+        let mut state = State::clone(&self.state());
+        state.revision = state.revision.max(revision);
+        self.publish(state);
+        drop(writing);
+    }
+
+    /// Takes over what a backend has stored in place of everything, where changes were missed: the past is
+    /// forgotten.
+    pub(super) fn reload(&self, loaded: Loaded) -> Result<(), BackendError> {
+        let state = State::load(loaded, &self.limits)?;
+        let writing = self.begin_write();
+        let before = self.state();
+        let revision = state.revision;
+        self.publish(state);
+        drop(writing);
+        let after = self.state();
+        for (collection, key, before) in before.differences(&after) {
+            self.changed(&collection, &key, before.as_ref(), revision);
+        }
+        Ok(())
     }
 
     /// Lets those know who wait for a change.

@@ -13,7 +13,9 @@ use super::durable::Durable;
 use super::history::{HistoryLimits, Snapshot};
 use super::shared::{Observer, Shared, State};
 use super::watch::Watch;
-use super::{Collection, Listing, Object, Range, Revision, RevisionError, Write, WriteError};
+use super::{
+    Collection, Listing, Object, Range, Revision, RevisionError, Write, WriteError, end_of,
+};
 
 /// Keeps objects, with the semantics of etcd: in memory, and in a [`Backend`] if there is one.
 /// Clones are the same storage; [`Storage::fork`] makes another one.
@@ -153,6 +155,36 @@ impl Storage {
         self.shared.get(collection, key)
     }
 
+    /// Waits until everything is visible that was written by now, by other processes too. Returns
+    /// whether the backend has other writers (ES-33).
+    ///
+    /// # Errors
+    ///
+    /// If the backend fails, or what was written does not come.
+    pub async fn catch_up(&self) -> Result<bool, BackendError> {
+        match &self.durable {
+            Some(durable) => durable.catch_up().await,
+            None => Ok(false),
+        }
+    }
+
+    /// Fails if the backend cannot be reached; without one never.
+    ///
+    /// # Errors
+    ///
+    /// The failure of the backend.
+    pub async fn check(&self) -> Result<(), BackendError> {
+        match &self.durable {
+            Some(durable) => durable.backend().check().await,
+            None => Ok(()),
+        }
+    }
+
+    /// Returns the name of the backend, if there is one.
+    pub(crate) fn backend_name(&self) -> Option<&'static str> {
+        self.durable.as_deref().map(|durable| durable.backend().name())
+    }
+
     /// Lists the newest state of a collection. It is always there, so that no caller has to decide what
     /// a failure means for the server's own work.
     pub fn list(&self, collection: &Collection, range: Range<'_>) -> Listing {
@@ -228,7 +260,7 @@ impl Storage {
             return Err(RevisionError::Compacted { oldest: state.compacted });
         }
         if let Some(history) = state.collection(collection) {
-            history.check_kept(after)?;
+            history.check_kept(end_of(after))?;
         }
         let storage = Arc::downgrade(&self.shared);
         Ok(Watch::new(storage, collection.clone(), prefix, after, woken))

@@ -5,7 +5,7 @@ use std::sync::Weak;
 use tokio::sync::watch;
 
 use super::shared::Shared;
-use super::{Collection, Event, Revision, RevisionError};
+use super::{Collection, Event, Position, Revision, RevisionError, end_of};
 
 /// The changes of a collection, in the order of their revisions, none left out and none twice.
 ///
@@ -17,8 +17,8 @@ pub struct Watch {
     storage: Weak<Shared>,
     collection: Collection,
     prefix: Box<str>,
-    /// The revision up to which everything was returned.
-    seen: Revision,
+    /// The position up to which everything was returned.
+    seen: Position,
     woken: watch::Receiver<Revision>,
 }
 
@@ -30,7 +30,7 @@ impl Watch {
         seen: Revision,
         woken: watch::Receiver<Revision>,
     ) -> Self {
-        Watch { storage, collection, prefix: prefix.into(), seen, woken }
+        Watch { storage, collection, prefix: prefix.into(), seen: end_of(seen), woken }
     }
 
     /// Returns the next change, if it has happened already.
@@ -44,8 +44,8 @@ impl Watch {
         let state = self.storage.upgrade().ok_or(RevisionError::Closed)?.state();
         let Some(history) = state.collection(&self.collection) else { return Ok(None) };
         history.check_kept(self.seen)?;
-        while let Some(event) = history.next_after(self.seen) {
-            self.seen = event.revision;
+        while let Some((position, event)) = history.next_after(self.seen) {
+            self.seen = position;
             if event.key().starts_with(&*self.prefix) {
                 return Ok(Some(event.clone()));
             }

@@ -12,7 +12,7 @@ use tokio::sync::oneshot;
 
 use self::tables::File;
 use self::writer::{Job, Tail, work};
-use super::backend::{Backend, BackendError, Change, Commit, CommitError, Loaded};
+use super::backend::{Advance, Backend, BackendError, Commit, CommitError, Loaded};
 use super::{Collection, Object, Revision, Storage};
 use crate::future::BoxFuture;
 
@@ -150,6 +150,10 @@ fn closed() -> BackendError {
 }
 
 impl Backend for Redb {
+    fn name(&self) -> &'static str {
+        "redb"
+    }
+
     fn load(&self) -> BoxFuture<'_, Result<Loaded, BackendError>> {
         Box::pin(async { self.ask(Job::Load).await.unwrap_or_else(|| Err(closed())) })
     }
@@ -161,8 +165,8 @@ impl Backend for Redb {
         })
     }
 
-    fn changes(&self, after: Revision) -> BoxFuture<'_, Result<Vec<Change>, BackendError>> {
-        Box::pin(self.tail.after(after))
+    fn changes(&self, after: Revision) -> BoxFuture<'_, Result<Advance, BackendError>> {
+        Box::pin(async move { self.tail.after(after).await.map(Advance::to_last) })
     }
 
     fn compact(&self, revision: Revision) -> BoxFuture<'_, Result<(), BackendError>> {

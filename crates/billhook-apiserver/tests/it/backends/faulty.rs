@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use billhook_apiserver::BoxFuture;
 use billhook_apiserver::storage::{
-    Backend, BackendError, Change, Commit, CommitError, Loaded, Revision,
+    Advance, Backend, BackendError, Change, Commit, CommitError, Loaded, Revision,
 };
 use tokio::sync::watch;
 
@@ -100,7 +100,7 @@ impl Backend for Faulty {
         })
     }
 
-    fn changes(&self, after: Revision) -> BoxFuture<'_, Result<Vec<Change>, BackendError>> {
+    fn changes(&self, after: Revision) -> BoxFuture<'_, Result<Advance, BackendError>> {
         Box::pin(async move {
             let changes = self.log.changes(after).await?;
             self.tells.subscribe().wait_for(|tells| *tells).await.expect("the backend is there");

@@ -66,7 +66,7 @@ proptest! {
         let folder = Folder::new();
         let runtime = Builder::new_current_thread().enable_time().build().unwrap();
         let file = folder.file();
-        runtime.block_on(keeps_everything(&operations, async || Redb::open(&file).unwrap()));
+        runtime.block_on(keeps_everything(&operations, true, async || Redb::open(&file).unwrap()));
         Redb::check(&file).unwrap();
     }
 }

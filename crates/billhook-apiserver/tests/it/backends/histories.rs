@@ -59,6 +59,10 @@ impl Client {
     async fn step(&mut self) {
         let key = format!("k{}", self.next(5));
         let begin = self.moment();
+        // Without it a read may be outdated, if others write.
+        if self.storage.catch_up().await.is_err() {
+            return;
+        }
         let operation = match self.next(10) {
             0 => {
                 let listing = self.storage.list(&foos(), Range::default());
@@ -70,7 +74,8 @@ impl Client {
             }
             1 => {
                 let after = self.storage.revision().saturating_sub(self.next(30));
-                let mut watch = self.storage.watch(&foos(), "", after).unwrap();
+                // The history may begin later.
+                let Ok(mut watch) = self.storage.watch(&foos(), "", after) else { return };
                 // Whatever was visible before is reported.
                 let (changes, until) = drain(&mut watch, self.storage.revision());
                 Operation::Watch { after, changes, until }
@@ -110,13 +115,25 @@ impl Client {
     }
 }
 
-/// Lets clients work, and checks what they have seen.
+/// Lets clients of one storage work.
 async fn run(storage: &Storage) -> (Vec<Step>, Vec<Change>) {
-    let operations = std::env::var(OPERATIONS).map_or(4000, |count| count.parse().unwrap());
+    run_over(std::slice::from_ref(storage), 4000, std::future::pending()).await
+}
+
+/// Lets clients of several storages work while something happens to them, until all is done. Returns what
+/// they have seen, and the log of the first storage.
+pub(super) async fn run_over(
+    storages: &[Storage],
+    operations: u64,
+    meanwhile: impl Future<Output = ()>,
+) -> (Vec<Step>, Vec<Change>) {
+    let operations = std::env::var(OPERATIONS).map_or(operations, |count| count.parse().unwrap());
     let clock = Arc::new(AtomicU64::new(1));
-    let mut log = storage.watch(&foos(), "", 0).unwrap();
+    let begin = storages[0].revision();
+    let mut log = storages[0].watch(&foos(), "", begin).unwrap();
     let clients = (0..CLIENTS).map(|number| {
-        let (storage, clock) = (storage.clone(), Arc::clone(&clock));
+        let storage = storages[number as usize % storages.len()].clone();
+        let clock = Arc::clone(&clock);
         let number = number * 1_000_000_000;
         let mut client = Client { storage, clock, random: number + 7, number, steps: Vec::new() };
         tokio::spawn(async move {
@@ -128,14 +145,21 @@ async fn run(storage: &Storage) -> (Vec<Step>, Vec<Change>) {
     });
     let clients: Vec<_> = clients.collect();
     let mut changes = Vec::new();
-    while clients.iter().any(|client| !client.is_finished()) {
-        changes.extend(drain(&mut log, 0).0);
-        tokio::task::yield_now().await;
+    let watched = async {
+        while clients.iter().any(|client| !client.is_finished()) {
+            changes.extend(drain(&mut log, 0).0);
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::select! {
+        () = watched => {}
+        () = async { meanwhile.await; std::future::pending().await } => {}
     }
     let mut steps = Vec::new();
     for client in clients {
         steps.extend(client.await.unwrap());
     }
+    storages[0].catch_up().await.unwrap();
     changes.extend(drain(&mut log, 0).0);
     (steps, changes)
 }

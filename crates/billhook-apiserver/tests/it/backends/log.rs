@@ -4,7 +4,7 @@ use std::sync::{Mutex, PoisonError};
 
 use billhook_apiserver::BoxFuture;
 use billhook_apiserver::storage::{
-    Backend, BackendError, Change, Commit, CommitError, Loaded, Revision,
+    Advance, Backend, BackendError, Change, Commit, CommitError, Loaded, Revision,
 };
 use tokio::sync::watch;
 
@@ -56,12 +56,12 @@ impl Backend for Log {
         Box::pin(async { self.write(commit) })
     }
 
-    fn changes(&self, after: Revision) -> BoxFuture<'_, Result<Vec<Change>, BackendError>> {
+    fn changes(&self, after: Revision) -> BoxFuture<'_, Result<Advance, BackendError>> {
         Box::pin(async move {
             let mut newest = self.newest.subscribe();
             let waited = newest.wait_for(|newest| *newest > after).await.map(drop);
             waited.map_err(|error| BackendError::Failed(error.to_string()))?;
-            Ok(self.changes_after(after))
+            Ok(Advance::to_last(self.changes_after(after)))
         })
     }
 }
