@@ -16,6 +16,9 @@ mod definitions;
 mod discovery;
 mod durable;
 mod edition;
+#[cfg(feature = "etcd")]
+#[cfg_attr(docsrs, doc(cfg(feature = "etcd")))]
+pub mod etcd;
 mod event_cache;
 mod failures;
 mod future;

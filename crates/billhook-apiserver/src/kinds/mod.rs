@@ -14,6 +14,7 @@ use billhook_kinds::Kind;
 use crate::resources::Resource;
 
 pub(crate) use self::policies::check_types;
+pub(crate) use self::shared::own_text;
 
 /// The kinds whose objects a server of a version stores.
 pub(crate) fn served(kubernetes: KubernetesVersion) -> impl Iterator<Item = &'static Kind> {
@@ -28,7 +29,7 @@ pub(crate) fn compile(kind: &'static Kind, kubernetes: KubernetesVersion) -> Opt
     let resource = Resource::new(&definition, &options, Chain::new(Unreachable)).ok()?;
     let strategy = Arc::new(KindStrategy::new(kind, kubernetes)?);
     let mut resource = resource.native(strategy, kind);
-    shared::share(&mut resource, kind);
+    resource.own_text = own_text(kind);
     Some(resource)
 }
 

@@ -8,7 +8,7 @@ use billhook_kinds::{Kind, pod_autoscaler_to_v1, pod_autoscaler_to_v2};
 use bytes::Bytes;
 use serde_json::Value;
 
-use crate::resources::Resource;
+use crate::storage::OwnText;
 
 /// Fields of events that have a name in each group: the core group, and `events.k8s.io`.
 const FIELDS: [(&str, &str); 7] = [
@@ -21,20 +21,18 @@ const FIELDS: [(&str, &str); 7] = [
     ("source", "deprecatedSource"),
 ];
 
-/// Lets the resource of a kind read the objects that another one stores.
-pub(super) fn share(resource: &mut Resource, kind: &Kind) {
+/// Returns the text of an object of a kind's collection in the version of the kind.
+pub(crate) fn own_text(kind: &Kind) -> OwnText {
     match (kind.group, kind.version, kind.kind) {
-        ("", "v1", "Event") => resource.own_text = |event| renamed(event, "v1"),
-        ("events.k8s.io", "v1", "Event") => {
-            resource.own_text = |event| renamed(event, "events.k8s.io/v1");
-        }
+        ("", "v1", "Event") => |event| renamed(event, "v1"),
+        ("events.k8s.io", "v1", "Event") => |event| renamed(event, "events.k8s.io/v1"),
         ("autoscaling", "v1", "HorizontalPodAutoscaler") => {
-            resource.own_text = |it| converted(it, "autoscaling/v1", pod_autoscaler_to_v1);
+            |it| converted(it, "autoscaling/v1", pod_autoscaler_to_v1)
         }
         ("autoscaling", "v2", "HorizontalPodAutoscaler") => {
-            resource.own_text = |it| converted(it, "autoscaling/v2", pod_autoscaler_to_v2);
+            |it| converted(it, "autoscaling/v2", pod_autoscaler_to_v2)
         }
-        _ => {}
+        _ => Bytes::clone,
     }
 }
 

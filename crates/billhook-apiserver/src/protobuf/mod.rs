@@ -12,7 +12,7 @@ pub(crate) use self::write::{event, object, status};
 pub(crate) const PROTOBUF: &str = "application/vnd.kubernetes.protobuf";
 
 /// The beginning of every message.
-const MAGIC: &[u8] = b"k8s\0";
+pub(crate) const MAGIC: &[u8] = b"k8s\0";
 
 #[cfg(test)]
 mod tests {

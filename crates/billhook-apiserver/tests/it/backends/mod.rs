@@ -1,6 +1,14 @@
 //! Backends: the same duties for each, and what clients see of their failures.
 
 mod checker;
+#[cfg(feature = "etcd")]
+mod etcd;
+#[cfg(feature = "etcd")]
+mod etcd_histories;
+#[cfg(feature = "etcd")]
+mod etcd_process;
+#[cfg(feature = "etcd")]
+mod etcd_servers;
 mod faulty;
 #[cfg(feature = "redb")]
 mod file;

@@ -1,0 +1,122 @@
+//! Objects in etcd: what is kept, where, and what several servers see of each other.
+
+use billhook_apiserver::storage::{
+    Backend as _, Change, Collection, Commit, HistoryLimits, Range, Storage, Write,
+};
+use proptest::prelude::*;
+use proptest::test_runner::TestRunner;
+use tokio::runtime::Builder;
+
+use super::etcd_process::Process;
+use super::suite::{guards_every_write, keeps_everything};
+use crate::storage::operations;
+
+fn foos() -> Collection {
+    Collection::new("example.com", "foos")
+}
+
+async fn open(etcd: &Process) -> Storage {
+    Storage::open(etcd.open().await, HistoryLimits::default()).await.unwrap()
+}
+
+#[test]
+fn etcd_keeps_everything() {
+    let Some(etcd) = Process::start() else { return };
+    let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    let number = std::cell::Cell::new(0);
+    let mut runner = TestRunner::new(ProptestConfig::with_cases(16));
+    let tested = runner.run(&operations(), |operations| {
+        number.set(number.get() + 1);
+        let options = || etcd.options().prefix(format!("/{}", number.get()));
+        runtime.block_on(keeps_everything(&operations, false, async || {
+            billhook_apiserver::etcd::Etcd::open(options()).await.unwrap()
+        }));
+        Ok(())
+    });
+    tested.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn etcd_guards_every_write() {
+    let Some(etcd) = Process::start() else { return };
+    guards_every_write(etcd.open().await).await;
+}
+
+/// ES-65: each of two storages sees what the other has written, when it has caught up.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn two_storages_are_one() {
+    let Some(etcd) = Process::start() else { return };
+    let (here, there) = (open(&etcd).await, open(&etcd).await);
+    for number in 0..50 {
+        let key = format!("default/{number}");
+        let created = here.write(&foos(), &key, Write::create("{}")).await.unwrap();
+        there.catch_up().await.unwrap();
+        assert_eq!(there.get(&foos(), &key).unwrap().modified, created);
+        let refused = there.write(&foos(), &key, Write::create("{}")).await;
+        assert!(refused.is_err());
+        there.write(&foos(), &key, Write::delete(created)).await.unwrap();
+        here.catch_up().await.unwrap();
+        assert_eq!(here.get(&foos(), &key), None);
+    }
+    assert_eq!(here.list(&foos(), Range::default()), there.list(&foos(), Range::default()));
+}
+
+/// ES-41, ES-42: what a transaction or a lease changes at once has one revision, and comes at once.
+#[tokio::test]
+async fn changes_that_are_made_together_come_together() {
+    let Some(etcd) = Process::start() else { return };
+    let storage = open(&etcd).await;
+    let begin = storage.revision();
+    let transaction = "\nput /registry/example.com/foos/default/a 1\nput /registry/example.com/foos/default/b 2\n\n\n";
+    let mut child = std::process::Command::new("sh");
+    child
+        .arg("-c")
+        .arg(format!("printf '{transaction}\\n' | etcdctl --endpoints {} txn", etcd.url()));
+    assert!(child.env("ETCDCTL_API", "3").output().unwrap().status.success());
+    storage.catch_up().await.unwrap();
+    assert_eq!(storage.revision(), begin + 1);
+    let mut watch = storage.watch(&foos(), "", begin).unwrap();
+    let mut next =
+        || watch.try_next().unwrap().map(|event| (event.revision, event.key().to_owned()));
+    assert_eq!(next(), Some((begin + 1, "default/a".to_owned())));
+    assert_eq!(next(), Some((begin + 1, "default/b".to_owned())));
+    assert_eq!(next(), None);
+    assert_eq!(storage.list_at(&foos(), Range::default(), begin).unwrap().objects, []);
+    let loaded = etcd.open().await.load().await.unwrap();
+    let keys: Vec<_> = loaded.changes.iter().map(|Change { key, .. }| key.as_str()).collect();
+    assert_eq!(keys, ["default/a", "default/b"]);
+}
+
+/// ES-43: where the changes are compacted, all is loaded anew.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn changes_that_are_forgotten_are_found_all_the_same() {
+    let Some(mut etcd) = Process::start() else { return };
+    let storage = open(&etcd).await;
+    let first = storage.write(&foos(), "a", Write::create("1")).await.unwrap();
+    storage.write(&foos(), "b", Write::create("1")).await.unwrap();
+    let mut watch = storage.watch(&foos(), "", first).unwrap();
+    // While the storage is cut off, another one writes, and forgets.
+    etcd.signal("STOP");
+    etcd.kill();
+    etcd.start_again();
+    let other = etcd.open().await;
+    let commit = |key: &str, expected, text: Option<&'static str>| Commit {
+        collection: foos(),
+        key: key.to_owned(),
+        expected,
+        text: text.map(Into::into),
+    };
+    other.commit(commit("a", Some(first), None)).await.unwrap();
+    let newest = other.commit(commit("c", None, Some("3"))).await.unwrap();
+    other.compact(newest).await.unwrap();
+    storage.catch_up().await.unwrap();
+    let listed = storage.list(&foos(), Range::default()).objects;
+    let keys: Vec<_> = listed.iter().map(|object| &*object.key).collect();
+    assert_eq!(keys, ["b", "c"]);
+    while let Ok(event) = watch.next().await {
+        assert!(event.revision <= newest);
+        if event.revision == newest {
+            break;
+        }
+    }
+}
