@@ -18,6 +18,7 @@ mod data;
 mod decode;
 mod diff;
 mod envtest;
+mod etcd;
 mod explain;
 mod expression;
 mod files;

@@ -7,20 +7,22 @@ use billhook_apiserver::AuthorizationMode;
 use clap::{Args, ValueEnum};
 
 use crate::allow::{Allow, allow};
+use crate::etcd::EtcdArgs;
 use crate::server::Server;
 
 pub(crate) const HELP: &str = "\
-The server keeps everything in memory, or with --data in a file. It prints one line with its address when it is ready, and ends
+The server keeps everything in memory, with --data in a file, or with --etcd-servers in etcd. It prints one line with its address when it is ready, and ends
 with SIGTERM or Ctrl-C.
 
 Exit status:
   0  ended by a signal
   1  an object of --load is refused
   2  unusable input: bad arguments, a missing file, no CRD for an object; cannot listen; a damaged
-     file of --data
+     file of --data; no etcd answers
 
 Examples:
   billhook serve --crd crds/ --http --listen 127.0.0.1:8001 --data objects.data
+  billhook serve --etcd-servers http://127.0.0.1:2379 --write-kubeconfig kubeconfig
   billhook serve --crd crds/ --load manifests/ --any-namespace --write-kubeconfig kubeconfig &
   kubectl --kubeconfig kubeconfig get backups --all-namespaces";
 
@@ -69,6 +71,8 @@ pub(crate) struct Serve {
     /// of those in it; --load is for a new file only
     #[arg(long, value_name = "FILE")]
     pub(crate) data: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) etcd: EtcdArgs,
     /// Address to listen on; port 0 is any free one. An address that other machines reach needs a
     /// token
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:0")]

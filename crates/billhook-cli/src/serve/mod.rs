@@ -15,6 +15,7 @@ use std::sync::Arc;
 
 use billhook::{CrdError, Definition, KubernetesVersion};
 use billhook_apimachinery::UserInfo;
+use billhook_apiserver::etcd::Etcd;
 use billhook_apiserver::storage::Redb;
 use billhook_apiserver::{Server, ServerBuilder};
 use billhook_findings::Finding;
@@ -260,8 +261,15 @@ async fn server(
     Ok((server, created))
 }
 
-/// Builds the server, in memory or over its file.
+/// Builds the server: in memory, in etcd, or over its file.
 async fn build(builder: ServerBuilder, command: &Serve) -> Result<Server, Box<Problem>> {
+    if let Some(options) = command.etcd.options()? {
+        let unusable = |error: &dyn std::fmt::Display| {
+            Problem::unusable(Place::file("--etcd-servers"), error.to_string())
+        };
+        let etcd = Etcd::open(options).await.map_err(|error| unusable(&error))?;
+        return builder.backend(etcd).build().await.map_err(|error| unusable(&error));
+    }
     let Some(file) = &command.data else { return Ok(builder.build()) };
     let is_new = std::fs::metadata(file).map_or(true, |found| found.len() == 0);
     if !is_new && !command.load.is_empty() {

@@ -12,6 +12,7 @@ use billhook_definition::ca_bundle::certificates;
 use billhook_webhook_client::HttpsCaller;
 use tokio_rustls::rustls::pki_types::CertificateDer;
 
+use super::backend;
 use super::flags::{self, Flags};
 use super::options::{Options, TokenOptions};
 use super::users::{Users, tokens};
@@ -58,7 +59,7 @@ pub(super) fn run(program: &Path, arguments: &[String]) -> ExitCode {
     let runtime = runtime().map_err(|error| error.to_string());
     let ran = runtime.and_then(|runtime| {
         let ran = runtime.block_on(serve(&options));
-        // What goes on need not: everything is in memory.
+        // What goes on need not: what was answered is kept.
         runtime.shutdown_background();
         ran
     });
@@ -95,7 +96,7 @@ async fn serve(options: &Options) -> Result<(), String> {
     for (token, user) in known.unwrap_or_default() {
         builder = builder.token(token, user);
     }
-    let server = builder.build();
+    let server = backend::build(builder, &options.etcd).await?;
     let users = Users::new(server.clone(), options.allows_anonymous);
     let address = SocketAddr::new(options.bind, options.port);
     let listener = listen(address).map_err(|error| {

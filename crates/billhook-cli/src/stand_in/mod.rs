@@ -2,6 +2,7 @@
 //! `kubectl`, as the harness `envtest` starts them.
 
 mod apiserver;
+mod backend;
 mod etcd;
 mod flags;
 mod kubectl;

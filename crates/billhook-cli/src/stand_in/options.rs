@@ -38,6 +38,20 @@ pub(super) struct TokenOptions {
     pub(super) max_expiration: Option<Duration>,
 }
 
+/// The settings of the etcd that objects are kept in, if there is one.
+#[derive(Debug)]
+pub(super) struct EtcdSettings {
+    pub(super) servers: Vec<String>,
+    pub(super) prefix: Option<String>,
+    pub(super) authority: Option<PathBuf>,
+    pub(super) certificate: Option<PathBuf>,
+    pub(super) key: Option<PathBuf>,
+    pub(super) compaction_interval: Option<Duration>,
+    pub(super) event_ttl: Option<Duration>,
+    /// Whether objects should be encrypted.
+    pub(super) encrypts: bool,
+}
+
 /// The settings of a server.
 #[derive(Debug)]
 pub(super) struct Options {
@@ -56,6 +70,7 @@ pub(super) struct Options {
     pub(super) ranges: ServiceRanges,
     pub(super) kubernetes: KubernetesVersion,
     pub(super) controllers: Selection,
+    pub(super) etcd: EtcdSettings,
     /// Lines about flags that have no effect.
     pub(super) warnings: Vec<String>,
 }
@@ -128,8 +143,23 @@ impl Options {
             ranges,
             kubernetes,
             controllers,
+            etcd: etcd(flags),
             warnings,
         })
+    }
+}
+
+fn etcd(flags: &Flags) -> EtcdSettings {
+    let path = |name: &str| flags.text(name).map(PathBuf::from);
+    EtcdSettings {
+        servers: flags.all("etcd-servers").to_vec(),
+        prefix: flags.text("etcd-prefix").map(str::to_owned),
+        authority: path("etcd-cafile"),
+        certificate: path("etcd-certfile"),
+        key: path("etcd-keyfile"),
+        compaction_interval: flags.duration("etcd-compaction-interval"),
+        event_ttl: flags.duration("event-ttl"),
+        encrypts: flags.has("encryption-provider-config"),
     }
 }
 

@@ -51,7 +51,7 @@ const fn flag(name: &'static str, kind: Kind, answer: Answer) -> Flag {
     Flag { name, short: None, kind, answer }
 }
 
-const NO_ETCD: Answer = Idle("objects are kept in memory");
+const NO_ETCD: Answer = Idle("objects are kept in one etcd, or in memory");
 const NO_AUDIT: Answer = Idle("audit logs are not written");
 const NO_TRACING: Answer = Idle("nothing is traced");
 const NO_JWT: Answer = Refused("tokens of other issuers are not checked");
@@ -108,19 +108,19 @@ pub(super) static SECTIONS: &[Section] = &[
             flag(
                 "encryption-provider-config",
                 Text,
-                Idle("objects are kept in memory, and nothing is written"),
+                Idle("objects that are kept in memory are not written"),
             ),
             flag("encryption-provider-config-automatic-reload", Bool, Accepted),
-            flag("etcd-cafile", Text, Accepted),
-            flag("etcd-certfile", Text, Accepted),
-            flag("etcd-compaction-interval", Duration, Accepted),
+            flag("etcd-cafile", Text, Honored),
+            flag("etcd-certfile", Text, Honored),
+            flag("etcd-compaction-interval", Duration, Honored),
             flag("etcd-count-metric-poll-period", Duration, Accepted),
             flag("etcd-db-metric-poll-interval", Duration, Accepted),
             flag("etcd-healthcheck-timeout", Duration, Accepted),
-            flag("etcd-keyfile", Text, Accepted),
-            flag("etcd-prefix", Text, Accepted),
+            flag("etcd-keyfile", Text, Honored),
+            flag("etcd-prefix", Text, Honored),
             flag("etcd-readycheck-timeout", Duration, Accepted),
-            flag("etcd-servers", List, Accepted),
+            flag("etcd-servers", List, Honored),
             flag("etcd-servers-overrides", List, NO_ETCD),
             flag("lease-reuse-duration-seconds", Number, Accepted),
             flag("storage-backend", Text, Accepted),
@@ -267,7 +267,7 @@ pub(super) static SECTIONS: &[Section] = &[
             flag("enable-aggregator-routing", Bool, NO_PROXY),
             flag("enable-logs-handler", Bool, Accepted),
             flag("endpoint-reconciler-type", Text, Accepted),
-            flag("event-ttl", Duration, Idle("events stay")),
+            flag("event-ttl", Duration, Idle("events stay, unless they are kept in etcd")),
             flag("identity-lease-duration-seconds", Number, Accepted),
             flag("identity-lease-renew-interval-seconds", Number, Accepted),
             flag("kubelet-certificate-authority", Text, Accepted),
