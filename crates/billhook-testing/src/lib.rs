@@ -8,6 +8,7 @@
 )]
 
 pub mod definitions;
+pub mod etcd;
 pub mod fixtures;
 pub mod kep;
 pub mod keywords;

@@ -22,7 +22,6 @@ Exit status:
 
 Examples:
   billhook serve --crd crds/ --http --listen 127.0.0.1:8001 --data objects.data
-  billhook serve --etcd-servers http://127.0.0.1:2379 --write-kubeconfig kubeconfig
   billhook serve --crd crds/ --load manifests/ --any-namespace --write-kubeconfig kubeconfig &
   kubectl --kubeconfig kubeconfig get backups --all-namespaces";
 

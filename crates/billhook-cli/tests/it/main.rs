@@ -40,6 +40,7 @@ mod python;
 mod readme;
 mod serve;
 mod serve_data;
+mod serve_etcd;
 #[cfg(target_os = "linux")]
 mod serve_hostile;
 mod serve_load;

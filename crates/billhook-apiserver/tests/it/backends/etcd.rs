@@ -1,13 +1,14 @@
 //! Objects in etcd: what is kept, where, and what several servers see of each other.
 
+use billhook_apiserver::etcd::{Etcd, EtcdOptions};
 use billhook_apiserver::storage::{
     Backend as _, Change, Collection, Commit, HistoryLimits, Range, Storage, Write,
 };
+use billhook_testing::etcd::Etcd as Process;
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use tokio::runtime::Builder;
 
-use super::etcd_process::Process;
 use super::suite::{guards_every_write, keeps_everything};
 use crate::storage::operations;
 
@@ -15,8 +16,13 @@ fn foos() -> Collection {
     Collection::new("example.com", "foos")
 }
 
+/// Connects to an etcd, when it has started.
+pub(super) async fn connect(etcd: &Process) -> Etcd {
+    Etcd::open(EtcdOptions::new([etcd.url()])).await.unwrap()
+}
+
 async fn open(etcd: &Process) -> Storage {
-    Storage::open(etcd.open().await, HistoryLimits::default()).await.unwrap()
+    Storage::open(connect(etcd).await, HistoryLimits::default()).await.unwrap()
 }
 
 #[test]
@@ -27,9 +33,9 @@ fn etcd_keeps_everything() {
     let mut runner = TestRunner::new(ProptestConfig::with_cases(16));
     let tested = runner.run(&operations(), |operations| {
         number.set(number.get() + 1);
-        let options = || etcd.options().prefix(format!("/{}", number.get()));
+        let options = || EtcdOptions::new([etcd.url()]).prefix(format!("/{}", number.get()));
         runtime.block_on(keeps_everything(&operations, false, async || {
-            billhook_apiserver::etcd::Etcd::open(options()).await.unwrap()
+            Etcd::open(options()).await.unwrap()
         }));
         Ok(())
     });
@@ -39,7 +45,7 @@ fn etcd_keeps_everything() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn etcd_guards_every_write() {
     let Some(etcd) = Process::start() else { return };
-    guards_every_write(etcd.open().await).await;
+    guards_every_write(connect(&etcd).await).await;
 }
 
 /// ES-65: each of two storages sees what the other has written, when it has caught up.
@@ -67,12 +73,8 @@ async fn changes_that_are_made_together_come_together() {
     let Some(etcd) = Process::start() else { return };
     let storage = open(&etcd).await;
     let begin = storage.revision();
-    let transaction = "\nput /registry/example.com/foos/default/a 1\nput /registry/example.com/foos/default/b 2\n\n\n";
-    let mut child = std::process::Command::new("sh");
-    child
-        .arg("-c")
-        .arg(format!("printf '{transaction}\\n' | etcdctl --endpoints {} txn", etcd.url()));
-    assert!(child.env("ETCDCTL_API", "3").output().unwrap().status.success());
+    let puts = ["a 1", "b 2"].map(|put| format!("put /registry/example.com/foos/default/{put}"));
+    etcd.ctl_with(&["txn"], &format!("\n{}\n\n\n", puts.join("\n")));
     storage.catch_up().await.unwrap();
     assert_eq!(storage.revision(), begin + 1);
     let mut watch = storage.watch(&foos(), "", begin).unwrap();
@@ -82,7 +84,7 @@ async fn changes_that_are_made_together_come_together() {
     assert_eq!(next(), Some((begin + 1, "default/b".to_owned())));
     assert_eq!(next(), None);
     assert_eq!(storage.list_at(&foos(), Range::default(), begin).unwrap().objects, []);
-    let loaded = etcd.open().await.load().await.unwrap();
+    let loaded = connect(&etcd).await.load().await.unwrap();
     let keys: Vec<_> = loaded.changes.iter().map(|Change { key, .. }| key.as_str()).collect();
     assert_eq!(keys, ["default/a", "default/b"]);
 }
@@ -99,7 +101,7 @@ async fn changes_that_are_forgotten_are_found_all_the_same() {
     etcd.signal("STOP");
     etcd.kill();
     etcd.start_again();
-    let other = etcd.open().await;
+    let other = connect(&etcd).await;
     let commit = |key: &str, expected, text: Option<&'static str>| Commit {
         collection: foos(),
         key: key.to_owned(),

@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use billhook_apiserver::etcd::{Etcd, EtcdOptions};
 use billhook_apiserver::storage::{HistoryLimits, Storage};
+use billhook_testing::etcd::Etcd as Process;
 use tokio::io::copy_bidirectional;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
 
 use super::checker::check;
-use super::etcd_process::Process;
 use super::histories::run_over;
 
 /// A way to an etcd that can be cut.

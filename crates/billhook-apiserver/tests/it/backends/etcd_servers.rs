@@ -1,11 +1,12 @@
 //! Servers over etcd: several are one API, and what they write is what other servers write.
 
 use billhook_apiserver::Server;
-use billhook_apiserver::etcd::Etcd;
+use billhook_apiserver::etcd::{Etcd, EtcdOptions};
+use billhook_testing::etcd::Etcd as Process;
 use http::Method;
 use serde_json::{Value, json};
 
-use super::etcd_process::Process;
+use super::etcd::connect;
 use crate::support::{Answer, call, definition, text};
 
 const FOOS: &str = "/apis/example.com/v1/namespaces/default/foos";
@@ -13,7 +14,7 @@ const MAPS: &str = "/api/v1/namespaces/default/configmaps";
 const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 
 async fn server(etcd: &Process) -> Server {
-    Server::builder().bootstrap().backend(etcd.open().await).build().await.unwrap()
+    Server::builder().bootstrap().backend(connect(etcd).await).build().await.unwrap()
 }
 
 async fn get(server: &Server, path: &str) -> Answer {
@@ -116,7 +117,7 @@ async fn stored_bytes_are_those_of_a_server() {
 async fn what_another_server_has_stored_is_served() {
     let Some(etcd) = Process::start() else { return };
     let put = |key: &str, value: &str| drop(etcd.ctl(&["put", key, "--", value]));
-    drop(etcd.open().await);
+    drop(connect(&etcd).await);
     let definition = json!({"kind": "CustomResourceDefinition", "apiVersion": "apiextensions.k8s.io/v1beta1",
         "metadata": {"name": "foos.example.com", "uid": "d1", "generation": 1,
             "creationTimestamp": "2026-01-02T03:04:05Z"},
@@ -176,7 +177,7 @@ async fn what_another_server_has_stored_is_served() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn events_have_leases() {
     let Some(etcd) = Process::start() else { return };
-    let options = etcd.options().event_ttl(std::time::Duration::from_secs(100));
+    let options = EtcdOptions::new([etcd.url()]).event_ttl(std::time::Duration::from_secs(100));
     let etcd_backend = Etcd::open(options).await.unwrap();
     let server = Server::builder().bootstrap().backend(etcd_backend).build().await.unwrap();
     let event = json!({"apiVersion": "v1", "kind": "Event", "metadata": {"name": "e"},
@@ -225,7 +226,7 @@ async fn a_server_without_its_etcd_fails_and_goes_on() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn users_of_etcd_are_known() {
     let Some(etcd) = Process::start() else { return };
-    drop(etcd.open().await);
+    drop(connect(&etcd).await);
     for arguments in [
         &["user", "add", "root:secret"][..],
         &["user", "grant-role", "root", "root"],
@@ -233,10 +234,10 @@ async fn users_of_etcd_are_known() {
     ] {
         etcd.ctl(arguments);
     }
-    assert!(Etcd::open(etcd.options().user("root", "wrong")).await.is_err());
-    let nobody = Etcd::open(etcd.options()).await.unwrap();
+    assert!(Etcd::open(EtcdOptions::new([etcd.url()]).user("root", "wrong")).await.is_err());
+    let nobody = Etcd::open(EtcdOptions::new([etcd.url()])).await.unwrap();
     assert!(Server::builder().backend(nobody).build().await.is_err());
-    let backend = Etcd::open(etcd.options().user("root", "secret")).await.unwrap();
+    let backend = Etcd::open(EtcdOptions::new([etcd.url()]).user("root", "secret")).await.unwrap();
     let server = Server::builder().bootstrap().backend(backend).build().await.unwrap();
     assert_eq!(post(&server, MAPS, &map("a")).await.code, 201);
 }

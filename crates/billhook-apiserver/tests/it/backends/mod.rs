@@ -6,8 +6,6 @@ mod etcd;
 #[cfg(feature = "etcd")]
 mod etcd_histories;
 #[cfg(feature = "etcd")]
-mod etcd_process;
-#[cfg(feature = "etcd")]
 mod etcd_servers;
 mod faulty;
 #[cfg(feature = "redb")]

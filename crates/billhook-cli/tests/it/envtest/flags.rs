@@ -95,7 +95,8 @@ fn unusable_values_are_refused() {
 /// Idle flags are reported, or refused.
 #[test]
 fn strict_servers_refuse_what_has_no_effect() {
-    let idle = "--event-ttl is accepted and has no effect: events stay";
+    let idle =
+        "--event-ttl is accepted and has no effect: events stay, unless they are kept in etcd";
     let why = why_last(&["--billhook-strict", "--event-ttl=1m"]);
     assert!(why.contains(idle), "{why}");
     let shown = refusal(&["--event-ttl=1m", "--client-ca-file=/none"]);

@@ -101,6 +101,7 @@ pub(crate) struct Environment {
     /// The user `admin` in the group `system:masters` (ET-10).
     pub(crate) admin: Client,
     pub(crate) directory: Scratch,
+    arguments: Vec<String>,
 }
 
 impl Environment {
@@ -117,13 +118,24 @@ impl Environment {
         assert!(help.status.success(), "ET-14");
         let port = free_port();
         let mut arguments = default_flags(directory.path(), port);
-        arguments.extend(flags.iter().map(|&flag| flag.to_owned()));
+        for flag in flags {
+            let name = flag.split('=').next().unwrap_or_default();
+            arguments.retain(|known| known.split('=').next() != Some(name));
+            arguments.push((*flag).to_owned());
+        }
         let server = Process::start("kube-apiserver", &arguments);
         let address = SocketAddr::from(([127, 0, 0, 1], port));
         let anonymous = Client::anonymous(address, &certificates.serving.pem());
         assert_eq!(anonymous.poll("/healthz").await.text, "ok");
         let admin = anonymous.with_pair(&certificates.clients.user("admin", "system:masters"));
-        Environment { etcd, server, address, certificates, anonymous, admin, directory }
+        Environment { etcd, server, address, certificates, anonymous, admin, directory, arguments }
+    }
+
+    /// Ends the server, and starts it again with the same flags (ET-24).
+    pub(crate) async fn restart_server(&mut self) {
+        assert!(self.server.stop().success());
+        self.server = Process::start("kube-apiserver", &self.arguments);
+        assert_eq!(self.anonymous.poll("/healthz").await.text, "ok");
     }
 
     /// Stops the server, then etcd (ET-21).

@@ -4,6 +4,7 @@
 mod certificates;
 mod client;
 mod environment;
+mod etcd;
 mod flags;
 mod harness;
 mod hostile;

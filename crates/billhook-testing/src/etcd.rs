@@ -1,90 +1,100 @@
 //! An etcd of a test, if the machine has one.
 
+use std::io::Write as _;
 use std::net::TcpListener;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-
-use billhook_apiserver::etcd::{Etcd, EtcdOptions};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// A process of etcd, which ends with the test, and its data.
-pub(super) struct Process {
+#[derive(Debug)]
+pub struct Etcd {
     folder: PathBuf,
     client_port: u16,
     peer_port: u16,
     child: Child,
 }
 
-impl Drop for Process {
+impl Drop for Etcd {
     fn drop(&mut self) {
         self.kill();
         let _ = std::fs::remove_dir_all(&self.folder);
     }
 }
 
+/// Returns a port that is free now.
 fn free_port() -> u16 {
     TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
 
-impl Process {
-    /// Starts an etcd. `None` if none is installed, which is said.
-    pub(super) fn start() -> Option<Self> {
+/// The number of the last etcd of the process.
+static NUMBER: AtomicU32 = AtomicU32::new(0);
+
+impl Etcd {
+    /// Starts an etcd. `None` if none is installed, which standard error says.
+    pub fn start() -> Option<Self> {
         if Command::new("etcd").arg("--version").output().is_err() {
-            let message = "etcd is not installed: `apt-get install etcd-server`";
-            eprintln!("\n*** NOTHING WAS TESTED: {message}\n");
+            let message = "\n*** NOTHING WAS TESTED: etcd is not installed, which Debian has as \
+                etcd-server and etcd-client\n";
+            std::io::stderr().write_all(message.as_bytes()).unwrap();
             return None;
         }
-        let folder = std::env::temp_dir().join(format!("billhook-etcd-{}", uuid::Uuid::new_v4()));
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let name = format!("billhook-etcd-{}-{number}", std::process::id());
+        let folder = std::env::temp_dir().join(name);
         std::fs::create_dir(&folder).unwrap();
         let (client_port, peer_port) = (free_port(), free_port());
         let child = spawn(&folder, client_port, peer_port);
-        Some(Process { folder, client_port, peer_port, child })
+        Some(Etcd { folder, client_port, peer_port, child })
     }
 
-    pub(super) fn url(&self) -> String {
+    /// Returns the URL for clients.
+    pub fn url(&self) -> String {
         format!("http://127.0.0.1:{}", self.client_port)
     }
 
-    pub(super) fn options(&self) -> EtcdOptions {
-        EtcdOptions::new([self.url()])
-    }
-
-    /// Connects to it, when it has started.
-    pub(super) async fn open(&self) -> Etcd {
-        Etcd::open(self.options()).await.unwrap()
-    }
-
     /// Ends it at once.
-    pub(super) fn kill(&mut self) {
+    pub fn kill(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 
     /// Starts it again with its data.
-    pub(super) fn start_again(&mut self) {
+    pub fn start_again(&mut self) {
         self.child = spawn(&self.folder, self.client_port, self.peer_port);
     }
 
     /// Sends it a signal, such as `STOP`.
-    pub(super) fn signal(&self, name: &str) {
+    pub fn signal(&self, name: &str) {
         let id = self.child.id().to_string();
         let sent = Command::new("kill").args([&format!("-{name}"), &id]).status().unwrap();
         assert!(sent.success());
     }
 
-    /// Runs `etcdctl`, and returns what it prints.
-    pub(super) fn ctl(&self, arguments: &[&str]) -> Vec<u8> {
-        let output = Command::new("etcdctl")
+    /// Runs `etcdctl`, and returns the bytes that it prints.
+    pub fn ctl(&self, arguments: &[&str]) -> Vec<u8> {
+        self.ctl_with(arguments, "")
+    }
+
+    /// [`Etcd::ctl`] with a text as standard input.
+    pub fn ctl_with(&self, arguments: &[&str], input: &str) -> Vec<u8> {
+        let mut child = Command::new("etcdctl")
             .env("ETCDCTL_API", "3")
             .args(["--endpoints", &self.url()])
             .args(arguments)
-            .output()
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
             .unwrap();
+        child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+        let output = child.wait_with_output().unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         output.stdout
     }
 }
 
-fn spawn(folder: &std::path::Path, client_port: u16, peer_port: u16) -> Child {
+fn spawn(folder: &Path, client_port: u16, peer_port: u16) -> Child {
     let client = format!("http://127.0.0.1:{client_port}");
     let peer = format!("http://127.0.0.1:{peer_port}");
     let child = Command::new("etcd")
