@@ -54,20 +54,23 @@ pub(super) fn of_write(status: &Status) -> CommitError {
     }
 }
 
+/// Returns the text of a failure, with those of the connection that have led to it.
 fn text(status: &Status) -> String {
-    with_sources(status_error(status)).replace(&status.to_string(), status.message())
-}
-
-fn status_error(status: &Status) -> &dyn Error {
-    status
+    joined(status.message().to_owned(), status.source())
 }
 
 /// Returns the text of an error with those of what has led to it.
 pub(super) fn with_sources(error: &dyn Error) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
+    joined(error.to_string(), error.source())
+}
+
+/// Adds the texts of sources that say something new.
+fn joined(mut text: String, mut source: Option<&(dyn Error + 'static)>) -> String {
     while let Some(error) = source {
-        text = format!("{text}: {error}");
+        let next = error.to_string();
+        if !text.contains(&next) {
+            text = format!("{text}: {next}");
+        }
         source = error.source();
     }
     text

@@ -29,7 +29,12 @@ pub(crate) struct Running {
 
 impl Running {
     pub(crate) fn start(arguments: &[&str]) -> Self {
-        let mut process = billhook(arguments).stdout(Stdio::piped()).spawn().unwrap();
+        Running::of(&mut billhook(arguments))
+    }
+
+    /// Starts the command that runs it.
+    pub(crate) fn of(command: &mut Command) -> Self {
+        let mut process = command.stdout(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(process.stdout.take().unwrap()).read_line(&mut line).unwrap();
         let url = line.strip_prefix("ready: ").and_then(|rest| rest.split(' ').next());

@@ -147,3 +147,52 @@ fn unusable_files_are_refused() {
     assert!(text.contains("--load is for a new one"), "{text}");
     assert_eq!(data(&["check", "no-such-file"]).status.code(), Some(2));
 }
+
+/// ES-60: where no more can be written, as on a full disk, writes fail, reads do not, and everything that was
+/// acknowledged is there when there is room again.
+#[cfg(unix)]
+#[test]
+fn a_full_disk_loses_nothing() {
+    let (crd, file) = files("data-full");
+    drop(start(&["--crd", crd.to_str().unwrap()], &file));
+    let blocks = std::fs::metadata(&file).unwrap().len() / 512 + 2048;
+    let mut limited = Command::new("sh");
+    let command = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$0\" \"$@\"");
+    limited.args(["-c", &command, env!("CARGO_BIN_EXE_billhook"), "serve", "--http"]);
+    limited.args(["--listen", "127.0.0.1:0", "--data", file.to_str().unwrap()]);
+    let server = Running::of(&mut limited);
+    let filled = |name: &str| {
+        let filling = "x".repeat(100_000);
+        let body = format!(
+            r#"{{"apiVersion": "example.com/v1", "kind": "Foo", "metadata": {{"name": "{name}"}}, "x": "{filling}"}}"#
+        );
+        server.send("POST", FOOS, "Content-Type: application/json\r\n", &body)
+    };
+    let mut created = Vec::new();
+    let failed = loop {
+        assert!(created.len() < 1000, "the file is limited");
+        let name = format!("a{}", created.len());
+        match filled(&name) {
+            (201, _) => created.push(name),
+            failed => break failed,
+        }
+    };
+    assert_eq!(failed.0, 500, "{}", failed.1);
+    assert!(failed.1.contains("the data file: "), "{}", failed.1);
+    let names = |list: &Value| {
+        let items = list["items"].as_array().unwrap().clone();
+        let mut names: Vec<_> =
+            items.iter().map(|it| it["metadata"]["name"].as_str().unwrap().to_owned()).collect();
+        names.sort();
+        names
+    };
+    created.sort();
+    assert_eq!(names(&list(&server)), created);
+    drop(server);
+    let server = start(&[], &file);
+    // The outcome of the failed one may be unknown.
+    let mut found = names(&list(&server));
+    found.retain(|name| *name != format!("a{}", created.len()));
+    assert_eq!(found, created);
+    assert_eq!(create(&server, "b"), 201);
+}
