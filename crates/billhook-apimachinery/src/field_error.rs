@@ -7,7 +7,8 @@ use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 use crate::field_path::FieldPath;
-use crate::print::{error_value, go_value, quote};
+use crate::go_value::go_value;
+use crate::print::{error_value, quote};
 use crate::record::{FieldValue as _, go_syntax};
 use crate::value::DeepValue;
 use crate::wording::{ValueSyntax, Wording};

@@ -3,7 +3,8 @@
 use serde_json::Value;
 
 use super::{Record, Type};
-use crate::print::{go_value, quote};
+use crate::go_value::go_value;
+use crate::print::quote;
 use crate::value::{grow, sorted};
 
 /// The address in place of each pointer that is set. A server prints where the value happens to be

@@ -36,8 +36,7 @@ pub(crate) struct Resource {
     pub(crate) record: Option<&'static Record>,
     /// The kind of its objects, if it is a resource of the server itself.
     pub(crate) kind: Option<&'static Kind>,
-    /// What the text of an object begins with, which lists leave out, if it is a resource of the server
-    /// itself.
+    /// The beginning of the text of each object, which lists leave out; empty for custom resources.
     heading: String,
     /// Returns the text of a stored object, which another resource may have stored.
     pub(crate) own_text: OwnText,
