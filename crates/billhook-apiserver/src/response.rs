@@ -42,7 +42,7 @@ impl Form {
         Form { media_type: accepted.media_type, is_pretty: is_pretty || accepted.is_pretty }
     }
 
-    /// The form of an answer to a client that accepts nothing that there is (RE-11).
+    /// The form of an answer to a client that accepts no existing form (RE-11).
     pub(crate) fn fallback() -> Self {
         Form { media_type: MediaType::Json, is_pretty: true }
     }

@@ -79,8 +79,8 @@ impl Server {
         Server { shared }
     }
 
-    /// Creates another server with the same objects and definitions, in no time however many there
-    /// are. Neither notices later requests to the other; the new one has no backend. A server that takes its time with
+    /// Creates another server with the same objects and definitions, in constant time.
+    /// Neither notices later requests to the other; the new one has no backend. A server that takes its time with
     /// definitions goes on with them in both.
     #[must_use]
     pub fn fork(&self) -> Self {

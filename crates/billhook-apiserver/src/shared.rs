@@ -177,7 +177,7 @@ fn is_policy(resource: &Resource) -> bool {
     configures == Some(Configures::Policies)
 }
 
-/// Tells the time of day; the system does if nobody else.
+/// Tells the time of day: a given function, or else the system.
 #[derive(Clone, Default)]
 pub(crate) struct Clock(pub(crate) Option<Arc<dyn Fn() -> Time + Send + Sync>>);
 

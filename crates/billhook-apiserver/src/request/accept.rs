@@ -158,7 +158,7 @@ pub(crate) fn prefers_protobuf(header: &str) -> bool {
         .is_some_and(Clause::is_protobuf)
 }
 
-/// Whether a clause names a type that there is, in whatever form.
+/// Whether a clause names an existing type, in any form.
 pub(crate) fn names_media_type(header: &str) -> bool {
     clauses(header).iter().any(|clause| clause.is_protobuf() || clause.media_type().is_some())
 }

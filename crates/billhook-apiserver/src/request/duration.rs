@@ -41,7 +41,7 @@ pub(crate) fn parse(text: &str) -> Result<Option<Duration>, String> {
     Ok(Some(sum).filter(|_| !text.starts_with('-')))
 }
 
-/// The longest duration that there is: 64 bits of nanoseconds.
+/// The longest duration: 64 bits of nanoseconds.
 const MAX: Duration = Duration::from_nanos(i64::MAX as u64);
 
 fn split_at(text: &str, ends: impl Fn(char) -> bool) -> (&str, &str) {

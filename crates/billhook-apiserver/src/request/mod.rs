@@ -113,7 +113,7 @@ impl Request {
         matches!(self.verb(), Some(Verb::Create | Verb::Update | Verb::Patch | Verb::Delete))
     }
 
-    /// Returns the time that there is for the answer; none if the request is a watch (RE-22).
+    /// Returns the time within which the request is answered; none if the request is a watch (RE-22).
     pub(crate) fn time(&self) -> Result<Option<Duration>, Status> {
         let max = if self.writes_one() { WRITE_TIME } else { Duration::from_secs(60) };
         if matches!(self.verb(), Some(Verb::Watch | Verb::Proxy)) {

@@ -211,7 +211,7 @@ fn check_offered(context: &Context<'_>, verb: Verb) -> Result<(), Status> {
     Err((style.unsupported_verb)(verb.name(), &context.resource_name()))
 }
 
-/// The failure of a client that takes nothing that there is (RE-11, LC-02).
+/// The failure of a client that accepts no form of the answer (RE-11, LC-02).
 fn not_acceptable(context: &Context<'_>) -> Status {
     match context.resource.style.representations {
         Some(types) if !names_media_type(context.request.header("accept")) => {

@@ -114,7 +114,7 @@ impl Storage {
         self.shared.state().objects()
     }
 
-    /// Creates another storage with the same content and history, in no time whatever its size.
+    /// Creates another storage with the same content and history, in constant time.
     /// Neither notices later writes to the other. The new one is in memory only.
     #[must_use]
     pub fn fork(&self) -> Self {

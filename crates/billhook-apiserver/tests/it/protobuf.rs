@@ -316,7 +316,7 @@ async fn what_is_not_protobuf_is_refused() {
              (6b3873000a330a17617069657874656e73696f6e732e6b38732e696f2f76 ...)"
         ),
     );
-    // Deeper than any reader goes: nobody's stack is used up.
+    // Deeper than any reader goes: no stack is used up.
     let mut schema = bytes(5, "object");
     for _ in 0..12_000 {
         schema = message(28, &[schema]);

@@ -349,7 +349,7 @@ async fn characters_that_are_escaped() {
     }
 }
 
-/// RE-15: large answers are compressed for those who ask for it, and nobody else.
+/// RE-15: large answers are compressed for those who ask for it only.
 #[tokio::test]
 async fn large_answers_are_compressed() {
     let server = server();

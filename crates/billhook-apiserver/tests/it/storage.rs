@@ -326,7 +326,7 @@ async fn writers_are_ordered_by_revision() {
     assert_eq!(listed.iter().map(contents).collect::<Contents>(), state);
 }
 
-/// A watch that nobody reads costs nothing; it fails once the history is cut before it.
+/// A watch that is not read costs nothing; it fails once the history is cut before it.
 #[test]
 fn a_watch_behind_the_history_is_told() {
     let storage = Storage::with_history(HistoryLimits::new(3, 1 << 20));

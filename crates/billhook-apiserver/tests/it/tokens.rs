@@ -226,7 +226,7 @@ async fn keys_are_read_from_files() {
     assert!(ServiceAccountTokens::default().verifying_keys(b"nothing").is_err());
 }
 
-/// ET-34: whoever verifies tokens finds the keys.
+/// ET-34: verifiers of tokens find the keys.
 #[tokio::test]
 async fn the_issuer_is_described() {
     let server = Server::builder().service_account_tokens(tokens()).build();

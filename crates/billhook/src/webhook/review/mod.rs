@@ -75,7 +75,7 @@ record! {
     /// ```
     /// use billhook::webhook::{AdmissionResponse, AdmissionReview, ReviewError, ReviewVersion};
     ///
-    /// /// Lets nobody delete what is labelled as kept.
+    /// /// Refuses deletions of what is labelled as kept.
     /// fn answer(body: &[u8]) -> Result<Vec<u8>, ReviewError> {
     ///     let review = AdmissionReview::from_slice(body)?;
     ///     let version = review.version().unwrap_or(ReviewVersion::V1);
