@@ -7,7 +7,7 @@ use billhook_control_plane::{Clock, ControlPlane};
 
 use crate::report;
 
-/// The simulation of what a cluster does to objects: to pods by rules, to those of any kind by stages.
+/// The life of objects that a cluster would act on: pods by rules, objects of any kind by stages.
 #[derive(Default)]
 pub(crate) struct Simulation {
     pub(crate) rules: Vec<Rule>,

@@ -31,7 +31,7 @@ pub(crate) struct Stages {
     known: Mutex<Known>,
 }
 
-/// What nothing that is stored says.
+/// The part of the state that nothing stored says.
 #[derive(Debug, Default)]
 struct Known {
     /// The stages that objects come to, by the keys of these.

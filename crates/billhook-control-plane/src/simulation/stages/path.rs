@@ -20,7 +20,7 @@ impl Path {
     ///
     /// # Errors
     ///
-    /// What is not understood.
+    /// If a part is not understood.
     pub(super) fn parse(text: &str) -> Result<Self, String> {
         let mut steps = Vec::new();
         for part in text.split('|').map(str::trim) {

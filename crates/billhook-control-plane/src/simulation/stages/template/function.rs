@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::Surroundings;
-use super::printer::{is_filled, text_of};
+use super::value::{is_filled, text_of};
 
 /// A function that is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -8,6 +8,7 @@ mod function;
 mod lexer;
 mod parser;
 mod printer;
+mod value;
 
 use serde_json::Value;
 
@@ -32,7 +33,7 @@ impl Template {
     ///
     /// # Errors
     ///
-    /// What is not understood, with its line.
+    /// If an action is not understood; the text has its line.
     pub(super) fn parse(text: &str) -> Result<Self, String> {
         parser::parse(lexer::pieces(text)?).map(Template)
     }

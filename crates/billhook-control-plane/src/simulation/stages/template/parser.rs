@@ -26,7 +26,7 @@ pub(super) enum Node {
     },
 }
 
-/// What is printed if a value is not empty, and else.
+/// Two texts: one is printed if a value is not empty, and else the other one.
 #[derive(Clone, Debug)]
 pub(super) struct Choice {
     pub(super) value: Pipeline,
