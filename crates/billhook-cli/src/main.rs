@@ -24,6 +24,7 @@ mod files;
 mod findings;
 mod fixing;
 mod form;
+mod front;
 mod identity;
 mod input;
 mod json;
