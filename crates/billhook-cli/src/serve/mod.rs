@@ -15,6 +15,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use billhook::{CrdError, Definition, KubernetesVersion};
+use billhook_admission::ServerFields;
 use billhook_apimachinery::UserInfo;
 use billhook_apiserver::storage::Redb;
 use billhook_apiserver::{Server, ServerBuilder};
@@ -240,8 +241,12 @@ async fn server(
         builder = builder.token(token, user);
     }
     if clock.is_virtual() {
-        let clock = clock.clone();
-        builder = builder.clock(move || clock.now().to_time());
+        let (of_fields, of_objects) = (clock.clone(), clock.clone());
+        builder = builder.clock(move || of_fields.now().to_time()).server_fields(move || {
+            let mut fields = ServerFields::random();
+            fields.creation_timestamp = of_objects.now().to_rfc3339();
+            fields
+        });
     }
     if command.has_test_api() {
         builder = builder.log_requests();

@@ -51,6 +51,7 @@ function takeOver(news) {
 
 async function follow() {
   let newest = null;
+  let failed = false;
   for (;;) {
     try {
       const news = await get(newest === null ? "/billhook/ui/state" : `/billhook/ui/state?after=${newest}`);
@@ -58,9 +59,11 @@ async function follow() {
       find("login").hidden = true;
       takeOver(news);
       showClock(await get("/billhook/clock"));
-      say("");
+      if (failed) say("");
+      failed = false;
       await wait(100);
     } catch (failure) {
+      failed = true;
       say(failure.message);
       if (failure.code === 401) {
         find("login").hidden = false;

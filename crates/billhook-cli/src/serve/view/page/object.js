@@ -83,6 +83,13 @@ async function history(row, object) {
   return list;
 }
 
+// The managers whose fields are new or others than before: who has made the change.
+function writers(before, after) {
+  const old = new Set((before.metadata?.managedFields ?? []).map((entry) => JSON.stringify(entry)));
+  const entries = (after.metadata.managedFields ?? []).filter((entry) => !old.has(JSON.stringify(entry)));
+  return cut([...new Set(entries.map((entry) => entry.manager))].join(", "), 200);
+}
+
 function revision(type, before, after) {
   const text = (value) => cut(JSON.stringify(value) ?? "–", 300);
   const lines = element("div", { className: "lines" });
@@ -90,6 +97,6 @@ function revision(type, before, after) {
     const change = old === undefined ? text(value) : `${text(old)} → ${text(value)}`;
     lines.append(element("div", {}, element("span", { className: "text" }, `${cut(path, 300)}: ${change}`)));
   }
-  const title = `Revision ${after.metadata.resourceVersion} ${type}`;
+  const title = [`Revision ${after.metadata.resourceVersion} ${type}`, writers(before, after)].filter(Boolean).join(" by ");
   return element("div", { className: "revision" }, element("strong", {}, title), lines);
 }
