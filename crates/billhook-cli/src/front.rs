@@ -1,4 +1,4 @@
-//! What answers the requests of a listener: the server, and what is served beside it.
+//! The front of a listener: the server, and all that is served beside it.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use http::Request;
 use hyper::body::Incoming;
 use tower_service::Service as _;
 
-use crate::serve::view::View;
+use crate::cluster_view::View;
 
 /// A server, and what is served beside it. Clones are the same.
 #[derive(Clone)]

@@ -9,6 +9,7 @@ mod apply;
 mod args;
 mod built_in;
 mod check;
+mod cluster_view;
 mod compat;
 mod controllers;
 mod convert;

@@ -7,7 +7,6 @@ mod hosts;
 mod kubeconfig;
 mod log;
 mod roles;
-pub(crate) mod view;
 
 use std::error::Error;
 use std::net::IpAddr;
@@ -25,6 +24,7 @@ use billhook_webhook_client::HttpsCaller;
 use tokio_rustls::TlsAcceptor;
 
 use crate::allow::authorizer;
+use crate::cluster_view;
 use crate::controllers;
 use crate::findings::{self, About};
 use crate::front::Front;
@@ -118,7 +118,7 @@ async fn serve(command: &Serve) -> Result<(), Failure> {
     }
     let admitted = match token {
         Some(_) => {
-            let is_public: IsPublic = view::is_file;
+            let is_public: IsPublic = cluster_view::is_file;
             Admitted::Known(server.clone(), command.has_page().then_some(is_public))
         }
         None => Admitted::Hosts(Hosts::new(local.ip(), &command.allow_host)),
@@ -144,7 +144,7 @@ async fn serve(command: &Serve) -> Result<(), Failure> {
         front = front.with_view();
     }
     if command.open {
-        view::open(&url);
+        cluster_view::open(&url);
     }
     listener.run(front, &mut signals).await;
     if let Some(file) = &command.record_rbac {

@@ -13,12 +13,11 @@ use billhook_apiserver::{Response, Server};
 use http::{HeaderValue, Request, header};
 use hyper::body::{Bytes, Incoming};
 
-pub(super) use self::files::is_file;
-pub(super) use self::opening::open;
+pub(crate) use self::files::is_file;
+use self::files::{PAGE, find};
+pub(crate) use self::opening::open;
 use self::state::State;
 
-/// The path of the page, which those of its parts begin with.
-const PAGE: &str = "/billhook/ui/";
 const STATE: &str = "/billhook/ui/state";
 /// How long a question for news waits for some.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -46,7 +45,7 @@ impl View {
     async fn part(&self, request: Request<Bytes>) -> Result<http::Response<Bytes>, Status> {
         match request.uri().path() {
             STATE => self.news(request.uri().query().unwrap_or_default()).await,
-            path => files::find(path).ok_or_else(|| {
+            path => find(path).ok_or_else(|| {
                 Status::failure(404, "NotFound", format!("nothing is served at {path:?}"))
             }),
         }

@@ -2,14 +2,14 @@
 
 use std::process::{Command, Stdio};
 
-use super::PAGE;
+use super::files::PAGE;
 use crate::report;
 
 /// The program that opens a URL in the browser.
 const PROGRAM: &str = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
 
 /// Opens the page of a server in the browser. The server goes on if that fails.
-pub(in super::super) fn open(url: &str) {
+pub(crate) fn open(url: &str) {
     let page = format!("{url}{PAGE}");
     let started = Command::new(PROGRAM)
         .arg(&page)

@@ -3,7 +3,8 @@
 use http::{HeaderMap, HeaderValue, header};
 use hyper::body::Bytes;
 
-use super::PAGE;
+/// The path of the page, which those of its parts begin with.
+pub(super) const PAGE: &str = "/billhook/ui/";
 
 const HTML: &str = "text/html; charset=utf-8";
 const CSS: &str = "text/css; charset=utf-8";
@@ -34,7 +35,7 @@ fn of_path(path: &str) -> Option<(&'static str, &'static str)> {
 }
 
 /// Whether a path is that of a file. They are the same for everyone.
-pub(in super::super) fn is_file(path: &str) -> bool {
+pub(crate) fn is_file(path: &str) -> bool {
     of_path(path).is_some()
 }
 
