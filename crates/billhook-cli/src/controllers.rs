@@ -1,4 +1,4 @@
-//! Controllers that run beside a server, on the time of the machine.
+//! Controllers that run beside a server.
 
 use billhook_apiserver::Server;
 use billhook_control_plane::controllers::Selection;
@@ -14,19 +14,17 @@ pub(crate) struct Simulation {
     pub(crate) stages: Vec<Stage>,
 }
 
-/// Runs the controllers that are switched on, as long as the server is there. Namespaces get a
-/// certificate, if there is one.
+/// Runs the controllers that are switched on, as long as the server is there, on its clock. Namespaces
+/// get a certificate, if there is one.
 pub(crate) async fn run(
     server: Server,
     selection: &Selection,
     simulation: Simulation,
     certificate: Option<&str>,
-) {
-    if selection.is_empty() {
-        return;
-    }
+    clock: Clock,
+) -> ControlPlane {
     let mut builder = ControlPlane::builder()
-        .clock(Clock::real())
+        .clock(clock)
         .controllers(selection.controllers())
         .nodes(selection.has_nodes().then_some("node-0"));
     if let Some(certificate) = certificate.filter(|_| selection.publishes_certificate()) {
@@ -39,9 +37,11 @@ pub(crate) async fn run(
     let builder = rules.into_iter().fold(builder, |builder, rule| builder.simulate(rule));
     let builder = stages.into_iter().fold(builder, |builder, stage| builder.stage(stage));
     let plane = builder.build_on(server).await;
+    let running = plane.clone();
     tokio::spawn(async move {
-        if let Err(error) = plane.run().await {
+        if let Err(error) = running.run().await {
             report::warning(&format!("controllers do not run any more: {error}"));
         }
     });
+    plane
 }

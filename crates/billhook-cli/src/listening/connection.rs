@@ -6,7 +6,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use billhook_apimachinery::Status;
-use billhook_apiserver::Server;
 use http::{HeaderValue, Request, Version, header};
 use hyper::body::Incoming;
 use hyper::server::conn::{http1, http2};
@@ -17,13 +16,13 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio::sync::watch;
 use tokio_rustls::TlsAcceptor;
-use tower_service::Service as _;
 
 use super::answers::{Answer, Streams};
 use super::authority::HTTP2;
 use super::certificates::ClientAuthorities;
 use super::gate::{Gate, Peer};
 use super::patience::{End, Patient};
+use crate::front::Front;
 
 /// How long a client may take for a handshake, or for the headers of a request.
 const HEADER_TIME: Duration = Duration::from_secs(30);
@@ -51,7 +50,7 @@ pub(super) struct Settings {
 /// The client of a connection.
 #[derive(Clone)]
 pub(super) struct Client {
-    server: Server,
+    front: Front,
     settings: Arc<Settings>,
     closed: watch::Receiver<bool>,
     /// Whether a request was admitted.
@@ -64,12 +63,12 @@ pub(super) struct Client {
 
 impl Client {
     pub(super) fn new(
-        server: Server,
+        front: Front,
         settings: &Arc<Settings>,
         closed: watch::Receiver<bool>,
     ) -> Self {
         Client {
-            server,
+            front,
             settings: Arc::clone(settings),
             closed,
             is_known: Arc::default(),
@@ -95,7 +94,7 @@ impl Client {
         match self.settings.gate.admit(&request, &peer) {
             Err(status) => {
                 self.end.set(None);
-                let mut response = self.server.refuse(request.into_parts().0, &status);
+                let mut response = self.front.server().refuse(request.into_parts().0, &status);
                 if self.settings.gate.turns_strangers_away() && version != Version::HTTP_2 {
                     let close = HeaderValue::from_static("close");
                     response.headers_mut().insert(header::CONNECTION, close);
@@ -106,9 +105,11 @@ impl Client {
             Ok(None) => {}
         }
         self.is_known.store(true, Ordering::Relaxed);
-        let answer = match tokio::time::timeout(REQUEST_TIME, self.server.call(request)).await {
-            Ok(answer) => answer?,
-            Err(_) => self.server.refuse(Request::new(()).into_parts().0, &Status::timeout()),
+        let answer = match tokio::time::timeout(REQUEST_TIME, self.front.answer(request)).await {
+            Ok(answer) => answer,
+            Err(_) => {
+                self.front.server().refuse(Request::new(()).into_parts().0, &Status::timeout())
+            }
         };
         self.end.set(answer.body().end().filter(|_| version != Version::HTTP_2));
         Ok(answer.map(|body| {

@@ -12,7 +12,6 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use billhook_apiserver::Server;
 use hyper_util::server::graceful::GracefulShutdown;
 use tokio::net::{TcpListener, TcpSocket};
 use tokio::sync::{Semaphore, watch};
@@ -21,6 +20,7 @@ pub(crate) use authority::{Authority, Issued, ServingPair, acceptor};
 pub(crate) use certificates::ClientAuthorities;
 pub(crate) use gate::{Gate, Peer, bearer_token};
 
+use crate::front::Front;
 use connection::{Client, Settings, serve};
 
 /// How many bytes the system keeps of what a client does not read, or the server has not read yet;
@@ -68,7 +68,7 @@ impl Listener {
 
     /// Serves until a signal comes. Then watches end, and other requests have a second; a further
     /// signal ends them at once (ET-22).
-    pub(crate) async fn run(self, server: Server, signals: &mut Signals) {
+    pub(crate) async fn run(self, front: Front, signals: &mut Signals) {
         let graceful = GracefulShutdown::new();
         let (closing, closed) = watch::channel(false);
         loop {
@@ -86,7 +86,7 @@ impl Listener {
                 tokio::time::sleep(Duration::from_millis(50)).await;
                 continue;
             };
-            let client = Client::new(server.clone(), &self.settings, closed.clone());
+            let client = Client::new(front.clone(), &self.settings, closed.clone());
             let watcher = graceful.watcher();
             tokio::spawn(async move {
                 let _permit = permit;

@@ -8,11 +8,14 @@ use hyper::body::Incoming;
 use super::hosts::Hosts;
 use crate::listening::{Gate, Peer, bearer_token};
 
+/// Says whether a path is that of a file with nothing in it but what is in this program.
+pub(super) type IsPublic = fn(&str) -> bool;
+
 /// Who may make requests.
 pub(super) enum Admitted {
     /// The users whose tokens the server knows. Who has a certificate that it has signed is the user
-    /// whom the command names.
-    Known(Server),
+    /// whom the command names; so is everyone for the paths of which a function says so.
+    Known(Server, Option<IsPublic>),
     /// Programs of this machine, but not web pages; all are the user whom the command names.
     Hosts(Hosts),
 }
@@ -20,7 +23,10 @@ pub(super) enum Admitted {
 impl Gate for Admitted {
     fn admit(&self, request: &Request<Incoming>, peer: &Peer) -> Result<Option<UserInfo>, Status> {
         let server = match self {
-            Admitted::Known(server) => server,
+            Admitted::Known(_, Some(is_public)) if is_public(request.uri().path()) => {
+                return Ok(None);
+            }
+            Admitted::Known(server, _) => server,
             Admitted::Hosts(hosts) => return hosts.refusal(request).map_or(Ok(None), Err),
         };
         if matches!(peer, Peer::Known(_)) {
@@ -31,6 +37,6 @@ impl Gate for Admitted {
     }
 
     fn turns_strangers_away(&self) -> bool {
-        matches!(self, Admitted::Known(_))
+        matches!(self, Admitted::Known(..))
     }
 }

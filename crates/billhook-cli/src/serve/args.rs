@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use billhook_apiserver::AuthorizationMode;
+use billhook_control_plane::{Clock, Timestamp};
 use clap::{Args, ValueEnum};
 
 use crate::allow::{Allow, allow};
@@ -52,6 +53,11 @@ impl From<Mode> for AuthorizationMode {
             Mode::Rbac => AuthorizationMode::Rbac,
         }
     }
+}
+
+/// Reads a time in UTC.
+fn time(text: &str) -> Result<Timestamp, String> {
+    Timestamp::parse(text).ok_or_else(|| "not a time such as 2026-01-01T00:00:00Z".to_owned())
 }
 
 #[derive(Debug, Args)]
@@ -128,6 +134,27 @@ pub(crate) struct Serve {
     /// directory or `-`; may be repeated
     #[arg(long, value_name = "FILE")]
     pub(crate) simulate: Vec<PathBuf>,
+    /// Answer requests below `/billhook/`, by which tests in any language wait for controllers and read
+    /// the log of requests, as in `docs/control-plane.md`
+    #[arg(long)]
+    pub(crate) test_api: bool,
+    /// Let time stand still until a request to `/billhook/clock/advance` lets it pass; implies
+    /// --test-api. It begins at a time of your choice [default: 2026-01-01T00:00:00Z]
+    #[arg(
+        long,
+        value_name = "TIME",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "2026-01-01T00:00:00Z",
+        value_parser = time
+    )]
+    pub(crate) virtual_time: Option<Timestamp>,
+    /// Serve a page at `/billhook/ui/` that shows objects, events and requests; implies --test-api
+    #[arg(long)]
+    pub(crate) ui: bool,
+    /// Open the page of --ui, which is implied, in the browser
+    #[arg(long)]
+    pub(crate) open: bool,
     /// When CRDs settle after a request: `at-once`, before its answer; `delete-later`, with deleted
     /// CRDs and their objects going 0.1 seconds after it, so that clients see it in a watch;
     /// `like-a-server`, with the delays of a cluster after each change of a CRD
@@ -136,4 +163,21 @@ pub(crate) struct Serve {
     /// Most connections to serve at the same time; each watch takes one
     #[arg(long, value_name = "N", default_value_t = 4096)]
     pub(crate) max_connections: usize,
+}
+
+impl Serve {
+    /// Whether the page is served.
+    pub(crate) fn has_page(&self) -> bool {
+        self.ui || self.open
+    }
+
+    /// Whether the paths below `/billhook/` are served.
+    pub(crate) fn has_test_api(&self) -> bool {
+        self.test_api || self.virtual_time.is_some() || self.has_page()
+    }
+
+    /// Returns the clock of the server and its controllers.
+    pub(crate) fn clock(&self) -> Clock {
+        self.virtual_time.map_or_else(Clock::real, Clock::at)
+    }
 }

@@ -14,17 +14,21 @@ use std::path::Path;
 use std::sync::Arc;
 
 use billhook::{CrdError, Definition, KubernetesVersion};
+use billhook_admission::ServerFields;
 use billhook_apimachinery::UserInfo;
 use billhook_apiserver::etcd::Etcd;
 use billhook_apiserver::storage::Redb;
 use billhook_apiserver::{Server, ServerBuilder};
+use billhook_control_plane::Clock;
 use billhook_findings::Finding;
 use billhook_webhook_client::HttpsCaller;
 use tokio_rustls::TlsAcceptor;
 
 use crate::allow::authorizer;
+use crate::cluster_view;
 use crate::controllers;
 use crate::findings::{self, About};
+use crate::front::Front;
 use crate::identity::Identity;
 use crate::input::{Document, read_file, readable_documents};
 use crate::listening::{
@@ -32,7 +36,7 @@ use crate::listening::{
 };
 use crate::problem::{Place, Problem, RunError, Status};
 use crate::report;
-use admitted::Admitted;
+use admitted::{Admitted, IsPublic};
 pub(crate) use args::{HELP, Serve, Settle};
 use control_plane::Controllers;
 use hosts::Hosts;
@@ -89,7 +93,8 @@ async fn serve(command: &Serve) -> Result<(), Failure> {
     };
     check_address(command, token.as_deref())?;
     let controllers = Controllers::read(command)?;
-    let (server, objects) = server(command, &controllers, token.as_deref()).await?;
+    let clock = command.clock();
+    let (server, objects) = server(command, &controllers, token.as_deref(), &clock).await?;
     let address = Place::file(&command.listen.to_string());
     let listener =
         listening::listen(command.listen).map_err(|error| Problem::io(address.clone(), &error))?;
@@ -113,7 +118,10 @@ async fn serve(command: &Serve) -> Result<(), Failure> {
         );
     }
     let admitted = match token {
-        Some(_) => Admitted::Known(server.clone()),
+        Some(_) => {
+            let is_public: IsPublic = cluster_view::is_file;
+            Admitted::Known(server.clone(), command.has_page().then_some(is_public))
+        }
         None => Admitted::Hosts(Hosts::new(local.ip(), &command.allow_host)),
     };
     let authority = identity.as_ref().map(|identity| identity.authority.clone());
@@ -124,8 +132,22 @@ async fn serve(command: &Serve) -> Result<(), Failure> {
     let ready = format!("ready: {url} ({objects} objects)\n");
     report::write(&ready).map_err(|error| Problem::io(Place::file("standard output"), &error))?;
     let Controllers { selection, simulation } = controllers;
-    controllers::run(server.clone(), &selection, simulation, authority.as_deref()).await;
-    listener.run(server.clone(), &mut signals).await;
+    let mut front = Front::of(server.clone());
+    if command.has_test_api() || !selection.is_empty() {
+        let certificate = authority.as_deref();
+        let running = controllers::run(server.clone(), &selection, simulation, certificate, clock);
+        let plane = running.await;
+        if command.has_test_api() {
+            front = front.with_test_api(&plane);
+        }
+    }
+    if command.has_page() {
+        front = front.with_view();
+    }
+    if command.open {
+        cluster_view::open(&url);
+    }
+    listener.run(front, &mut signals).await;
     if let Some(file) = &command.record_rbac {
         let roles = roles::of(&server.used_permissions());
         std::fs::write(file, roles).map_err(|error| Problem::io(Place::path(file), &error))?;
@@ -190,6 +212,7 @@ async fn server(
     command: &Serve,
     controllers: &Controllers,
     token: Option<&str>,
+    clock: &Clock,
 ) -> Result<(Server, usize), Failure> {
     let mut problems = Vec::new();
     let definitions = readable_documents(&command.crd, &mut problems);
@@ -217,6 +240,17 @@ async fn server(
     };
     if let Some(token) = token {
         builder = builder.token(token, user);
+    }
+    if clock.is_virtual() {
+        let (of_fields, of_objects) = (clock.clone(), clock.clone());
+        builder = builder.clock(move || of_fields.now().to_time()).server_fields(move || {
+            let mut fields = ServerFields::random();
+            fields.creation_timestamp = of_objects.now().to_rfc3339();
+            fields
+        });
+    }
+    if command.has_test_api() {
+        builder = builder.log_requests();
     }
     if let Some(file) = &command.log {
         builder = builder.on_request(log::to_file(file)?);

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use billhook::KubernetesVersion;
 use billhook_apiserver::{Server, ServerBuilder, ServiceAccountTokens, TokenKeyError, git_version};
+use billhook_control_plane::Clock;
 use billhook_definition::ca_bundle::certificates;
 use billhook_webhook_client::HttpsCaller;
 use tokio_rustls::rustls::pki_types::CertificateDer;
@@ -19,6 +20,7 @@ use super::users::{Users, tokens};
 use super::{log, runtime};
 use crate::controllers;
 use crate::files::write_private;
+use crate::front::Front;
 use crate::listening::{
     Authority, ClientAuthorities, Issued, Listener, ServingPair, Signals, acceptor, listen,
 };
@@ -102,16 +104,14 @@ async fn serve(options: &Options) -> Result<(), String> {
     let listener = listen(address).map_err(|error| {
         format!("failed to create listener: failed to listen on {address}: {error}")
     })?;
-    controllers::run(
-        server.clone(),
-        &options.controllers,
-        controllers::Simulation::default(),
-        None,
-    )
-    .await;
+    if !options.controllers.is_empty() {
+        let (selection, clock) = (&options.controllers, Clock::real());
+        let simulation = controllers::Simulation::default();
+        controllers::run(server.clone(), selection, simulation, None, clock).await;
+    }
     log::line(&format!("billhook: serving Kubernetes {} on {address}", options.kubernetes));
     let listener = Listener::new(listener, Some(tls), clients, users, MAX_CONNECTIONS);
-    listener.run(server, &mut signals).await;
+    listener.run(Front::of(server), &mut signals).await;
     Ok(())
 }
 

@@ -42,6 +42,10 @@ impl Running {
         Running { process, url }
     }
 
+    pub(crate) fn url(&self) -> &str {
+        &self.url
+    }
+
     pub(crate) fn id(&self) -> u32 {
         self.process.id()
     }

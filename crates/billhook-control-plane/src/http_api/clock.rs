@@ -6,7 +6,8 @@ use billhook_apimachinery::Status;
 use billhook_apimachinery::metadata::MicroTime;
 use serde_json::{Map, Value, json};
 
-use super::{HttpApi, check_members, duration};
+use super::api::HttpApi;
+use super::members::{check_members, duration};
 use crate::clock::Timestamp;
 use crate::control_plane::ControlPlane;
 use crate::runner::SettleError;

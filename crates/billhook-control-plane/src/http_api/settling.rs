@@ -5,7 +5,9 @@ use std::time::Duration;
 use billhook_apimachinery::Status;
 use serde_json::{Map, Value};
 
-use super::{HttpApi, check_members, clock, duration};
+use super::api::HttpApi;
+use super::clock;
+use super::members::{check_members, duration};
 use crate::runner::SettleError;
 
 /// How long nothing happens, by the clock of the machine, until other programs are said to rest.
