@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use billhook::webhook::{ApiResource, WebhookConfiguration};
+use billhook::webhook::WebhookConfiguration;
 use billhook::{
     Change, ChangeKind, CrdOptions, CrdVersion, CustomResourceDefinition, DecodeOptions, Decoded,
     DeepValue, FieldPath, FieldValidation, KubernetesVersion, Scope, Status, UserInfo,
@@ -16,16 +16,17 @@ use billhook_apimachinery::split_api_version;
 use billhook_apimachinery::value::deep_clone;
 use billhook_findings::closest;
 use billhook_generation::set_metadata;
+use billhook_kinds::Kind;
 use billhook_policy::{Cluster as _, EvaluatedExpression, MemoryCluster, ParamKind, PolicySet};
 use serde_json::{Map, Value};
 
 use crate::admission_files::Policies;
 use crate::answers::Answers;
 use crate::authorizer::authorizer;
+use crate::built_in::kind_of;
 use crate::compare;
 use crate::exercise::Sent;
 use crate::failure::{CaseStage, Failure};
-use crate::free_form::{FreeForm, built_in};
 use crate::install::{REVISION, UID, accepted_definition, body, fields};
 use crate::object_case::{Expectation, ExpectedError, ObjectCase, Row};
 use crate::object_path::ObjectPath;
@@ -35,12 +36,12 @@ use crate::suite::Suite;
 /// The name and the namespace of objects that have none.
 const NAME: &str = "test";
 const NAMESPACE: &str = "default";
+
 /// Definitions and webhooks, and the requests of a suite to them.
 #[derive(Clone, Debug)]
 pub(crate) struct Cluster {
+    /// Those of definitions, then those of the built-in kinds that the suite is about.
     resources: Vec<(CustomResourceDefinition, Admission)>,
-    /// The chain for objects of built-in kinds.
-    chain: Chain,
     world: Arc<MemoryCluster>,
 }
 
@@ -83,12 +84,19 @@ impl Cluster {
             .webhooks(webhooks)
             .results_in_hook_order(true)
             .policies(PolicySet::for_kubernetes(kubernetes, policies.documents));
-        let install = |definition: CustomResourceDefinition| {
+        let defined = definitions.into_iter().map(|definition| {
             let admission = Admission::new(definition.clone(), chain.clone());
-            (definition, admission.server_fields(fields))
-        };
-        let resources = definitions.into_iter().map(install).collect();
-        Ok(Cluster { resources, chain: chain.model(FreeForm), world })
+            (definition, admission)
+        });
+        let built_in = kinds(suite).filter_map(|kind| {
+            let definition = kind.compile(kubernetes)?.ok()?;
+            Some((definition, Admission::of_kind(kind, kubernetes, chain.clone())?))
+        });
+        let resources = defined
+            .chain(built_in)
+            .map(|(definition, admission)| (definition, admission.server_fields(fields)))
+            .collect();
+        Ok(Cluster { resources, world })
     }
 
     /// Runs a case.
@@ -143,17 +151,12 @@ impl Cluster {
         options: RequestOptions,
     ) -> Result<Observed, Failure> {
         let mut object = object(case, row).map_err(Failure::Unusable)?;
-        let (served, admission) = match (self.resource(&object), built_in(&object)) {
-            (Ok(found), _) => found,
-            (Err(_), Some(resource)) => {
-                return Ok(self.send_free_form(suite, case, &resource, object, &options));
-            }
-            (Err(failure), None) => return Err(failure),
-        };
+        let (served, admission) = self.resource(&object)?;
         let mut request = match complete(case, &mut object, served.definition().scope()) {
             None if case.delete => ObjectRequest::delete(served.name(), &body(&object)),
             None => ObjectRequest::create(served.name(), &body(&object)),
-            Some(old) => {
+            Some(mut old) => {
+                complete_stored(&mut old, served.definition().kubernetes());
                 let stored = StoredObject::new(body(&old)).resource_version(REVISION);
                 ObjectRequest::update(served.name(), &body(&object), &[]).stored(stored)
             }
@@ -175,26 +178,6 @@ impl Cluster {
         let (decoded, _, changes) = decoded.map(Decoded::into_parts).unwrap_or_default();
         let observed = Observed::of(outcome, |accepted| accepted.returned);
         Ok(Observed { changes, decoded, ..observed })
-    }
-
-    /// Sends an object of a built-in kind: webhooks and policies see it as it is.
-    fn send_free_form(
-        &self,
-        suite: &Suite,
-        case: &ObjectCase,
-        resource: &ApiResource,
-        mut object: DeepValue,
-        options: &RequestOptions,
-    ) -> Observed {
-        let mut request = match complete(case, &mut object, resource.scope) {
-            None if case.delete => resource.delete(object),
-            None => resource.create(object),
-            Some(old) => resource.update(object, old),
-        };
-        request.subresource.clone_from(&case.subresource);
-        request.user = user(suite, case);
-        let outcome = self.chain.run_blocking(request, &*self.world, options, |_, _| Ok(()));
-        Observed::of(outcome, |request| request.object)
     }
 
     /// The object that a case sends, and the version of a definition that it is of.
@@ -220,7 +203,10 @@ impl Cluster {
         let is_its = |(definition, _): &&(CustomResourceDefinition, _)| {
             definition.group() == group && definition.kind() == kind
         };
-        let Some((definition, admission)) = self.resources.iter().find(is_its) else {
+        let mut found = self.resources.iter().filter(is_its);
+        // Each version of a built-in kind is a resource of its own.
+        let named = found.clone().find(|(definition, _)| definition.served(version).is_ok());
+        let Some((definition, admission)) = named.or_else(|| found.next()) else {
             return Err(self.unknown_kind(api_version, kind));
         };
         let served = definition.served(version).map_err(|error| {
@@ -264,6 +250,17 @@ pub(crate) fn stage(case: &ObjectCase) -> CaseStage {
         (Some(_), "status") => CaseStage::UpdateStatus,
         (Some(_), _) => CaseStage::Update,
     }
+}
+
+/// The built-in kinds of a suite's objects, each once.
+fn kinds(suite: &Suite) -> impl Iterator<Item = &'static Kind> {
+    let mut kinds: Vec<&'static Kind> = Vec::new();
+    for kind in suite.cases.iter().filter_map(|case| kind_of(&case.object)) {
+        if !kinds.iter().any(|known| std::ptr::eq(*known, kind)) {
+            kinds.push(kind);
+        }
+    }
+    kinds.into_iter()
 }
 
 /// The world around the requests of a suite: its permissions, its namespaces, or any if it has none,
@@ -321,6 +318,14 @@ fn complete(case: &ObjectCase, object: &mut DeepValue, scope: Scope) -> Option<D
     name(&mut old, Some(object), is_namespaced);
     stored_fields(&mut old);
     Some(old)
+}
+
+/// Sets the defaults of a stored object of a built-in kind, as servers store them.
+fn complete_stored(old: &mut DeepValue, kubernetes: KubernetesVersion) {
+    if let Some((kind, record)) = kind_of(old).and_then(|kind| Some((kind, kind.record()?))) {
+        // A value of the wrong type stays as it is, and is refused where it is read.
+        let _of_wrong_type = kind.behavior().read(old, record, kubernetes);
+    }
 }
 
 /// Names an object that has no name: as another one, or as all objects are.

@@ -18,6 +18,7 @@
 mod admission_files;
 mod answers;
 mod authorizer;
+mod built_in;
 mod cluster;
 mod compare;
 mod conversions;
@@ -28,7 +29,6 @@ mod exercise;
 mod failure;
 mod files;
 mod find;
-mod free_form;
 mod generate;
 mod install;
 mod object_case;

@@ -11,13 +11,13 @@ use serde_json::Value;
 
 use crate::admission_files::{Policies, is_of, webhooks};
 use crate::answers::{Answers, MakeCaller};
+use crate::built_in::kind_of;
 use crate::cluster::{Cluster, Observed};
 use crate::conversions::Conversions;
 use crate::examples;
 use crate::exercise::Exercise;
 use crate::failure::Failure;
 use crate::files::{self, FileError, FoundDefinition, ReadFile, beside};
-use crate::free_form::built_in;
 use crate::object_case::{ObjectCase, Row};
 use crate::openshift;
 use crate::plan_error::PlanError;
@@ -236,7 +236,7 @@ fn definitions(
             name => Err(PlanError::new(path, format!("no CRD named `{name}`"))),
         };
     }
-    let is_built_in = |case: &ObjectCase| built_in(&case.object).is_some();
+    let is_built_in = |case: &ObjectCase| kind_of(&case.object).is_some();
     if suite.crd_name.is_empty() && !suite.cases.is_empty() && suite.cases.iter().all(is_built_in) {
         return Ok(vec![Vec::new()]);
     }

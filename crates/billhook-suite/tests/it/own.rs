@@ -132,6 +132,85 @@ fn policies_are_tested() {
     assert_eq!(failures("guarded-backups.yaml"), [""; 0]);
 }
 
+/// Built-in kinds need no definition (BK-01, BK-06): they have types, defaults and rules, and each version
+/// is one of its own.
+#[test]
+fn built_in_kinds_are_known() {
+    let text = r#"
+cases:
+- name: Defaults are set
+  object: &pod {apiVersion: v1, kind: Pod, spec: {containers: [{name: a, image: i}]}}
+  expect: {matches: {spec: {restartPolicy: Always, dnsPolicy: ClusterFirst}}}
+- name: Rules are checked
+  object: {apiVersion: v1, kind: Pod, spec: {containers: [{name: a, image: i, imagePullPolicy: Often}]}}
+  expect: {error: {field: "spec.containers[0].imagePullPolicy", rule: FieldValueNotSupported}}
+- name: Unknown fields are pruned
+  object: {apiVersion: v1, kind: ConfigMap, dta: {}}
+  expect: {warnings: ['unknown field "dta"']}
+- name: A stored object has defaults
+  old: *pod
+  object: *pod
+  table: {field: "spec.containers[0].image", valid: [j]}
+- name: What is immutable stays
+  old: *pod
+  object: *pod
+  table: {field: spec.restartPolicy, valid: [Always], invalid: [Never]}
+  expect: {error: {field: spec}}
+- name: A version of its own
+  object:
+    apiVersion: autoscaling/v1
+    kind: HorizontalPodAutoscaler
+    spec: &spec {maxReplicas: 3, scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: a}}
+- name: Another version of it
+  object: {apiVersion: autoscaling/v2, kind: HorizontalPodAutoscaler, spec: *spec}
+  expect: {matches: {apiVersion: autoscaling/v2}}
+"#;
+    let file = std::env::temp_dir().join(format!("billhook-kinds-{}.yaml", std::process::id()));
+    std::fs::write(&file, text).unwrap();
+    let found = failures(file.to_str().unwrap());
+    std::fs::remove_file(&file).unwrap();
+    assert_eq!(found, [""; 0]);
+}
+
+/// PO-72: lists of built-in kinds are merged by their keys.
+#[test]
+fn policies_merge_lists_of_built_in_kinds() {
+    let policy = r#"
+apiVersion: admissionregistration.k8s.io/v1
+kind: MutatingAdmissionPolicy
+metadata: {name: ports}
+spec:
+  matchConstraints:
+    resourceRules: [{operations: [CREATE], apiGroups: [""], apiVersions: [v1], resources: [pods]}]
+  reinvocationPolicy: Never
+  mutations:
+  - patchType: ApplyConfiguration
+    applyConfiguration:
+      expression: >-
+        Object{spec: Object.spec{containers: [Object.spec.containers{name: "b", image: "new"}]}}
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: MutatingAdmissionPolicyBinding
+metadata: {name: ports}
+spec: {policyName: ports}
+"#;
+    let suite = r#"
+policies: [policy.yaml]
+cases:
+- name: One container of two changes
+  object: {apiVersion: v1, kind: Pod, spec: {containers: [{name: a, image: i}, {name: b, image: i}]}}
+  expect: {matches: {spec: {containers: [{name: a, image: i}, {name: b, image: new}]}}}
+"#;
+    let directory = std::env::temp_dir().join(format!("billhook-merge-{}", std::process::id()));
+    std::fs::create_dir_all(&directory).unwrap();
+    std::fs::write(directory.join("policy.yaml"), policy).unwrap();
+    let file = directory.join("suite.yaml");
+    std::fs::write(&file, suite).unwrap();
+    let found = failures(file.to_str().unwrap());
+    std::fs::remove_dir_all(&directory).unwrap();
+    assert_eq!(found, [""; 0]);
+}
+
 /// A suite that expects something else of policies than what they do.
 #[test]
 fn failures_of_policies() {
