@@ -320,7 +320,7 @@ fn complete(case: &ObjectCase, object: &mut DeepValue, scope: Scope) -> Option<D
     Some(old)
 }
 
-/// Gives a stored object of a built-in kind what servers store with it: its defaults.
+/// Sets the defaults of a stored object of a built-in kind, as servers store them.
 fn complete_stored(old: &mut DeepValue, kubernetes: KubernetesVersion) {
     if let Some((kind, record)) = kind_of(old).and_then(|kind| Some((kind, kind.record()?))) {
         // A value of the wrong type stays as it is, and is refused where it is read.
