@@ -46,6 +46,9 @@ const OF_CLUSTERS: [&str; 31] = [
 
 /// Answers a request about the health of the server; `None` if the path is another one.
 pub(crate) async fn serve(server: &Shared, request: &Request) -> Option<Response> {
+    if request.objects.is_some() {
+        return None;
+    }
     let parts = request.parts()?;
     let [name @ ("healthz" | "livez" | "readyz"), check @ ..] = parts.as_slice() else {
         return None;

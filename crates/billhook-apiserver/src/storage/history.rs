@@ -42,6 +42,9 @@ pub(super) struct History {
     oldest: Position,
     /// The objects at the oldest position.
     oldest_objects: Objects,
+    /// The newest position of the log, and the one before it: most watches have seen all but the
+    /// newest change.
+    newest: [Position; 2],
 }
 
 /// A change, and the objects after it.
@@ -59,6 +62,7 @@ impl History {
             log: RedBlackTreeMapSync::new_sync(),
             oldest: (0, 0),
             oldest_objects: Objects::default(),
+            newest: [(0, 0); 2],
         }
     }
 
@@ -94,6 +98,8 @@ impl History {
         let event = Event { revision, before, after };
         let bytes = bytes(&event);
         self.log.insert_mut(position, Logged { event, objects: self.objects.clone() });
+        let [newest, _] = self.newest;
+        self.newest = [position, newest];
         bytes
     }
 
@@ -135,8 +141,16 @@ impl History {
 
     /// Returns the first change after a position, and its own.
     pub(super) fn next_after(&self, position: Position) -> Option<(Position, &Event)> {
-        let later = (Bound::Excluded(position), Bound::Unbounded);
-        self.log.range(later).next().map(|(position, logged)| (*position, &logged.event))
+        let [newest, before] = self.newest;
+        let (position, logged) = if position >= newest {
+            return None;
+        } else if position >= before {
+            (newest, self.log.get(&newest)?)
+        } else {
+            let later = (Bound::Excluded(position), Bound::Unbounded);
+            self.log.range(later).next().map(|(position, logged)| (*position, logged))?
+        };
+        Some((position, &logged.event))
     }
 
     /// Returns the change at a position.
