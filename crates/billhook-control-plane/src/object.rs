@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::{Arc, LazyLock, OnceLock};
 
-use billhook_apimachinery::value::DeepValue;
+use billhook_apimachinery::value::{DeepValue, at};
 use billhook_apiserver::storage;
 use billhook_decode::{Document, read_json};
 use serde_json::{Map, Value};
@@ -78,9 +78,9 @@ impl Object {
         self.stored.created
     }
 
-    /// Returns the member at a JSON pointer; null if it is absent.
+    /// Returns the member at a JSON pointer without escapes; null if it is absent.
     pub fn get(&self, pointer: &str) -> &Value {
-        self.value().pointer(pointer).unwrap_or(&Value::Null)
+        at(self.value(), pointer).unwrap_or(&Value::Null)
     }
 
     /// Returns the text at a JSON pointer; empty if it is absent.
