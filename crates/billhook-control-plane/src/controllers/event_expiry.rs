@@ -1,6 +1,5 @@
 //! Events go an hour after they were written last (CP-03).
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use billhook_apimachinery::UserInfo;
@@ -16,8 +15,6 @@ use crate::view::{Change, View};
 
 /// How long an event is kept.
 const TTL: Duration = Duration::from_secs(3600);
-/// The key of all events.
-const ALL: &str = "";
 
 /// Deletes old events, as the storage of a cluster does by itself.
 #[derive(Debug)]
@@ -37,27 +34,17 @@ impl Controller for EventExpiry {
         vec![&EVENTS]
     }
 
-    /// New events are younger than all that wait; only where none may have waited, it has to look.
-    fn concerns(&self, change: &Change, view: &View, keys: &mut Keys) {
-        let first = view.all(&EVENTS).next();
-        let is_first = |event: &Arc<Object>| first.is_some_and(|first| first.key() == event.key());
-        if change.after.as_ref().is_some_and(is_first) {
-            keys.add(&ALL.into());
-        }
+    fn concerns(&self, change: &Change, _: &View, keys: &mut Keys) {
+        keys.add_changed(change, &EVENTS);
     }
 
-    fn sync(&self, _: &str, view: &View, now: Timestamp) -> Plan {
-        let mut plan = Plan::nothing();
-        let mut next: Option<Duration> = None;
-        for event in view.all(&EVENTS) {
-            let left = last_write(event).unwrap_or(now).plus(TTL).since(now);
-            if left.is_zero() {
-                plan = plan.try_request(Request::delete_seen(&EVENTS, event), &[404, 409]);
-            } else {
-                next = Some(next.map_or(left, |next| next.min(left)));
-            }
+    fn sync(&self, key: &str, view: &View, now: Timestamp) -> Plan {
+        let Some(event) = view.get(&EVENTS, key) else { return Plan::nothing() };
+        let left = last_write(event).unwrap_or(now).plus(TTL).since(now);
+        match left.is_zero() {
+            true => Plan::nothing().try_request(Request::delete_seen(&EVENTS, event), &[404, 409]),
+            false => Plan::nothing().again_after(left),
         }
-        next.into_iter().fold(plan, Plan::again_after)
     }
 }
 
