@@ -7,20 +7,28 @@ use std::sync::Arc;
 use billhook_apiserver::storage::{self, Batch, Collection};
 
 use crate::object::Object;
-use crate::resource::{EVENTS, Resource};
+use crate::resource::{EVENTS, PODS, Resource};
 
-/// All objects at one time, found by their keys and by their controllers.
+/// All objects at one time, found by their keys, by their controllers, and pods by their nodes.
 #[derive(Debug, Default)]
 pub struct View {
     collections: HashMap<String, Objects>,
 }
 
 /// The objects of a collection.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Objects {
     by_key: BTreeMap<Arc<str>, Arc<Object>>,
-    /// The objects by the UIDs of their controllers, or by their namespaces if they have none.
-    by_controller: HashMap<String, BTreeMap<Arc<str>, Arc<Object>>>,
+    by_controller: Option<Index>,
+    by_node: Option<Index>,
+}
+
+/// The objects of a collection by something that many of them share.
+#[derive(Debug)]
+struct Index {
+    /// Returns what an object is found by.
+    term: fn(&Object) -> &str,
+    objects: HashMap<String, BTreeMap<Arc<str>, Arc<Object>>>,
 }
 
 /// A change of an object, seen by a controller.
@@ -89,10 +97,22 @@ impl View {
         self.objects(resource).into_iter().flat_map(|objects| objects.by_key.values())
     }
 
+    /// Returns how many objects of a resource there are.
+    pub(crate) fn count(&self, resource: &Resource) -> usize {
+        self.objects(resource).map_or(0, |objects| objects.by_key.len())
+    }
+
     /// Returns the objects of a resource whose controller has a UID, by key.
     pub fn controlled(&self, resource: &Resource, uid: &str) -> impl Iterator<Item = &Arc<Object>> {
-        let objects = self.objects(resource).and_then(|objects| objects.by_controller.get(uid));
-        objects.into_iter().flat_map(BTreeMap::values)
+        let index = self.objects(resource).and_then(|objects| objects.by_controller.as_ref());
+        index.into_iter().flat_map(move |index| index.get(uid))
+    }
+
+    /// Returns the pods that are bound to a node, by key; those that are bound to none for an empty
+    /// name.
+    pub(crate) fn pods_on(&self, node: &str) -> impl Iterator<Item = &Arc<Object>> {
+        let index = self.objects(&PODS).and_then(|objects| objects.by_node.as_ref());
+        index.into_iter().flat_map(move |index| index.get(node))
     }
 
     /// Returns the objects of a namespace that have no controller, by name.
@@ -160,51 +180,67 @@ impl View {
 
     fn put(&mut self, collection: Collection, key: &str, after: Option<storage::Object>) -> Change {
         if !self.collections.contains_key(collection.as_str()) {
-            self.collections.insert(collection.as_str().to_owned(), Objects::default());
+            self.collections.insert(collection.as_str().to_owned(), Objects::of(&collection));
         }
         let after = after.map(|stored| Arc::new(Object::new(stored)));
-        let has_controllers = !EVENTS.is_in(&collection);
         let objects = self.collections.get_mut(collection.as_str());
-        let before = objects.and_then(|objects| objects.put(key, after.as_ref(), has_controllers));
+        let before = objects.and_then(|objects| objects.put(key, after.as_ref()));
         Change { collection, before, after }
     }
 }
 
 impl Objects {
+    /// Creates a collection that is empty.
+    fn of(collection: &Collection) -> Self {
+        Objects {
+            by_key: BTreeMap::new(),
+            by_controller: (!EVENTS.is_in(collection)).then(|| Index::by(owner)),
+            by_node: PODS.is_in(collection).then(|| Index::by(node)),
+        }
+    }
+
     /// Puts an object in the place of the one with its key. Returns that one.
-    fn put(
-        &mut self,
-        key: &str,
-        after: Option<&Arc<Object>>,
-        has_controllers: bool,
-    ) -> Option<Arc<Object>> {
+    fn put(&mut self, key: &str, after: Option<&Arc<Object>>) -> Option<Arc<Object>> {
         let before = match after {
             Some(object) => self.by_key.insert(Arc::clone(object.key()), Arc::clone(object)),
             None => self.by_key.remove(key),
         };
-        if !has_controllers {
-            return before;
+        for index in self.by_controller.iter_mut().chain(&mut self.by_node) {
+            index.put(key, before.as_deref(), after);
         }
-        let owner = before.as_deref().map(owner);
-        if let Some(before) = owner
-            && after.map(|after| self::owner(after)) != owner
-            && let Some(objects) = self.by_controller.get_mut(before)
+        before
+    }
+}
+
+impl Index {
+    fn by(term: fn(&Object) -> &str) -> Self {
+        Index { term, objects: HashMap::new() }
+    }
+
+    /// Returns the objects that are found by a term, by key.
+    fn get(&self, term: &str) -> impl Iterator<Item = &Arc<Object>> {
+        self.objects.get(term).into_iter().flat_map(BTreeMap::values)
+    }
+
+    /// Puts an object in the place of the one before it.
+    fn put(&mut self, key: &str, before: Option<&Object>, after: Option<&Arc<Object>>) {
+        let old = before.map(self.term);
+        let new = after.map(|object| (self.term)(object));
+        if let Some(old) = old.filter(|_| old != new)
+            && let Some(objects) = self.objects.get_mut(old)
         {
             objects.remove(key);
             if objects.is_empty() {
-                self.by_controller.remove(before);
+                self.objects.remove(old);
             }
         }
-        if let Some(object) = after {
-            let owner = self::owner(object);
-            if !self.by_controller.contains_key(owner) {
-                self.by_controller.insert(owner.to_owned(), BTreeMap::new());
-            }
-            if let Some(objects) = self.by_controller.get_mut(owner) {
-                objects.insert(Arc::clone(object.key()), Arc::clone(object));
-            }
+        let Some((term, object)) = new.zip(after) else { return };
+        if !self.objects.contains_key(term) {
+            self.objects.insert(term.to_owned(), BTreeMap::new());
         }
-        before
+        if let Some(objects) = self.objects.get_mut(term) {
+            objects.insert(Arc::clone(object.key()), Arc::clone(object));
+        }
     }
 }
 
@@ -214,4 +250,9 @@ fn owner(object: &Object) -> &str {
         "" => object.namespace(),
         uid => uid,
     }
+}
+
+/// Returns the name of the node that a pod is bound to; empty if it is bound to none.
+fn node(pod: &Object) -> &str {
+    pod.text("/spec/nodeName")
 }

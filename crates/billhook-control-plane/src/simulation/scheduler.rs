@@ -64,7 +64,7 @@ impl Controller for Scheduler {
             let pod = change.after.iter().filter(|pod| is_to_be_scheduled(pod));
             pod.for_each(|pod| keys.add(pod.key()));
         } else {
-            let pods = view.all(&PODS).filter(|pod| is_to_be_scheduled(pod));
+            let pods = view.pods_on("").filter(|pod| is_to_be_scheduled(pod));
             pods.for_each(|pod| keys.add(pod.key()));
         }
     }

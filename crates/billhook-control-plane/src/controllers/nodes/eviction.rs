@@ -48,8 +48,7 @@ impl Controller for TaintEviction {
             return;
         }
         let Some(node) = &change.after else { return };
-        let is_here = |pod: &&Arc<Object>| pod.text("/spec/nodeName") == node.name();
-        view.all(&PODS).filter(is_here).for_each(|pod| keys.add(pod.key()));
+        view.pods_on(node.name()).for_each(|pod| keys.add(pod.key()));
     }
 
     fn sync(&self, key: &str, view: &View, now: Timestamp) -> Plan {

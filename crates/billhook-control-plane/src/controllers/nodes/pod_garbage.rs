@@ -21,7 +21,7 @@ const QUARANTINE: Duration = Duration::from_secs(40);
 /// How many pods that have ended are kept.
 const ENDED: usize = 12_500;
 const OUT_OF_SERVICE: &str = "node.kubernetes.io/out-of-service";
-/// The key of the pods that are on no node.
+/// The key of the pods that are bound to no node, and of those that have ended.
 const ALL: &str = "";
 
 /// Deletes pods of nodes that are gone, and those that are too many. Remembers since when a node is
@@ -61,19 +61,18 @@ impl Controller for PodGarbage {
     }
 
     fn sync(&self, key: &str, view: &View, now: Timestamp) -> Plan {
-        let pods = || view.all(&PODS).filter(|pod| pod.text("/spec/nodeName") == key);
+        let deleted = view.pods_on(key).filter(|pod| pod.is_deleting());
         if key == ALL {
-            let unscheduled = pods().filter(|pod| pod.is_deleting());
-            return surplus(view).and(delete_all(unscheduled, now));
+            return surplus(view).and(delete_all(deleted, now));
         }
         let Some(node) = view.get(&NODES, key) else {
-            return self.left(key, pods().collect(), now);
+            return self.left(key, view.pods_on(key).collect(), now);
         };
         self.missing.lock().unwrap_or_else(PoisonError::into_inner).remove(key);
         if !is_out_of_service(node) || node.is_condition_true("Ready") {
             return Plan::nothing();
         }
-        delete_all(pods().filter(|pod| pod.is_deleting()), now)
+        delete_all(deleted, now)
     }
 }
 
@@ -107,6 +106,9 @@ fn is_out_of_service(node: &Object) -> bool {
 
 /// Deletes the oldest pods that have ended, if there are too many.
 fn surplus(view: &View) -> Plan {
+    if view.count(&PODS) <= ENDED {
+        return Plan::nothing();
+    }
     let mut ended: Vec<_> = view.all(&PODS).filter(|pod| is_terminal(pod)).collect();
     let count = ended.len().saturating_sub(ENDED);
     ended.sort_by_key(|pod| pod.created());

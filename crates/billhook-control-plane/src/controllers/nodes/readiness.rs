@@ -49,8 +49,8 @@ impl Controller for UnreadyNodes {
         let Some(node) = node else { return Plan::nothing() };
         let message = format!("Node {name} status is now: NodeNotReady");
         let plan = Plan::nothing().event(Event::normal(&NODES, node, "NodeNotReady", message));
-        let is_here = |pod: &&Arc<Object>| pod.text("/spec/nodeName") == name && is_ready(pod);
-        view.all(&PODS).filter(is_here).fold(plan, |plan, pod| plan.and(unready(pod, now)))
+        let ready = view.pods_on(name).filter(|pod| is_ready(pod));
+        ready.fold(plan, |plan, pod| plan.and(unready(pod, now)))
     }
 }
 

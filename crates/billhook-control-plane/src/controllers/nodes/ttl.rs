@@ -33,7 +33,7 @@ impl Controller for NodeTtl {
 
     /// A node that comes or goes may concern all others.
     fn concerns(&self, change: &Change, view: &View, keys: &mut Keys) {
-        let count = view.all(&NODES).count();
+        let count = view.count(&NODES);
         let before = match (&change.before, &change.after) {
             (None, Some(_)) => count.saturating_sub(1),
             (Some(_), None) => count.saturating_add(1),
@@ -47,7 +47,7 @@ impl Controller for NodeTtl {
 
     fn sync(&self, name: &str, view: &View, _: Timestamp) -> Plan {
         let Some(node) = view.get(&NODES, name) else { return Plan::nothing() };
-        let wanted = ttl(view.all(&NODES).count());
+        let wanted = ttl(view.count(&NODES));
         if node.annotation(TTL) == Some(wanted) {
             return Plan::nothing();
         }
