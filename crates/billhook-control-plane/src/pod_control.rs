@@ -8,18 +8,17 @@ use crate::event::Event;
 use crate::object::Object;
 use crate::ownership::Owner;
 use crate::plan::Plan;
-use crate::pods::create_pod;
 use crate::request::{Outcome, Request};
 use crate::resource::PODS;
 use crate::slow_start::slow_start;
 
-/// Creates pods, by a slow start. `end` follows, with the first failure if there is one.
+/// Makes the requests that create pods, by a slow start. `end` follows, with the first failure if there
+/// is one.
 pub(crate) fn create_pods(
     owner: &Owner<'_>,
-    pods: &[Value],
+    requests: Vec<Request>,
     end: impl FnOnce(Option<Outcome>) -> Plan + Send + 'static,
 ) -> Plan {
-    let requests = pods.iter().map(|pod| create_pod(owner, pod)).collect();
     let tell = teller(owner, &CREATION);
     slow_start(requests, move |outcome| tell(outcome, &outcome.name()), end)
 }

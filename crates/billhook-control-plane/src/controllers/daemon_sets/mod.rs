@@ -23,7 +23,7 @@ use crate::object::Object;
 use crate::ownership::{Owner, selector_of};
 use crate::plan::Plan;
 use crate::pod_control::{create_pods, delete_pods, fail};
-use crate::pods::time_to_available;
+use crate::pods::{create_pod, time_to_available};
 use crate::resource::{CONTROLLER_REVISIONS, DAEMON_SETS, NODES, PODS, Resource};
 use crate::view::{Change, View};
 
@@ -141,10 +141,11 @@ impl Sync<'_> {
     /// Creates and deletes pods.
     fn perform(&self, work: Work) -> Plan {
         let nodes = work.create.iter().take(BURST);
-        let pods: Vec<Value> = nodes.map(|node| new_pod(&self.owner, &self.hash, node)).collect();
+        let pods = nodes.map(|node| new_pod(&self.owner, &self.hash, node));
+        let requests = pods.map(|pod| create_pod(&self.owner, &pod)).collect();
         let deleted = work.delete.into_iter().take(BURST).collect();
         let deletions = delete_pods(&self.owner, deleted, fail);
-        let created = create_pods(&self.owner, &pods, |failure| deletions.and(fail(failure)));
+        let created = create_pods(&self.owner, requests, |failure| deletions.and(fail(failure)));
         work.plan.and(created)
     }
 

@@ -37,7 +37,7 @@ use crate::object::Object;
 use crate::ownership::{Owner, selector_of};
 use crate::plan::Plan;
 use crate::pod_control::{create_pods, delete_pods, fail};
-use crate::pods::is_active;
+use crate::pods::{create_pod, is_active};
 use crate::resource::{JOBS, PODS, Resource};
 use crate::view::{Change, View};
 
@@ -187,7 +187,10 @@ impl Sync<'_> {
         }
         match is_indexed(job) {
             true => self.create_indexed(progress, waiting, missing),
-            false => create_pods(&self.owner, &vec![new_pod(&self.owner); missing], fail),
+            false => {
+                let request = create_pod(&self.owner, &new_pod(&self.owner));
+                create_pods(&self.owner, vec![request; missing], fail)
+            }
         }
     }
 
@@ -204,7 +207,7 @@ impl Sync<'_> {
     /// Creates pods for the lowest indexes that are missing, except those that have failed just now.
     fn create_indexed(&self, progress: &Progress, waiting: &Waiting, count: usize) -> Plan {
         let job = self.owner.object;
-        let (mut pods, mut plan) = (Vec::new(), Plan::nothing());
+        let (mut requests, mut plan) = (Vec::new(), Plan::nothing());
         for index in self.missing_indexes(progress, count) {
             let remaining = waiting.remaining(index, self.now);
             if !remaining.is_zero() {
@@ -216,9 +219,9 @@ impl Sync<'_> {
                 let failed = waiting.get(index).map(|failed| Failures::with(failed, job));
                 annotate(&mut pod, failed.unwrap_or_default());
             }
-            pods.push(pod);
+            requests.push(create_pod(&self.owner, &pod));
         }
-        plan.and(create_pods(&self.owner, &pods, fail))
+        plan.and(create_pods(&self.owner, requests, fail))
     }
 
     fn missing_indexes(&self, progress: &Progress, count: usize) -> Vec<Index> {

@@ -15,7 +15,7 @@ use crate::object::Object;
 use crate::ownership::{Claimed, Owner, selector_of};
 use crate::plan::Plan;
 use crate::pod_control::{create_pods, delete_pods};
-use crate::pods::{is_active, pod_of, time_to_available};
+use crate::pods::{create_pod, is_active, pod_of, time_to_available};
 use crate::request::Outcome;
 use crate::resource::{PODS, REPLICA_SETS, REPLICATION_CONTROLLERS, Resource};
 use crate::view::{Change, View};
@@ -108,7 +108,7 @@ impl Sync<'_> {
         let wanted = self.set().int("/spec/replicas").unwrap_or(1);
         let wanted = usize::try_from(wanted).unwrap_or_default();
         if self.set().is_deleting() || self.pods.len() == wanted {
-            return self.write_status(None);
+            return self.status_values().write(self.owner.resource, self.set(), None, self.now);
         }
         if self.pods.len() < wanted {
             let missing = wanted - self.pods.len();
@@ -120,7 +120,8 @@ impl Sync<'_> {
 
     fn create(self, count: usize) -> Plan {
         let pod = pod_of(&self.owner, self.set().get("/spec/template"));
-        create_pods(&self.owner, &vec![pod; count], self.end("FailedCreate"))
+        let requests = vec![create_pod(&self.owner, &pod); count];
+        create_pods(&self.owner, requests, self.end("FailedCreate"))
     }
 
     fn delete(self, count: usize) -> Plan {
@@ -132,9 +133,9 @@ impl Sync<'_> {
     /// Returns what writes the status after pods were created or deleted, and fails if one could not
     /// be.
     fn end(&self, reason: &'static str) -> impl FnOnce(Option<Outcome>) -> Plan + Send + use<> {
-        let succeeded = self.write_status(None);
         let (set, status) = (Arc::clone(self.set()), self.status_values());
         let (resource, now) = (self.owner.resource, self.now);
+        let succeeded = status.write(resource, &set, None, now);
         move |failed| {
             let failure = failed.as_ref().and_then(Outcome::failure);
             let Some((failed, failure)) = failed.as_ref().zip(failure) else { return succeeded };
@@ -144,17 +145,13 @@ impl Sync<'_> {
         }
     }
 
-    fn write_status(&self, failure: Option<&Failure>) -> Plan {
-        self.status_values().write(self.owner.resource, self.set(), failure, self.now)
-    }
-
     fn status_values(&self) -> status::Values {
         status(&self.owner, self.view, &self.pods, self.now)
     }
 
     /// Returns how long it takes until the next ready pod is available, if one is to be (CP-43).
     fn next_available(&self) -> Option<Duration> {
-        let wanted = self.set().int("/spec/minReadySeconds").unwrap_or_default();
+        let wanted = self.set().int("/spec/minReadySeconds").filter(|seconds| *seconds > 0)?;
         let times = self.pods.iter().filter_map(|pod| time_to_available(pod, wanted, self.now));
         times.filter(|time| !time.is_zero()).min()
     }

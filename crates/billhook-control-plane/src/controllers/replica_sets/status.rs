@@ -49,11 +49,12 @@ pub(super) fn status(
         let pods = view.controlled(&PODS, set.uid());
         pods.filter(|pod| pod.is_deleting() && !is_terminal(pod)).count()
     };
+    let ready: Vec<_> = pods.iter().filter(|pod| is_ready(pod)).collect();
     Values {
         replicas: pods.len(),
         fully_labeled: pods.iter().filter(has_labels).count(),
-        ready: pods.iter().filter(|pod| is_ready(pod)).count(),
-        available: pods.iter().filter(|pod| is_available(pod, min_ready, now)).count(),
+        ready: ready.len(),
+        available: ready.into_iter().filter(|pod| is_available(pod, min_ready, now)).count(),
         terminating: (*owner.resource == REPLICA_SETS).then(terminating),
     }
 }
