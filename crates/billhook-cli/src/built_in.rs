@@ -21,7 +21,7 @@ impl<T> BuiltIn<T> {
     /// speaks.
     pub(crate) fn new(options: &CrdOptions) -> Self {
         let is_served =
-            |kind: &&'static Kind| kind.since <= options.kubernetes && kind.record().is_some();
+            |kind: &&'static Kind| kind.is_served(options.kubernetes) && kind.record().is_some();
         let all = Kind::all().iter().filter(|_| options.dialect == Dialect::default());
         let kinds = all.filter(is_served).map(|kind| (kind, OnceLock::new())).collect();
         BuiltIn { kubernetes: options.kubernetes, kinds }

@@ -177,6 +177,11 @@ impl Kind {
         webhooks.or_else(|| PolicyKind::of(self.kind).map(PolicyKind::record))
     }
 
+    /// Whether servers of a version have it.
+    pub fn is_served(&self, kubernetes: KubernetesVersion) -> bool {
+        self.since <= kubernetes
+    }
+
     /// Returns the subresource of a name.
     pub fn subresource(&self, name: &str) -> Option<&'static Subresource> {
         self.subresources.iter().find(|subresource| subresource.name == name)

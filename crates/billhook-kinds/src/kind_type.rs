@@ -70,7 +70,7 @@ impl KindType {
     /// Returns a kind as servers of a version know it; none if they do not have it, or if its fields
     /// are not known.
     pub fn new(kind: &'static Kind, kubernetes: KubernetesVersion) -> Option<Self> {
-        let record = kind.record().filter(|_| kind.since <= kubernetes)?;
+        let record = kind.record().filter(|_| kind.is_served(kubernetes))?;
         Some(KindType { kind, record, kubernetes, user: UserInfo::default() })
     }
 

@@ -2,6 +2,7 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod admissionregistration;
+mod api_resources;
 mod apiregistration;
 mod apps;
 mod autoscaling;
@@ -39,6 +40,7 @@ mod values;
 mod workloads;
 
 pub use self::core::{AllocatedByServices, AllocationError, ServiceAllocator, ServiceRanges};
+pub use api_resources::{equivalent_resources, register_kinds};
 pub use autoscaling::{pod_autoscaler_to_v1, pod_autoscaler_to_v2};
 pub use behavior::{Behavior, Findings, WriteContext};
 pub use initial_object::InitialObject;

@@ -52,7 +52,7 @@ impl InitialObject {
 fn serves(kubernetes: KubernetesVersion, name: &str) -> bool {
     let (version, group) = name.split_once('.').unwrap_or_default();
     let is_of = |kind: &&Kind| kind.group == group && kind.version == version;
-    KINDS.iter().filter(is_of).any(|kind| kind.since <= kubernetes)
+    KINDS.iter().filter(is_of).any(|kind| kind.is_served(kubernetes))
 }
 
 /// Returns the rules of a kind of a group.

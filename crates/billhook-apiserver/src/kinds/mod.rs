@@ -18,7 +18,7 @@ pub(crate) use self::shared::own_text;
 
 /// The kinds whose objects a server of a version stores.
 pub(crate) fn served(kubernetes: KubernetesVersion) -> impl Iterator<Item = &'static Kind> {
-    let is_served = move |kind: &&Kind| kind.is_stored() && kind.since <= kubernetes;
+    let is_served = move |kind: &&Kind| kind.is_stored() && kind.is_served(kubernetes);
     Kind::all().iter().filter(is_served)
 }
 

@@ -11,6 +11,7 @@
 )]
 
 mod access;
+mod api_resources;
 mod apiregistration;
 mod certificates;
 mod cluster;
