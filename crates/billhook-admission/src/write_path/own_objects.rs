@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use billhook::DecodeOptions;
 use billhook::apply::MergeSchema;
-use billhook_apimachinery::GroupVersionKind;
 use billhook_apimachinery::value::{DeepValue, deep_clone};
+use billhook_apimachinery::{GroupVersionKind, strict_decoding_error};
 use billhook_policy::{BoxFuture, ObjectModel, ObjectModelError};
 use serde_json::Value;
 
@@ -61,6 +61,13 @@ impl ObjectModel for OwnObjects {
         object: &Value,
         kind: &GroupVersionKind,
     ) -> Result<(), ObjectModelError> {
-        self.read(&mut DeepValue::from(deep_clone(object)), kind)
+        if self.model.own_version(kind).is_none() {
+            return Ok(());
+        }
+        let read = self.strategy.read(&mut DeepValue::from(deep_clone(object)));
+        match read.map_err(|error| error.to_string())?.as_slice() {
+            [] => Ok(()),
+            unknown => Err(strict_decoding_error(unknown.iter().map(String::as_str)).into()),
+        }
     }
 }

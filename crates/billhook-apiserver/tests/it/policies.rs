@@ -191,6 +191,28 @@ async fn mutating_policies_change_what_is_stored() {
     assert_eq!(created["data"], json!({"by": "system:admin"}));
 }
 
+/// PO-75: what a patch leaves of an object of a built-in kind has no unknown field.
+#[tokio::test]
+async fn patched_built_in_objects_are_read_strictly() {
+    let server = server();
+    let patch = json!({"patchType": "JSONPatch", "jsonPatch": {"expression":
+        "[JSONPatch{op: 'add', path: '/metadata/labels', value: {'a': 'b'}}, \
+          JSONPatch{op: 'add', path: '/bogus', value: object.data.bogus}]"}});
+    let spec = json!({"matchConstraints": constraints("", "configmaps"),
+        "reinvocationPolicy": "Never", "mutations": [patch]});
+    assert_eq!(add(&server, "MutatingAdmissionPolicy", "p", &spec).await.code, 201);
+    let binding = json!({"policyName": "p"});
+    assert_eq!(add(&server, "MutatingAdmissionPolicyBinding", "p", &binding).await.code, 201);
+    let map = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"},
+        "data": {"bogus": "1"}});
+    let refused = post(&server, "/api/v1/namespaces/default/configmaps", &map).await;
+    assert_eq!(refused.code, 500);
+    assert_eq!(
+        refused.message(),
+        "Internal error occurred: strict decoding error: unknown field \"bogus\""
+    );
+}
+
 /// PO-02, PO-03, PO-10.
 #[tokio::test]
 async fn policies_are_completed_and_validated() {
