@@ -2,10 +2,12 @@
 //! requests take.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
-use billhook::webhook::{Authorizer, EquivalentResources, Operation, WebhookConfiguration};
-use billhook::{CrdVersion, CustomResourceDefinition, GroupVersionResource, Status, UserInfo};
+use billhook::webhook::{Authorizer, Operation, WebhookConfiguration};
+use billhook::{
+    CrdVersion, CustomResourceDefinition, GroupVersionResource, KubernetesVersion, Status, UserInfo,
+};
 use billhook_admission::policy::{PolicyDocument, PolicySet};
 use billhook_admission::{
     Admission, Chain, MemoryCluster, ObjectRequest, Plugin, PluginRequest, Stage, StoreError,
@@ -14,10 +16,10 @@ use billhook_admission::{
 use billhook_apimachinery::split_api_version;
 use billhook_apimachinery::value::DeepValue;
 use billhook_cel::{AuthorizationDecision, AuthorizationRequest};
+use billhook_kinds::{Kind, register_kinds};
 use billhook_webhook_client::{HttpsCaller, ResolveError, ServiceAddress, ServiceResolver};
 use serde_json::{Value, json};
 
-use super::built_in::{self, BuiltIns, stored_namespace};
 use super::pointer::text;
 use super::request::{Request, Route};
 use super::response::Response;
@@ -39,6 +41,8 @@ impl Configurations {
 /// A resource that is served, with its objects.
 struct Resource {
     definition: CustomResourceDefinition,
+    /// The kind, if it is built in.
+    kind: Option<&'static Kind>,
     objects: Arc<Objects>,
 }
 
@@ -96,8 +100,6 @@ const FIRST_REVISION: u64 = 100;
 pub(super) struct Cluster {
     resources: Vec<Resource>,
     namespaces: Vec<DeepValue>,
-    /// Namespaces and objects of other built-in kinds.
-    built_ins: Mutex<Vec<DeepValue>>,
 }
 
 impl Cluster {
@@ -106,23 +108,33 @@ impl Cluster {
         let resource = |crd: &DeepValue| {
             let definition = CustomResourceDefinition::from_value(crd);
             let definition = definition.map_err(|error| error.to_string())?;
-            Ok(Resource { definition, objects: Arc::default() })
+            Ok(Resource { definition, kind: None, objects: Arc::default() })
         };
         Ok(Cluster {
             resources: crds.iter().map(resource).collect::<Result<_, String>>()?,
-            built_ins: Mutex::new(namespaces.iter().map(|it| stored_namespace(it)).collect()),
             namespaces: namespaces.to_vec(),
         })
     }
 
+    /// Serves a built-in kind, too.
+    fn serve(&mut self, kind: &'static Kind) -> Result<(), String> {
+        let is_it = |known: &Resource| known.kind.is_some_and(|known| std::ptr::eq(known, kind));
+        if self.resources.iter().any(is_it) {
+            return Ok(());
+        }
+        let compiled = kind.compile(KubernetesVersion::default()).ok_or("no fields are known")?;
+        let definition = compiled.map_err(|error| error.to_string())?;
+        self.resources.push(Resource { definition, kind: Some(kind), objects: Arc::default() });
+        Ok(())
+    }
+
     /// Creates an object before webhooks act, with its status.
-    pub(super) async fn create(&self, object: &Value) -> Result<(), String> {
+    pub(super) async fn create(&mut self, object: &Value) -> Result<(), String> {
         let api_version = text(object, "/apiVersion");
         let (group, version) = split_api_version(api_version);
         let kind = text(object, "/kind");
-        if group.is_empty() {
-            self.built_ins().push(object.clone().into());
-            return Ok(());
+        if let Some(kind) = Kind::named(api_version, kind) {
+            self.serve(kind)?;
         }
         let found = self.resources.iter().find(|resource| {
             resource.definition.group() == group && resource.definition.kind() == kind
@@ -130,10 +142,10 @@ impl Cluster {
         let resource = found.ok_or_else(|| format!("nothing serves {api_version} {kind}"))?;
         let (namespace, name) =
             (text(object, "/metadata/namespace"), text(object, "/metadata/name"));
-        let admission = resource.admission(Chain::new(caller()));
+        let admission = resource.admission(Chain::new(caller()))?;
         let body = billhook::to_json(object).into_bytes();
         let create = ObjectRequest::create(version, &body).namespace(namespace);
-        let world = self.world().await;
+        let world = self.world().await?;
         admission.admit(&create, &world).await.result.map_err(|status| status.to_string())?;
         if object.get("status").is_none() {
             return Ok(());
@@ -146,25 +158,24 @@ impl Cluster {
 
     /// Answers a request; none if only an API server could.
     pub(super) async fn handle(
-        &self,
+        &mut self,
         request: &Request,
         configurations: &Configurations,
-    ) -> Option<Response> {
-        let route = request.route()?;
-        let world = self.world().await;
-        if !route.group.contains('.') || route.group.ends_with(".k8s.io") {
-            let chain = self.chain(configurations);
-            let chain = chain.equivalents(EquivalentResources::built_in()).model(BuiltIns);
-            let stored = self.built_ins().clone();
-            return built_in::write(request, &route, chain, &world, &stored).await;
+    ) -> Result<Option<Response>, String> {
+        let Some(route) = request.route() else { return Ok(None) };
+        if let Some(kind) = route.kind() {
+            self.serve(kind)?;
         }
-        let resource = self.resource(&route)?;
+        let world = self.world().await?;
+        let Some(resource) = self.resource(&route) else { return Ok(None) };
         let stored = resource.objects.get(route.namespace, route.name);
         let stored = stored.unwrap_or_default();
-        let object_request = request.object_request(&route, stored.clone())?;
+        let Some(object_request) = request.object_request(&route, stored.clone()) else {
+            return Ok(None);
+        };
         if object_request.is_in_collection {
             let chain = || self.chain(configurations);
-            return Some(resource.delete_all(&route, &object_request, &world, chain).await);
+            return resource.delete_all(&route, &object_request, &world, chain).await.map(Some);
         }
         let is_new = stored.bytes.is_empty();
         let is_apply = object_request.form == UpdateForm::ServerSideApply;
@@ -172,9 +183,9 @@ impl Cluster {
             || is_apply && object_request.subresource.is_none();
         if is_new && !creates {
             let known = GroupVersionResource::new(route.group, route.version, route.resource);
-            return Some(Response::refused(&Status::not_found(&known, route.name)));
+            return Ok(Some(Response::refused(&Status::not_found(&known, route.name))));
         }
-        let admission = resource.admission(self.chain(configurations));
+        let admission = resource.admission(self.chain(configurations))?;
         let outcome = admission.admit(&object_request, &world).await;
         let annotations = outcome.annotations.iter();
         let annotations = annotations.map(|(key, found)| (key.to_owned(), found.value.clone()));
@@ -191,17 +202,13 @@ impl Cluster {
             }
         };
         let (warnings, annotations) = (outcome.warnings.texts(), annotations.collect());
-        Some(Response { warnings, annotations, ..answer })
+        Ok(Some(Response { warnings, annotations, ..answer }))
     }
 
     fn resource(&self, route: &Route<'_>) -> Option<&Resource> {
         self.resources.iter().find(|resource| {
             resource.definition.name() == format!("{}.{}", route.resource, route.group)
         })
-    }
-
-    fn built_ins(&self) -> MutexGuard<'_, Vec<DeepValue>> {
-        self.built_ins.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn chain(&self, configurations: &Configurations) -> Chain {
@@ -214,13 +221,12 @@ impl Cluster {
     }
 
     /// The world around a request: namespaces, and all objects in all versions.
-    async fn world(&self) -> MemoryCluster {
+    async fn world(&self) -> Result<MemoryCluster, String> {
         let mut world = MemoryCluster::new().with_authorizer(Some(Arc::new(AllowAll)));
-        let known = self.namespaces.iter().chain(&*self.built_ins()).cloned().collect::<Vec<_>>();
-        known.into_iter().for_each(|object| world.insert(object));
+        register_kinds(&mut world, KubernetesVersion::default());
         for resource in &self.resources {
             world.register_definition(&resource.definition);
-            let admission = resource.admission(Chain::new(caller()));
+            let admission = resource.admission(Chain::new(caller()))?;
             for stored in resource.objects.all() {
                 for version in resource.definition.versions().filter(CrdVersion::is_served) {
                     let read = admission.read(version.name(), &stored).await;
@@ -228,7 +234,7 @@ impl Cluster {
                 }
             }
         }
-        world
+        Ok(world)
     }
 }
 
@@ -240,19 +246,19 @@ impl Resource {
         request: &ObjectRequest,
         world: &MemoryCluster,
         chain: impl Fn() -> Chain,
-    ) -> Response {
+    ) -> Result<Response, String> {
         let (mut items, mut warnings) = (Vec::new(), Vec::new());
         let mut annotations = BTreeMap::new();
         for stored in self.objects.of_namespace(route.namespace) {
             let request = request.clone().stored(stored);
-            let outcome = self.admission(chain()).admit(&request, world).await;
+            let outcome = self.admission(chain())?.admit(&request, world).await;
             warnings.extend(outcome.warnings.texts());
             for (key, found) in outcome.annotations.iter() {
                 annotations.entry(key.to_owned()).or_insert_with(|| found.value.clone());
             }
             match outcome.result {
                 Err(status) => {
-                    return Response { warnings, annotations, ..Response::refused(&status) };
+                    return Ok(Response { warnings, annotations, ..Response::refused(&status) });
                 }
                 Ok(accepted) => items.push(accepted.returned.unwrap_or_default().into_inner()),
             }
@@ -263,13 +269,17 @@ impl Resource {
             "metadata": {"continue": ""},
             "items": items,
         });
-        Response { warnings, annotations, ..Response::new(200, list.into()) }
+        Ok(Response { warnings, annotations, ..Response::new(200, list.into()) })
     }
 
-    fn admission(&self, chain: Chain) -> Admission {
+    fn admission(&self, chain: Chain) -> Result<Admission, String> {
         let objects = Arc::clone(&self.objects);
         let store = move |write: StoreWrite<'_>| objects.write(write);
-        Admission::new(self.definition.clone(), chain).store(Arc::new(store))
+        let admission = match self.kind {
+            None => Some(Admission::new(self.definition.clone(), chain)),
+            Some(kind) => Admission::of_kind(kind, KubernetesVersion::default(), chain),
+        };
+        Ok(admission.ok_or("no fields are known")?.store(Arc::new(store)))
     }
 }
 

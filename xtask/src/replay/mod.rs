@@ -4,7 +4,6 @@
 //! served over HTTPS by this process, so that the client of webhooks is played too. Scenarios that
 //! need parts of a server that there are not yet are counted as waiting.
 
-mod built_in;
 mod client;
 mod cluster;
 mod compare;

@@ -8,8 +8,8 @@ use billhook_admission::policy::PolicyKind;
 use billhook_admission::{DeleteOptions, ObjectRequest, RequestOptions, StoredObject, Subresource};
 use billhook_apimachinery::record::TypedRecord;
 use billhook_decode::read_json;
+use billhook_kinds::Kind;
 use serde::Deserialize;
-use serde_json::Value;
 use serde_json::value::RawValue;
 
 /// The time that a server gives to writes (DI-53).
@@ -65,7 +65,15 @@ impl<'p> Route<'p> {
         Some(Route { group, version, resource, namespace, name, subresource, query })
     }
 
-    pub(super) fn is_dry_run(&self) -> bool {
+    /// The kind of its objects, if it is built in.
+    pub(super) fn kind(&self) -> Option<&'static Kind> {
+        let is_it = |kind: &&Kind| {
+            [kind.group, kind.version, kind.plural] == [self.group, self.version, self.resource]
+        };
+        Kind::all().iter().find(is_it)
+    }
+
+    fn is_dry_run(&self) -> bool {
         !self.option("dryRun").is_empty()
     }
 
@@ -111,6 +119,12 @@ impl Request {
         })
     }
 
+    /// Whether it asks the server itself, which stores nothing of it.
+    pub(super) fn is_review(&self) -> bool {
+        let kind = self.route().and_then(|route| route.kind());
+        kind.is_some_and(|kind| !kind.is_stored())
+    }
+
     fn body_text(&self, revision: &str) -> String {
         let body = self.body.as_ref().map_or("", |body| body.get());
         body.replace("\"$RV\"", &format!("\"{revision}\""))
@@ -119,12 +133,6 @@ impl Request {
     /// The resource that it is for, if it may be a custom one.
     pub(super) fn route(&self) -> Option<Route<'_>> {
         Route::parse(&self.path)
-    }
-
-    /// The body as a value.
-    pub(super) fn body_value(&self) -> Option<Value> {
-        let body = self.body.as_ref()?.get();
-        Some(read_json(body.as_bytes()).ok()?.into_value().into_inner())
     }
 
     /// The request of the write path; none if it is another request.

@@ -82,7 +82,9 @@ impl Scenario {
         let webhooks = Webhooks::start(answers).await?;
         let parts = self.parts(&webhooks)?;
         let is_conversion = self.conversion.is_some() && parts.configurations.is_empty();
-        let actual = match is_conversion || self.request.is_of_policies() {
+        let is_of_server =
+            is_conversion || self.request.is_of_policies() || self.request.is_review();
+        let actual = match is_of_server {
             true => self.on_server(&webhooks, &parts).await?,
             false => self.on_write_path(&webhooks, &parts).await?,
         };
@@ -99,12 +101,12 @@ impl Scenario {
         webhooks: &Webhooks,
         parts: &Parts,
     ) -> Result<Option<Value>, String> {
-        let cluster = Cluster::new(&parts.crds, &parts.namespaces)?;
-        for object in &parts.objects {
+        let mut cluster = Cluster::new(&parts.crds, &parts.namespaces)?;
+        for object in parts.namespaces.iter().chain(&parts.objects) {
             cluster.create(object).await?;
         }
         webhooks.begin();
-        let response = cluster.handle(&self.request, &parts.configurations).await;
+        let response = cluster.handle(&self.request, &parts.configurations).await?;
         Ok(response.map(|response| {
             json!({
                 "status": response.status,
