@@ -7,13 +7,13 @@ use std::fmt::Write as _;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-use billhook::webhook::{EquivalentResources, MatchContext};
+use billhook::webhook::MatchContext;
 use billhook::{
     CrdVersion, CustomResourceDefinition, DecodeOptions, Definition, ValidateOptions,
     read_manifests,
 };
 use billhook_benches::callgrind::{self, count_mark};
-use billhook_benches::webhooks::{namespaces, requests, webhooks};
+use billhook_benches::webhooks::{namespaces, requests, resources, webhooks};
 use billhook_cel::{Environment, Type, Value as Cel};
 use serde_json::{Value, json};
 
@@ -321,7 +321,7 @@ fn expressions() {
 }
 
 fn others() {
-    let (namespaces, registry) = (namespaces(), EquivalentResources::built_in());
+    let (namespaces, registry) = (namespaces(), resources());
     let context = MatchContext::new(&namespaces, &registry);
     let (_, request) = requests().into_iter().next().unwrap();
     grow("match: webhooks", 500, webhooks, |set| {

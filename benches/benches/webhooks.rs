@@ -1,11 +1,11 @@
 //! Deciding for one request over many webhooks: by the index, and by asking each of them.
 
-use billhook::webhook::{EquivalentResources, MatchContext};
-use billhook_benches::webhooks::{namespaces, requests, webhooks};
+use billhook::webhook::MatchContext;
+use billhook_benches::webhooks::{namespaces, requests, resources, webhooks};
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 
 fn matching(criterion: &mut Criterion) {
-    let (namespaces, registry) = (namespaces(), EquivalentResources::built_in());
+    let (namespaces, registry) = (namespaces(), resources());
     let context = MatchContext::new(&namespaces, &registry);
     for (name, request) in requests() {
         let mut group = criterion.benchmark_group(format!("webhooks for {name}"));

@@ -2,10 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use billhook::KubernetesVersion;
 use billhook::webhook::{
-    AdmissionAttributes, ApiResource, ConfigurationKind, NamespaceLabels, WebhookConfiguration,
-    WebhookSet,
+    AdmissionAttributes, ConfigurationKind, EquivalentResources, NamespaceLabels,
+    WebhookConfiguration, WebhookSet,
 };
+use billhook_kinds::{Kind, equivalent_resources};
 use serde_json::{Value, json};
 
 use crate::Rng;
@@ -79,11 +81,16 @@ pub fn namespaces() -> BTreeMap<String, NamespaceLabels> {
     (0..100).map(namespace).collect()
 }
 
+/// The resources of a server without definitions.
+pub fn resources() -> EquivalentResources {
+    equivalent_resources(KubernetesVersion::default())
+}
+
 /// Requests with their names: for a resource that many webhooks are for, for one that few are for,
 /// and for one that only those for everything are for.
 pub fn requests() -> Vec<(&'static str, AdmissionAttributes)> {
     let create = |api_version: &str, kind: &str| {
-        let api = ApiResource::built_in(api_version, kind).expect("a built-in kind");
+        let api = Kind::named(api_version, kind).expect("a built-in kind").api_resource();
         api.create(json!({"apiVersion": api_version, "kind": kind,
             "metadata": {"name": "a", "namespace": "namespace-7", "labels": {"app": "a"}}}))
     };

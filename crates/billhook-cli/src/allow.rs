@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use billhook::UserInfo;
 use billhook::webhook::{Authorizer, CelConditions};
+use billhook::{KubernetesVersion, UserInfo};
 use billhook_cel::{AuthorizationDecision, AuthorizationRequest, AuthorizationTarget};
+use billhook_kinds::register_kinds;
 use billhook_policy::MemoryCluster;
 
 /// A verb that is allowed, on a resource or on everything.
@@ -39,9 +40,13 @@ pub(crate) fn authorizer(allowed: &[Allow]) -> Option<Arc<dyn Authorizer>> {
     }
 }
 
-/// Returns a cluster with these permissions, in which any namespace exists.
-pub(crate) fn world(allowed: &[Allow]) -> MemoryCluster {
-    MemoryCluster::new().assume_namespaces().with_authorizer(authorizer(allowed))
+/// Returns a cluster with these permissions and the built-in kinds of a server of a version, in which
+/// any namespace exists.
+pub(crate) fn world(allowed: &[Allow], kubernetes: KubernetesVersion) -> MemoryCluster {
+    let cluster = MemoryCluster::new().assume_namespaces();
+    let mut cluster = cluster.with_authorizer(authorizer(allowed));
+    register_kinds(&mut cluster, kubernetes);
+    cluster
 }
 
 /// Evaluates match conditions.

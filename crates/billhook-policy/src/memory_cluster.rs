@@ -5,8 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use billhook::webhook::{
-    ApiResource, Authorizer, NamespaceError, NamespaceLabels, Namespaces, labels_of_name,
-    labels_of_namespace,
+    Authorizer, NamespaceError, NamespaceLabels, Namespaces, labels_of_name, labels_of_namespace,
 };
 use billhook::{CrdVersion, CustomResourceDefinition, DecodeError, DecodeOptions, Scope};
 use billhook_apimachinery::label_selector::Selector;
@@ -18,7 +17,7 @@ use crate::document::ParamKind;
 
 /// A [`Cluster`] in memory.
 ///
-/// The built-in kinds are known; others have to be registered.
+/// It serves the kinds that are registered. `billhook_kinds::register_kinds` registers the built-in ones.
 ///
 /// ```
 /// use billhook::webhook::Namespaces as _;
@@ -186,9 +185,7 @@ impl Namespaces for MemoryCluster {
 impl Cluster for MemoryCluster {
     fn scope(&self, kind: &ParamKind) -> Option<Scope> {
         let ParamKind { api_version, kind } = kind;
-        let registered = self.scopes.get(&(api_version.clone(), kind.clone())).copied();
-        registered
-            .or_else(|| ApiResource::built_in(api_version, kind).map(|resource| resource.scope))
+        self.scopes.get(&(api_version.clone(), kind.clone())).copied()
     }
 
     fn object(&self, kind: &ParamKind, namespace: &str, name: &str) -> Option<DeepValue> {

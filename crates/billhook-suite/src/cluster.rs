@@ -16,7 +16,7 @@ use billhook_apimachinery::split_api_version;
 use billhook_apimachinery::value::deep_clone;
 use billhook_findings::closest;
 use billhook_generation::set_metadata;
-use billhook_kinds::Kind;
+use billhook_kinds::{Kind, register_kinds};
 use billhook_policy::{Cluster as _, EvaluatedExpression, MemoryCluster, ParamKind, PolicySet};
 use serde_json::{Map, Value};
 
@@ -78,7 +78,7 @@ impl Cluster {
             Ok(CustomResourceDefinition::with_options(&document, &options)?)
         });
         let definitions = definitions.collect::<Result<Vec<_>, RunnerError>>()?;
-        let world = Arc::new(world(policies.objects, &definitions, suite)?);
+        let world = Arc::new(world(policies.objects, &definitions, suite, kubernetes)?);
         let chain = Chain::new(answers)
             .kubernetes(kubernetes)
             .webhooks(webhooks)
@@ -269,6 +269,7 @@ fn world(
     objects: Vec<DeepValue>,
     definitions: &[CustomResourceDefinition],
     suite: &Suite,
+    kubernetes: KubernetesVersion,
 ) -> Result<MemoryCluster, RunnerError> {
     let is_namespace = |object: &DeepValue| {
         let text = |name: &str| object.get(name).and_then(Value::as_str);
@@ -280,6 +281,7 @@ fn world(
     if !has_namespaces {
         cluster = cluster.assume_namespaces();
     }
+    register_kinds(&mut cluster, kubernetes);
     definitions.iter().for_each(|definition| cluster.register_definition(definition));
     for mut object in objects {
         let text =

@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 
 use billhook::label_selector::Selector;
-use billhook::read_manifests;
 use billhook::webhook::{
-    ApiResource, ConfigurationKind, EquivalentResources, MatchContext, NamespaceLabels,
-    ValidationOptions, WebhookConfiguration, WebhookSet, lint_together,
+    ConfigurationKind, MatchContext, NamespaceLabels, ValidationOptions, WebhookConfiguration,
+    WebhookSet, lint_together,
 };
+use billhook::{KubernetesVersion, read_manifests};
+use billhook_kinds::{Kind, equivalent_resources};
 use serde_json::json;
 
 /// A text that is a selector is one again when it is printed; configurations are written as they
@@ -39,10 +40,10 @@ pub fn webhooks(data: &[u8]) -> Result<(), String> {
 fn decide(set: &WebhookSet) -> Result<(), String> {
     let labels = NamespaceLabels::from([("a".to_owned(), "b".to_owned())]);
     let namespaces = BTreeMap::from([("default".to_owned(), labels)]);
-    let registry = EquivalentResources::built_in();
+    let registry = equivalent_resources(KubernetesVersion::default());
     let context = MatchContext::new(&namespaces, &registry);
     for (api_version, kind) in [("v1", "Pod"), ("autoscaling/v1", "HorizontalPodAutoscaler")] {
-        let api = ApiResource::built_in(api_version, kind).ok_or("no such kind")?;
+        let api = Kind::named(api_version, kind).ok_or("no such kind")?.api_resource();
         let object = json!({"apiVersion": api_version, "kind": kind, "metadata": {"name": "a"}});
         let request = api.create(object);
         let all = set.decide_all(&request, &context);

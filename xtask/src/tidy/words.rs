@@ -9,7 +9,7 @@ const PHRASES: [(&str, usize, &str); 13] = [
     ("/// What ", 0, "a noun, or a sentence with a subject"),
     ("/// Gives ", 0, "Returns"),
     (" behind ", 0, "after"),
-    (" is no ", 17, "is not a"),
+    (" is no ", 16, "is not a"),
     ("complete but for", 0, "complete except"),
     ("normalis", 0, "normaliz"),
     ("told", 23, "reported, known or distinguished"),

@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 
 use billhook::label_selector::LabelSelector;
 use billhook::webhook::{
-    AdmissionAttributes, ApiResource, ConfigurationKind, Operation, WebhookConfiguration,
-    namespace_labels,
+    AdmissionAttributes, ConfigurationKind, Operation, WebhookConfiguration, namespace_labels,
 };
 use billhook::{CrdError, CustomResourceDefinition, Definition, Scope};
 use billhook::{GroupVersionKind, GroupVersionResource, UserInfo};
@@ -14,6 +13,7 @@ use billhook_admission::{
     AdmissionRequest, AdmissionResponse, AdmissionReview, BoxFuture, CallerError, Chain,
     MemoryCluster, RequestOptions, ReviewVersion, WebhookAnswer, WebhookCall, WebhookCaller,
 };
+use billhook_kinds::Kind;
 use k8s_openapi::api::admissionregistration::v1 as registration;
 use k8s_openapi::api::core::v1::{ConfigMap, Namespace};
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1 as apiextensions;
@@ -352,7 +352,7 @@ fn a_webhook_of_kube_takes_part_in_a_chain() {
 
 #[test]
 fn names_of_resources_come_back() {
-    let deployments = ApiResource::built_in("apps/v1", "Deployment").unwrap();
+    let deployments = Kind::named("apps/v1", "Deployment").unwrap().api_resource();
     let kind = kube_core::GroupVersionKind::from(deployments.kind.clone());
     assert_eq!(GroupVersionKind::from(kind), deployments.kind);
     let resource = kube_core::GroupVersionResource::from(deployments.resource.clone());

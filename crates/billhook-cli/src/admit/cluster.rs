@@ -75,7 +75,7 @@ impl Cluster {
         kubernetes: KubernetesVersion,
         setup: &mut Setup,
     ) -> Self {
-        let mut world = allow::world(&command.allow);
+        let mut world = allow::world(&command.allow, kubernetes);
         let configurations = match command.webhooks.as_slice() {
             [] => Vec::new(),
             paths => configurations(paths, kubernetes, &mut world, setup),

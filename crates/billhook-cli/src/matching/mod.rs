@@ -11,9 +11,10 @@ use std::path::PathBuf;
 
 use billhook::KubernetesVersion;
 use billhook::webhook::{
-    AdmissionAttributes, CompiledWebhook, ConfigurationKind, EquivalentResources, MatchContext,
-    WebhookConfiguration, WebhookSet,
+    AdmissionAttributes, CompiledWebhook, ConfigurationKind, MatchContext, WebhookConfiguration,
+    WebhookSet,
 };
+use billhook_kinds::equivalent_resources;
 use billhook_policy::{MemoryCluster, PolicySet};
 
 use crate::admission_policies;
@@ -43,7 +44,7 @@ pub(crate) fn run(command: &Match) -> Result<Status, RunError> {
         return Ok(status);
     }
     let Cluster { crds, world, sets, policies, kubernetes } = &cluster;
-    let mut registry = EquivalentResources::built_in();
+    let mut registry = equivalent_resources(*kubernetes);
     for definition in crds.iter().flat_map(Crds::definitions) {
         registry.register_definition(definition);
     }
@@ -51,7 +52,7 @@ pub(crate) fn run(command: &Match) -> Result<Status, RunError> {
     let matcher = Matcher { policies, world, registry: &registry, crds };
     let conditions =
         allow::conditions(&command.allow).kubernetes(*kubernetes).leave_authorization_open();
-    let requests = Requests { command, crds, registry: &registry };
+    let requests = Requests { command, crds, registry: &registry, kubernetes: *kubernetes };
     for subject in requests.read() {
         let context = MatchContext::new(world, &registry).conditions(&conditions);
         let (decided, explained) = match &subject.request {
@@ -95,8 +96,8 @@ struct Cluster {
 
 impl Cluster {
     fn read(command: &Match, config: &Config, setup: &mut Setup) -> Self {
-        let mut world = allow::world(&command.allow);
         let kubernetes = command.server.kubernetes(config);
+        let mut world = allow::world(&command.allow, kubernetes);
         let configurations = configurations(&command.webhooks, kubernetes, &mut world, setup);
         namespaces::read(&mut world, &command.namespace_labels, &mut setup.problems);
         let options = command.server.crd_options(config);

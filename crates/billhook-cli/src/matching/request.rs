@@ -3,9 +3,10 @@
 use std::path::PathBuf;
 
 use billhook::webhook::{AdmissionAttributes, ApiResource, EquivalentResources};
-use billhook::{GroupVersionKind, Scope, UserInfo};
+use billhook::{GroupVersionKind, KubernetesVersion, Scope, UserInfo};
 use billhook_apimachinery::split_api_version;
 use billhook_apimachinery::value::DeepValue;
+use billhook_kinds::Kind;
 use serde_json::{Value, json};
 
 use super::args::{Match, Operation};
@@ -21,6 +22,7 @@ pub(super) struct Requests<'r> {
     pub(super) command: &'r Match,
     pub(super) crds: Option<&'r Crds>,
     pub(super) registry: &'r EquivalentResources,
+    pub(super) kubernetes: KubernetesVersion,
 }
 
 impl Requests<'_> {
@@ -104,14 +106,20 @@ impl Requests<'_> {
         kind: &str,
         place: &Place,
     ) -> Result<ApiResource, Box<Problem>> {
-        if let Some(built_in) = ApiResource::built_in(api_version, kind) {
-            return Ok(built_in);
+        let built_in = Kind::named(api_version, kind);
+        if let Some(kind) = built_in.filter(|kind| kind.is_served(self.kubernetes)) {
+            return Ok(kind.api_resource());
         }
         let (group, version) = split_api_version(api_version);
         let Some(crds) = self.crds else {
-            let message = format!("kind `{kind}` of `{api_version}` is not built in");
-            let problem = Problem::unusable(place.clone(), message);
-            return Err(problem.help("`--crd` gives the definition of a custom resource"));
+            let Requests { kubernetes, .. } = self;
+            let message =
+                format!("Kubernetes {kubernetes} has no kind `{kind}` of `{api_version}`");
+            let help = match built_in {
+                Some(kind) => format!("Kubernetes {} and later have it", kind.since),
+                None => "`--crd` gives the definition of a custom resource".to_owned(),
+            };
+            return Err(Problem::unusable(place.clone(), message).help(help));
         };
         let crd = crds.find(group, version, kind, place)?;
         Ok(ApiResource::of_version(&version_named(&crd, version, place)?))

@@ -52,6 +52,8 @@ cases! {
         < [WEBHOOKS.replace("SELECTOR", "[]")];
     match_unknown_webhook: "match --webhooks fixtures/match/webhooks.yaml --explain policy fixtures/match/pod.yaml";
     match_unknown_kind: "match --webhooks fixtures/match/webhooks.yaml fixtures/objects/backup-clean.json";
+    match_kind_of_a_newer_server: "match --kubernetes 1.33 --webhooks fixtures/match/webhooks.yaml -"
+        < ["apiVersion: resource.k8s.io/v1\nkind: DeviceClass\nmetadata: {name: a}\n"];
     match_unknown_version: "match --webhooks fixtures/match/webhooks.yaml --crd fixtures/crds -"
         < ["apiVersion: data.example.com/v9\nkind: Backup\n"];
     match_no_webhooks: "match --webhooks fixtures/objects fixtures/match/pod.yaml";

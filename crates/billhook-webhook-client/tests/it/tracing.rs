@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use billhook::webhook::{ApiResource, WebhookConfiguration};
-use billhook::{CustomResourceDefinition, GroupVersionKind};
+use billhook::webhook::{AdmissionAttributes, WebhookConfiguration};
+use billhook::{CustomResourceDefinition, GroupVersionKind, GroupVersionResource};
 use billhook_admission::{
     Admission, AdmissionResponse, AdmissionReview, BoxFuture, CallFailure, CallerError, Chain,
     ConversionCall, CustomResources, MemoryCluster, ObjectModel as _, ObjectRequest,
@@ -141,7 +141,11 @@ fn warnings_in_headers_are_logged() {
             });
             let chain = Chain::new(caller).webhooks(&[configuration]);
             let object = json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "x"}});
-            let request = ApiResource::built_in("v1", "Node").unwrap().create(object);
+            let request = AdmissionAttributes::create(
+                GroupVersionKind::new("", "v1", "Node"),
+                GroupVersionResource::new("", "v1", "nodes"),
+                object,
+            );
             chain
                 .run(request, &MemoryCluster::new(), &RequestOptions::default(), |_, _| Ok(()))
                 .await

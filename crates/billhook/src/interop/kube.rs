@@ -41,7 +41,8 @@ impl From<kube::Operation> for Operation {
 /// #     scope: discovery::Scope::Namespaced, subresources: Vec::new(), operations: Vec::new(),
 /// # };
 /// let resource = ApiResource::from((found, capabilities));
-/// assert_eq!(Some(resource), ApiResource::built_in("apps/v1", "Deployment"));
+/// assert_eq!(resource.resource.to_string(), "apps/v1 deployments");
+/// assert_eq!(resource.kind.to_string(), "apps/v1 Deployment");
 /// ```
 impl From<(kube_core::ApiResource, ApiCapabilities)> for ApiResource {
     fn from((resource, capabilities): (kube_core::ApiResource, ApiCapabilities)) -> Self {

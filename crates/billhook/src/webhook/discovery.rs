@@ -1,11 +1,9 @@
-//! The resources that a server serves: those of definitions, and the built-in ones of Kubernetes
-//! 1.36 (WM-48, WM-49).
+//! The resources that a server serves, and those of definitions among them (WM-49).
 
 use billhook_apimachinery::value::DeepValue;
-use billhook_apimachinery::{GroupVersionKind, GroupVersionResource, split_api_version};
+use billhook_apimachinery::{GroupVersionKind, GroupVersionResource};
 
 use super::attributes::AdmissionAttributes;
-use super::built_in::{BUILT_IN, BuiltIn};
 use super::equivalence::EquivalentResources;
 use crate::crd::{CrdVersion, CustomResourceDefinition, Scope};
 
@@ -13,7 +11,13 @@ use crate::crd::{CrdVersion, CustomResourceDefinition, Scope};
 ///
 /// ```
 /// use billhook::webhook::ApiResource;
-/// let deployments = ApiResource::built_in("apps/v1", "Deployment").unwrap();
+/// use billhook::{GroupVersionKind, GroupVersionResource, Scope};
+///
+/// let deployments = ApiResource::new(
+///     GroupVersionResource::new("apps", "v1", "deployments"),
+///     GroupVersionKind::new("apps", "v1", "Deployment"),
+///     Scope::Namespaced,
+/// );
 /// let request = deployments.create(serde_json::json!({
 ///     "apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"},
 /// }));
@@ -35,14 +39,6 @@ impl ApiResource {
     /// A resource with its kind and scope.
     pub fn new(resource: GroupVersionResource, kind: GroupVersionKind, scope: Scope) -> Self {
         ApiResource { resource, kind, scope }
-    }
-
-    /// The built-in resource whose objects have this `apiVersion` and `kind`.
-    pub fn built_in(api_version: &str, kind: &str) -> Option<Self> {
-        let (group, version) = split_api_version(api_version);
-        let is_wanted =
-            |known: &&BuiltIn| (known.group, known.version, known.kind) == (group, version, kind);
-        BUILT_IN.iter().find(is_wanted).map(BuiltIn::api_resource)
     }
 
     /// The resource of a version of a definition.
@@ -94,37 +90,7 @@ impl ApiResource {
     }
 }
 
-impl BuiltIn {
-    fn api_resource(&self) -> ApiResource {
-        let scope = if self.namespaced { Scope::Namespaced } else { Scope::Cluster };
-        ApiResource {
-            resource: GroupVersionResource::new(self.group, self.version, self.resource),
-            kind: GroupVersionKind::new(self.group, self.version, self.kind),
-            scope,
-        }
-    }
-}
-
 impl EquivalentResources {
-    /// The built-in resources that a server of Kubernetes 1.36 serves by default
-    /// (WM-48). The two resources for events share their storage.
-    pub fn built_in() -> Self {
-        let mut registry = EquivalentResources::new();
-        registry.share_storage(("events.k8s.io", "events"), ("", "events"));
-        for known in BUILT_IN {
-            let ApiResource { resource, kind, .. } = known.api_resource();
-            for (subresource, (group, version, name)) in known.subresources {
-                let kind = match *name {
-                    "" => kind.clone(),
-                    name => GroupVersionKind::new(*group, *version, name),
-                };
-                registry.register(resource.clone(), subresource, kind);
-            }
-            registry.register(resource, "", kind);
-        }
-        registry
-    }
-
     /// Adds the resources of a definition: all its versions, also those that are not served, with
     /// the subresources `status` and `scale` where they are enabled (WM-49).
     pub fn register_definition(&mut self, definition: &CustomResourceDefinition) {

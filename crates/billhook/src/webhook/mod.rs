@@ -6,7 +6,6 @@
 //! [`AdmissionAttributes`]; a [`Decision`] says whether a webhook is called, and a [`Trace`] why.
 
 mod attributes;
-mod built_in;
 mod check;
 mod compiled_webhook;
 mod condition_program;
@@ -17,6 +16,7 @@ mod decode;
 mod defaults;
 mod discovery;
 mod equivalence;
+mod exempt;
 mod index;
 mod lints;
 mod match_conditions_cel;

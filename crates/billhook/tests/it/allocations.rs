@@ -2,9 +2,9 @@
 //! large inputs than for small ones when something does.
 
 use allocation_counter::measure;
-use billhook::webhook::{EquivalentResources, MatchContext};
+use billhook::webhook::MatchContext;
 use billhook::{DecodeOptions, FieldValidation};
-use billhook_benches::webhooks::{namespaces, requests, webhooks};
+use billhook_benches::webhooks::{namespaces, requests, resources, webhooks};
 use billhook_benches::{Document, Input, Source, Variant, backup, fixture_sources, stack};
 
 /// How often decoding a document to text allocates.
@@ -65,7 +65,7 @@ fn changed_text_takes_a_few_buffers() {
 /// The inputs of a decision are only kept on demand.
 #[test]
 fn webhooks_that_are_not_called_take_no_memory() {
-    let (namespaces, registry) = (namespaces(), EquivalentResources::built_in());
+    let (namespaces, registry) = (namespaces(), resources());
     let context = MatchContext::new(&namespaces, &registry);
     let set = webhooks(200);
     for (name, request) in requests() {

@@ -11,8 +11,8 @@ use billhook_apimachinery::value::DeepValue;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::webhook::built_in::exempt;
 use crate::webhook::configuration::GROUP;
+use crate::webhook::exempt::is_exempt_kind;
 use billhook_apimachinery::UserInfo;
 use billhook_apimachinery::{GroupVersionKind, GroupVersionResource};
 
@@ -248,6 +248,6 @@ impl AdmissionAttributes {
     /// Whether the request is for a kind of admission configuration, which no webhook sees
     /// (WM-03).
     pub fn is_exempt(&self) -> bool {
-        self.kind.group == GROUP && exempt().any(|known| known.kind == self.kind.kind)
+        self.kind.group == GROUP && is_exempt_kind(&self.kind.kind)
     }
 }

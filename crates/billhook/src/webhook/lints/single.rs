@@ -8,10 +8,10 @@ use billhook_definition::ca_bundle::certificates;
 
 use super::{Lint, LintCode};
 use crate::webhook::attributes::{AdmissionAttributes, Operation};
-use crate::webhook::built_in::exempt;
 use crate::webhook::configuration::{
     ConfigurationKind, GROUP, Rule, Webhook, WebhookConfiguration,
 };
+use crate::webhook::exempt::is_exempt_resource;
 use crate::webhook::namespaces::NamespaceLabels;
 use crate::webhook::rule::CompiledRule;
 
@@ -225,7 +225,7 @@ fn check_rule(
             let message = format!("`{resource}` matches `{name}` too");
             push(LintCode::SubresourceWildcard, field, message);
         } else if rule.api_groups.iter().all(|group| group == GROUP)
-            && exempt().any(|known| resource.split('/').next() == Some(known.resource))
+            && resource.split('/').next().is_some_and(is_exempt_resource)
         {
             let message = format!("no webhook is called for `{resource}`");
             push(LintCode::ExemptKind, field, message);

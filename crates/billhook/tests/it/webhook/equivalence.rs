@@ -151,35 +151,3 @@ fn unknown_kind() {
         assert_eq!(decided(&registry, &fields, &request), expected);
     }
 }
-
-/// WM-48: the built-in resources.
-#[test]
-fn built_in_resources() {
-    let registry = EquivalentResources::built_in();
-    let equivalents = |target: &str| -> Vec<String> {
-        let (resource, subresource) = resource(target);
-        let list = registry.equivalents(&resource, &subresource);
-        list.iter().map(ToString::to_string).collect()
-    };
-    assert_eq!(equivalents("apps/v1/deployments"), ["apps/v1 deployments"]);
-    assert_eq!(equivalents("events.k8s.io/v1/events"), ["v1 events", "events.k8s.io/v1 events"]);
-    assert_eq!(
-        equivalents("autoscaling/v1/horizontalpodautoscalers/status"),
-        ["autoscaling/v2 horizontalpodautoscalers", "autoscaling/v1 horizontalpodautoscalers"]
-    );
-    for (target, kind) in [
-        ("apps/v1/deployments/scale", "autoscaling/v1 Scale"),
-        ("/v1/pods/eviction", "policy/v1 Eviction"),
-        ("/v1/pods/exec", "v1 PodExecOptions"),
-        ("/v1/namespaces/finalize", "v1 Namespace"),
-        ("/v1/serviceaccounts/token", "authentication.k8s.io/v1 TokenRequest"),
-    ] {
-        let (resource, subresource) = resource(target);
-        let found = registry.kind_for(&resource, &subresource).unwrap();
-        assert_eq!(found.to_string(), kind);
-    }
-    // What is no longer served is not equivalent.
-    let fields = json!({"rules": [rule("extensions", "v1beta1", "deployments")]});
-    let request = request(Operation::Create, "apps/v1/deployments", "default");
-    assert_eq!(decided(&registry, &fields, &request), "NoRuleMatched");
-}

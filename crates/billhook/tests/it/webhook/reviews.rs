@@ -1,6 +1,7 @@
 //! Requests from captured reviews and from objects (AR-02, AR-12, WM-01).
 
 use billhook::webhook::{AdmissionAttributes, ApiResource, Operation};
+use billhook::{GroupVersionKind, GroupVersionResource, Scope};
 use serde_json::{Value, json};
 
 fn review() -> Value {
@@ -93,21 +94,22 @@ fn reviews_that_are_none() {
 #[test]
 fn names_and_namespaces_come_from_the_object() {
     let metadata = |value: Value| json!({"metadata": value});
-    let api = |api_version, kind| ApiResource::built_in(api_version, kind).unwrap();
+    let api = |kind: &str, scope| {
+        let resource = format!("{}s", kind.to_lowercase());
+        let resource = GroupVersionResource::new("", "v1", resource);
+        ApiResource::new(resource, GroupVersionKind::new("", "v1", kind), scope)
+    };
+    let pods = api("Pod", Scope::Namespaced);
+    let [namespaces, nodes] = ["Namespace", "Node"].map(|kind| api(kind, Scope::Cluster));
     for (request, expected) in [
-        (api("v1", "Pod").create(metadata(json!({"name": "a", "namespace": "n"}))), ("a", "n")),
-        (api("v1", "Pod").create(metadata(json!({"generateName": "a-"}))), ("", "default")),
-        (api("v1", "Namespace").create(metadata(json!({"name": "a"}))), ("a", "a")),
-        (api("v1", "Namespace").delete(metadata(json!({"name": "a"}))), ("a", "a")),
-        (api("v1", "Node").create(metadata(json!({"name": "a", "namespace": "n"}))), ("a", "")),
-        (
-            api("v1", "Pod").update(metadata(json!({"name": "a"})), metadata(json!({}))),
-            ("a", "default"),
-        ),
-        (api("batch/v1", "Job").create(json!([])), ("", "default")),
+        (pods.create(metadata(json!({"name": "a", "namespace": "n"}))), ("a", "n")),
+        (pods.create(metadata(json!({"generateName": "a-"}))), ("", "default")),
+        (namespaces.create(metadata(json!({"name": "a"}))), ("a", "a")),
+        (namespaces.delete(metadata(json!({"name": "a"}))), ("a", "a")),
+        (nodes.create(metadata(json!({"name": "a", "namespace": "n"}))), ("a", "")),
+        (pods.update(metadata(json!({"name": "a"})), metadata(json!({}))), ("a", "default")),
+        (pods.create(json!([])), ("", "default")),
     ] {
         assert_eq!((&*request.name, &*request.namespace), expected, "{request:?}");
     }
-    assert_eq!(ApiResource::built_in("apps/v1", "Pod"), None);
-    assert_eq!(ApiResource::built_in("v2", "Pod"), None);
 }
