@@ -45,6 +45,11 @@ pub trait Behavior: Sync {
     /// (BK-05). Metadata and the status of the stored object are there already.
     fn prepare(&self, _object: &mut Value, _old: Option<&Value>, _context: &WriteContext<'_>) {}
 
+    /// Whether preparation copies the name or the UID of an object to its other fields.
+    fn copies_identity(&self) -> bool {
+        false
+    }
+
     /// Whether a write to the status takes metadata but its generation from the body.
     fn takes_metadata(&self) -> bool {
         true

@@ -93,8 +93,11 @@ impl Attempt<'_> {
         let is_generated = !generated_base(object).is_empty();
         let generates_name = !metadata_text(object, "generateName").is_empty();
         let given_name = attributes.name.clone();
-        // What an attempt allocates for the object is not allocated twice.
-        let keeps_object = is_generated && self.incoming.allocator.is_some();
+        // An attempt may leave in the object what the next one must not see: allocated addresses, and
+        // copies of the name.
+        let IncomingRequest { strategy, allocator, .. } = self.incoming;
+        let is_marked = allocator.is_some() || strategy.is_some_and(Strategy::copies_identity);
+        let keeps_object = is_generated && is_marked;
         let given = attributes.object.clone().filter(|_| keeps_object);
         let mut spare_names = if is_generated { MAX_NAMES - 1 } else { 0 };
         loop {

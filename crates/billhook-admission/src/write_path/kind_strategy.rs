@@ -69,6 +69,10 @@ impl Strategy for KindStrategy {
         self.kind.prepare_write(object, old, &self.context(context));
     }
 
+    fn copies_identity(&self) -> bool {
+        self.kind.behavior().copies_identity()
+    }
+
     fn updates_unconditionally(&self) -> bool {
         self.kind.kind().updates_unconditionally
     }

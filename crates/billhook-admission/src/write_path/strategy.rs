@@ -32,6 +32,12 @@ pub trait Strategy: Send + Sync {
     /// status of the stored object are there already.
     fn prepare(&self, object: &mut Value, old: Option<&Value>, context: &StrategyContext<'_>);
 
+    /// Whether preparation copies the name or the UID of an object to its other fields, so that it is
+    /// done from the beginning for another name.
+    fn copies_identity(&self) -> bool {
+        false
+    }
+
     /// Whether an update may leave out the resource version that it was made for; it then replaces
     /// what is stored (BK-10).
     fn updates_unconditionally(&self) -> bool {

@@ -3,11 +3,12 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use billhook::Status;
+use billhook::{KubernetesVersion, Status};
 use billhook_admission::{
-    Action, MemoryCluster, ObjectRequest, RequestOptions, ServerFields, StoreError, StoreWrite,
-    StoredObject,
+    Action, Admission, Chain, MemoryCluster, ObjectRequest, RequestOptions, ServerFields,
+    StoreError, StoreWrite, StoredObject, Unreachable,
 };
+use billhook_kinds::Kind;
 use serde_json::{Value, json};
 
 use crate::in_process::{InProcess, admission, allow, body, create, message, update};
@@ -201,4 +202,27 @@ fn a_store_may_fail_and_learns_what_is_asked() {
     ];
     let expected = expected.map(|(text, object)| (text.to_owned(), object));
     assert_eq!(*writes.lock().unwrap(), expected);
+}
+
+/// AR-31, BK-305: a Job that gets another name begins anew, as its pods are found by its name and UID.
+#[test]
+fn a_job_is_found_by_the_name_that_was_free() {
+    let kind = Kind::named("batch/v1", "Job").unwrap();
+    let is_free = |write: StoreWrite<'_>| match write.name {
+        "x-free" => Ok("12".to_owned()),
+        _ => Err(StoreError::Mismatch(Some(StoredObject::new("{}")))),
+    };
+    let admission = Admission::of_kind(kind, KubernetesVersion::default(), Chain::new(Unreachable));
+    let admission =
+        admission.unwrap().server_fields(names(&["a", "free"])).store(Arc::new(is_free));
+    let job = json!({"apiVersion": "batch/v1", "kind": "Job", "metadata": {"generateName": "x-"},
+        "spec": {"template": {"spec": {"restartPolicy": "Never",
+            "containers": [{"name": "c", "image": "i"}]}}}});
+    let request = create("v1", &job).namespace("default");
+    let outcome = admission.admit_blocking(&request, &MemoryCluster::new());
+    let returned = outcome.result.unwrap().returned.unwrap();
+    assert_eq!(returned["metadata"]["name"], "x-free");
+    let labels = &returned["spec"]["template"]["metadata"]["labels"];
+    assert_eq!(labels["job-name"], "x-free");
+    assert_eq!(labels["controller-uid"], returned["metadata"]["uid"]);
 }

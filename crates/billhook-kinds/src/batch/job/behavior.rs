@@ -62,6 +62,10 @@ impl Behavior for Job {
     }
 
     /// A new Job gets a selector of its own pods.
+    fn copies_identity(&self) -> bool {
+        true
+    }
+
     fn prepare(&self, job: &mut Value, old: Option<&Value>, context: &WriteContext<'_>) {
         if old.is_some() {
             return;
