@@ -182,7 +182,7 @@ impl View {
                     None => compact_json(item),
                 });
                 let ends = self.list_ends(list.api_version, list.kind, list.metadata);
-                Ok(list_json(ends, &items.collect::<Vec<_>>()))
+                Ok(list_json(ends, &items.collect::<Vec<_>>(), ("", 0)))
             }
             (Form::Table(table), record) => {
                 Ok(table.print(list.metadata, items, record, true, false))
@@ -322,15 +322,21 @@ fn written_annotations(object: &Value) -> &'static [&'static str] {
     kind.map_or(&[], |kind| kind.behavior().written_annotations())
 }
 
-/// Prints a list, whose items are printed already, between its ends.
-pub(crate) fn list_json((begin, end): (String, String), items: &[impl AsRef<str>]) -> String {
-    let length: usize = items.iter().map(|item| item.as_ref().len() + 1).sum();
+/// Prints a list between its ends. Its items are printed already; each is shown as a beginning and its
+/// text from a place on.
+pub(crate) fn list_json(
+    (begin, end): (String, String),
+    items: &[String],
+    (start, rest): (&str, usize),
+) -> String {
+    let length: usize = items.iter().map(|item| item.len() + 1).sum();
     // Where there is place for a line break, none of it is copied again.
     let mut list = String::with_capacity(length + begin.len() + end.len() + 1);
     list.push_str(&begin);
     for (index, item) in items.iter().enumerate() {
         list.push_str(if index > 0 { "," } else { "" });
-        list.push_str(item.as_ref());
+        list.push_str(start);
+        list.push_str(item.get(rest..).unwrap_or_default());
     }
     list.push_str(&end);
     list

@@ -184,17 +184,15 @@ impl Page {
             return Ok(context.form.text(StatusCode::OK, Body::parts(list)));
         }
         let _held = hold(context, &listing)?;
-        let (start, rest) = context.resource.item_start();
         let mut texts = Vec::with_capacity(listing.objects.len());
         for (index, object) in listing.objects.iter().enumerate() {
             let_others(index).await;
-            let mut text = context.read_text(object).await?;
-            text.replace_range(..rest.min(text.len()), start);
-            texts.push(text);
+            texts.push(context.read_text(object).await?);
         }
         let api_version = &context.version.api_version();
         let kind = &context.resource.definition.names().list_kind;
-        let text = list_json(context.view.list_ends(api_version, kind, &metadata), &texts);
+        let ends = context.view.list_ends(api_version, kind, &metadata);
+        let text = list_json(ends, &texts, context.resource.item_start());
         Ok(context.form.json(StatusCode::OK, text))
     }
 
@@ -235,7 +233,7 @@ impl Page {
             return range.limit(1);
         }
         match self.limit.map(|limit| limit.saturating_sub(listed)) {
-            // Nobody is told how many there are. Most objects may not be selected.
+            // The list does not say how many there are. Most objects may not be selected.
             _ if !self.selectors.is_everything() => range.without_count().limit(CHUNK),
             Some(limit) => range.limit(limit),
             None => range,
