@@ -39,7 +39,7 @@ pub(crate) fn accept(
         ("KindConflict", accept_name(&requested.kind, &mut accepted.kind, kinds)),
         ("ListKindConflict", accept_name(&requested.list_kind, &mut accepted.list_kind, kinds)),
     ];
-    // The last one is told.
+    // The last one is reported.
     let conflict = found.into_iter().rev().find_map(|(reason, why)| Some((reason, why?)));
     accepted.categories.clone_from(&requested.categories);
     let (names, established) = match &conflict {

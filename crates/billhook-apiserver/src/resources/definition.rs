@@ -85,7 +85,7 @@ fn under_accepted_names(mut definition: DeepValue, document: &DefinitionDocument
 }
 
 impl StoredDefinition {
-    /// Whether clients are told of it (LC-60).
+    /// Whether discovery lists it (LC-60).
     pub(super) fn is_established(&self) -> bool {
         has(&self.document, ESTABLISHED)
     }

@@ -40,7 +40,7 @@ pub(crate) struct Resource {
     heading: String,
     /// Returns the text of a stored object, which another resource may have stored.
     pub(crate) own_text: OwnText,
-    /// The revision since which it is served as it is: older changes are not told (LC-42).
+    /// The revision since which it is served as it is: older changes are not shown (LC-42).
     pub(crate) since: Revision,
     /// When the definition was established.
     pub(super) established: Option<Instant>,

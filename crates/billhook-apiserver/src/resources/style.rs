@@ -23,7 +23,7 @@ pub(crate) struct ApiStyle {
     pub(crate) patch_types: &'static [&'static str],
     /// The failure of a patch of another type.
     pub(crate) unsupported_patch: fn(&[&str]) -> Status,
-    /// The types that a client is told of which accepts no known one (RE-11, LC-02).
+    /// The types that a client is offered if it accepts no known one (RE-11, LC-02).
     pub(crate) representations: Option<&'static str>,
     /// The failure of a request for a subresource that an object of a name does not have.
     pub(crate) missing_subresource: fn(&GroupVersionResource, &str) -> Status,

@@ -33,7 +33,7 @@ use crate::view::View;
 const DEFAULT_DURATION: Duration = Duration::from_secs(30 * 60);
 /// How long a watch lasts at most, so that its end can be computed.
 const MAX_DURATION: Duration = Duration::from_secs(365 * 24 * 3600);
-/// How often progress is told without a change, and how long before the end (WA-29).
+/// How often progress is reported without a change, and how long before the end (WA-29).
 const PROGRESS: Duration = Duration::from_secs(60);
 const LAST_PROGRESS: Duration = Duration::from_secs(2);
 const NOT_STREAMABLE: &str = "only the following media types are accepted: \
@@ -66,9 +66,9 @@ pub(super) fn watch(context: &Context<'_>) -> Result<Response, Status> {
 struct Start {
     /// Whether it begins with the objects that are there.
     has_state: bool,
-    /// Whether the end of these is told.
+    /// Whether the end of these is announced.
     ends_state: bool,
-    /// Whether progress without changes is told.
+    /// Whether progress without changes is reported.
     has_bookmarks: bool,
     /// Whether it begins at the newest revision, whatever the client has seen.
     is_newest: bool,
@@ -156,7 +156,7 @@ struct Events {
     has_columns: bool,
     /// The objects that the watch begins with.
     state: State,
-    /// The revision of these, if their end is told.
+    /// The revision of these, if their end is announced.
     end_of_state: Option<Revision>,
     /// Why the watch could not begin.
     failure: Option<Status>,
@@ -165,7 +165,7 @@ struct Events {
     /// Says when the definition is another one (LC-42).
     retired: tokio::sync::watch::Receiver<bool>,
     end: Instant,
-    /// The progress that is told, if the client wants to hear of it.
+    /// The progress to report, if the client asks for it.
     progress: Option<Progress>,
 }
 
@@ -220,13 +220,13 @@ impl State {
     }
 }
 
-/// The progress that a client is told between changes (WA-29).
+/// The progress that is reported to a client between changes (WA-29).
 struct Progress {
     /// The revision up to which everything was sent.
     seen: Revision,
     /// Whether a change was seen since the beginning.
     is_new: bool,
-    /// When it is told next.
+    /// When it is reported next.
     next: Instant,
 }
 
@@ -405,7 +405,7 @@ impl Told {
     }
 }
 
-/// When progress is told after a time: a minute later, or shortly before the end; never after that.
+/// When progress is reported after a time: a minute later, or shortly before the end; never after that.
 fn next_progress(now: Instant, end: Instant) -> Instant {
     let last = end.checked_sub(LAST_PROGRESS).filter(|last| *last > now);
     last.map_or(end, |last| last.min(later(now, PROGRESS)))

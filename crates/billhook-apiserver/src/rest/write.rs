@@ -37,7 +37,7 @@ pub(super) async fn update(context: &Context<'_>) -> Result<Response, Status> {
     let stored = context.find()?;
     let (request, code) = match &stored {
         Some(stored) => (request.stored(context.resource.stored(stored)), StatusCode::OK),
-        // What is wrong with the body is told first. Some kinds are created so (BK-09).
+        // What is wrong with the body comes first. Some kinds are created so (BK-09).
         None => (request, StatusCode::CREATED),
     };
     write(context, on_subresource(context, request), &options, code).await
