@@ -61,8 +61,72 @@ pub(crate) struct Step {
     pub(crate) operation: Operation,
 }
 
-/// The changes of one key, by revision; the text, and the time in which each was made.
-type Versions<'h> = BTreeMap<Revision, (Option<&'h str>, Moment, Moment)>;
+/// A change of a key, and the time in which it was made.
+#[derive(Clone, Copy, Debug)]
+struct Version<'h> {
+    revision: Revision,
+    text: Option<&'h str>,
+    begin: Moment,
+    end: Moment,
+}
+
+/// The states of one key, of which number 0 is that before its first change.
+#[derive(Debug, Default)]
+struct Versions<'h> {
+    changes: Vec<Version<'h>>,
+    /// By the number of a change, from 1: when the last one up to it had begun, and when the first one
+    /// from it on had ended.
+    begun: Vec<Moment>,
+    ended: Vec<Moment>,
+    /// By the number of a state: how many before it are absences.
+    absences: Vec<usize>,
+}
+
+impl<'h> Versions<'h> {
+    fn newest(&self) -> Option<Revision> {
+        self.changes.last().filter(|change| change.text.is_some()).map(|change| change.revision)
+    }
+
+    /// Works out what the checks look up, when all changes are there.
+    fn finish(&mut self) {
+        let later = |last: &mut Moment, change: &Version<'_>| {
+            *last = (*last).max(change.begin);
+            Some(*last)
+        };
+        self.begun = self.changes.iter().scan(0, later).collect();
+        let earlier = |first: &mut Moment, change: &Version<'_>| {
+            *first = (*first).min(change.end);
+            Some(*first)
+        };
+        self.ended = self.changes.iter().rev().scan(Moment::MAX, earlier).collect();
+        self.ended.reverse();
+        let states = std::iter::once(None).chain(self.changes.iter().map(|change| change.text));
+        let mut absences = 0;
+        self.absences.push(0);
+        for text in states {
+            absences += usize::from(text.is_none());
+            self.absences.push(absences);
+        }
+    }
+
+    /// The number of the state after a revision.
+    fn number(&self, revision: Revision) -> Option<usize> {
+        let found = self.changes.binary_search_by_key(&revision, |change| change.revision);
+        found.ok().map(|index| index + 1)
+    }
+
+    /// The first and the last state that a step can have met: the changes up to the first one had ended
+    /// before it began or may have, those after the last one began when it had ended.
+    fn window(&self, step: &Step) -> (usize, usize) {
+        let first = self.ended.partition_point(|ended| *ended <= step.begin);
+        let last = self.begun.partition_point(|begun| *begun < step.end);
+        (first, last)
+    }
+
+    fn is_absent_in(&self, (first, last): (usize, usize)) -> bool {
+        first <= last && self.absences[last + 1] > self.absences[first]
+    }
+}
 
 /// Checks a history; `log` has all changes, as a watch from the beginning has them. Returns the first
 /// violation.
@@ -77,7 +141,9 @@ pub(crate) fn check(steps: &[Step], log: &[Change]) -> Result<(), String> {
             }
             Operation::Write { .. } => {}
             Operation::Watch { after, changes, until } => {
-                let expected = log.iter().filter(|(at, ..)| at > after && at <= until);
+                let until = log.partition_point(|(at, ..)| at <= until);
+                let expected =
+                    log[..until].iter().skip(log.partition_point(|(at, ..)| at <= after));
                 if !expected.eq(changes) {
                     return Err(format!("a watch after {after} misses changes, or has others"));
                 }
@@ -95,7 +161,7 @@ fn explain<'h>(
     log: &'h [Change],
 ) -> Result<BTreeMap<&'h str, Versions<'h>>, String> {
     let mut acknowledged = BTreeMap::new();
-    let mut unknown = Vec::new();
+    let mut unknown = BTreeMap::<_, Vec<Moment>>::new();
     for step in steps {
         let Operation::Write { key, expected, text, outcome } = &step.operation else { continue };
         let write = (key.as_str(), *expected, text.as_deref());
@@ -105,28 +171,27 @@ fn explain<'h>(
                     return Err(format!("revision {revision} was given twice"));
                 }
             }
-            Outcome::Unknown => unknown.push((write, step.begin)),
+            Outcome::Unknown => unknown.entry(write).or_default().push(step.begin),
             Outcome::Refused => {}
         }
     }
-    let mut versions = BTreeMap::<&str, Versions<'h>>::new();
+    let mut all = BTreeMap::<&str, Versions<'h>>::new();
     let mut last = 0;
     for (revision, key, text) in log {
         if *revision <= last {
             return Err(format!("revision {revision} is out of order"));
         }
         last = *revision;
-        let versions = versions.entry(key).or_default();
-        let newest = versions.last_key_value().filter(|(_, (text, ..))| text.is_some());
-        let write = (key.as_str(), newest.map(|(revision, _)| *revision), text.as_deref());
+        let versions = all.entry(key).or_default();
+        let write = (key.as_str(), versions.newest(), text.as_deref());
         let made = acknowledged.remove(revision).or_else(|| {
-            let found = unknown.iter().position(|(unknown, _)| *unknown == write)?;
-            let (write, begin) = unknown.swap_remove(found);
+            let begin = unknown.get_mut(&write)?.pop()?;
             Some((write, begin, Moment::MAX))
         });
         match made {
             Some((made, begin, end)) if made == write => {
-                versions.insert(*revision, (text.as_deref(), begin, end));
+                let (revision, text) = (*revision, text.as_deref());
+                versions.changes.push(Version { revision, text, begin, end });
             }
             Some((made, ..)) => {
                 return Err(format!("revision {revision} is {write:?}, and {made:?} was written"));
@@ -134,9 +199,10 @@ fn explain<'h>(
             None => return Err(format!("revision {revision} was written by no client")),
         }
     }
+    all.values_mut().for_each(Versions::finish);
     match acknowledged.first_key_value() {
         Some((revision, _)) => Err(format!("revision {revision} was acknowledged and is lost")),
-        None => Ok(versions),
+        None => Ok(all),
     }
 }
 
@@ -175,37 +241,29 @@ fn check_read(
     found: Option<&(Revision, String)>,
     versions: &BTreeMap<&str, Versions<'_>>,
 ) -> Result<(), String> {
-    let empty = Versions::new();
-    let versions = versions.get(key).unwrap_or(&empty);
-    if let Some((revision, text)) = found {
-        let Some((written, begin, _)) = versions.get(revision) else {
-            return Err(format!("{key} was read at revision {revision}, which does not exist"));
-        };
-        if *written != Some(text.as_str()) {
-            return Err(format!("{key} was read at revision {revision} with another text"));
-        }
-        if *begin > step.end {
-            return Err(format!("{key} was read at revision {revision} before it was written"));
-        }
-    }
-    // Absence was there at the beginning, or after a deletion.
-    let is_possible = |at: Revision| {
-        let later = versions.range(at + 1..).next();
-        later.is_none_or(|(_, (_, _, end))| *end > step.begin)
-    };
-    let absences = || {
-        let deletions =
-            versions.iter().filter(|(_, (text, begin, _))| text.is_none() && *begin < step.end);
-        deletions.map(|(revision, _)| *revision).chain([0])
-    };
+    let mut unwritten = Versions::default();
+    unwritten.finish();
+    let versions = versions.get(key).unwrap_or(&unwritten);
+    let window = versions.window(step);
     let is_possible = match found {
-        Some((revision, _)) => is_possible(*revision),
-        None => absences().any(is_possible),
+        None => versions.is_absent_in(window),
+        Some((revision, text)) => {
+            let Some(number) = versions.number(*revision) else {
+                return Err(format!("{key} was read at revision {revision}, which does not exist"));
+            };
+            let change = &versions.changes[number - 1];
+            if change.text != Some(text.as_str()) {
+                return Err(format!("{key} was read at revision {revision} with another text"));
+            }
+            if change.begin > step.end {
+                return Err(format!("{key} was read at revision {revision} before it was written"));
+            }
+            (window.0..=window.1).contains(&number)
+        }
     };
-    if is_possible {
-        Ok(())
-    } else {
-        Err(format!("{key} was read when it was outdated: {found:?}"))
+    match is_possible {
+        true => Ok(()),
+        false => Err(format!("{key} was read when it was outdated: {found:?}")),
     }
 }
 
@@ -222,16 +280,11 @@ fn check_refusal(
             Some(_) => Ok(()),
         };
     };
-    // The state at the beginning is at least that of the last write that had ended.
-    let ended = versions.iter().rfind(|(_, (_, _, end))| *end < step.begin);
-    let is_expected = match (ended, expected) {
-        (Some((revision, (Some(_), ..))), Some(expected)) => *revision == expected,
-        (None | Some((_, (None, ..))), None) => true,
-        _ => false,
-    };
-    let begun = versions.iter().rfind(|(_, (_, begin, _))| *begin < step.end);
-    let is_same = begun.map(|(revision, _)| revision) == ended.map(|(revision, _)| revision);
-    match is_expected && is_same {
+    let (first, last) = versions.window(step);
+    // Neighbours differ.
+    let state = first.checked_sub(1).map(|index| &versions.changes[index]);
+    let stored = state.filter(|change| change.text.is_some()).map(|change| change.revision);
+    match first == last && stored == expected {
         true => Err(format!("a write to {key} was refused for {expected:?}, which was stored")),
         false => Ok(()),
     }

@@ -260,6 +260,16 @@ fn violations_are_found() {
         (both(write(3, 6, Some(2), None, Outcome::Refused)), &log[..], ""),
         (both(write(5, 6, Some(2), None, written(2))), &log[..], "was given twice"),
         (both(write(5, 6, Some(2), None, written(3))), &log[..], "acknowledged and is lost"),
+        // What came before a change that had ended was over, whenever it had ended itself.
+        (
+            vec![
+                write(1, 2, None, Some("x"), Outcome::Unknown),
+                replaced.clone(),
+                read(5, 6, None),
+            ],
+            &log[..],
+            "a was read when it was outdated",
+        ),
         (both(list(5, 6, 2, &[("a", 2, "y")])), &log[..], ""),
         (both(list(5, 6, 2, &[("a", 1, "x")])), &log[..], "a list at revision 2"),
         (both(list(5, 6, 1, &[("a", 1, "x")])), &log[..], "in time"),
