@@ -20,13 +20,14 @@ use crate::budget::Budgets;
 use crate::controllers::{CONTROLLERS, create_definition, create_initial};
 use crate::edition::EDITIONS;
 use crate::future::finish;
+use crate::measures::Measures;
 use crate::own::own_resources;
 use crate::permissions::{AuthorizationMode, Decide, Permissions, Recorder, master};
 use crate::request_log::{Log, RequestRecord};
 use crate::resources::WatchCaches;
 use crate::server::Server;
 use crate::shared::{Clock, Configured, Settings, Shared};
-use crate::storage::Storage;
+use crate::storage::{Backend, Storage};
 use crate::tokens::{KnownTokens, ServiceAccountTokens};
 use crate::webhooks::Webhooks;
 
@@ -60,6 +61,7 @@ pub struct ServerBuilder {
     tokens: ServiceAccountTokens,
     known_tokens: KnownTokens,
     log: Log,
+    measures: Option<Arc<dyn Measures>>,
 }
 
 impl fmt::Debug for ServerBuilder {
@@ -94,6 +96,7 @@ impl Default for ServerBuilder {
             tokens: ServiceAccountTokens::default(),
             known_tokens: KnownTokens::default(),
             log: Log::default(),
+            measures: None,
         }
     }
 }
@@ -442,6 +445,21 @@ impl ServerBuilder {
         self
     }
 
+    #[cfg(feature = "metrics")]
+    pub(crate) fn measures(mut self, measures: Arc<dyn Measures>) -> Self {
+        self.measures = Some(measures);
+        self
+    }
+
+    /// Returns the backend as the server uses it.
+    pub(crate) fn measured(&self, backend: impl Backend) -> Arc<dyn Backend> {
+        let backend = Arc::new(backend);
+        match &self.measures {
+            Some(measures) => measures.measured(backend),
+            None => backend,
+        }
+    }
+
     /// Builds the server, in memory.
     pub fn build(self) -> Server {
         let (shared, documents) = self.assemble(Storage::default());
@@ -481,8 +499,13 @@ impl ServerBuilder {
             tokens,
             known_tokens,
             log,
+            measures,
         } = self;
         let chain = Chain::new(webhooks).kubernetes(kubernetes);
+        let chain = match &measures {
+            Some(measures) => chain.observer(measures.observer()),
+            None => chain,
+        };
         let configured = RwLock::new(Configured::new(chain.clone()));
         let settings = Settings {
             kubernetes,
@@ -503,6 +526,7 @@ impl ServerBuilder {
             tokens,
             known_tokens,
             log,
+            measures,
             budgets: Budgets::default(),
         };
         let permissions = Arc::new(Permissions::new(authorization, answers, recorder));

@@ -51,7 +51,8 @@ impl<B: Backend> DurableServerBuilder<B> {
     ///
     /// If the backend cannot be loaded, or objects that the server begins with cannot be written.
     pub async fn build(self) -> Result<Server, OpenError> {
-        let storage = Storage::load(self.backend, HistoryLimits::default()).await?;
+        let backend = self.builder.measured(self.backend);
+        let storage = Storage::load(backend, HistoryLimits::default()).await?;
         let (server, definitions) = self.builder.assemble(storage);
         server.take_over_all();
         server.storage.start();

@@ -26,6 +26,9 @@ mod health;
 mod kinds;
 mod links;
 mod load;
+mod measures;
+#[cfg(feature = "metrics")]
+mod metrics;
 mod namespaces;
 mod openapi;
 mod other_paths;

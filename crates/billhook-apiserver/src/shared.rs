@@ -18,6 +18,7 @@ use crate::budget::Budgets;
 use crate::edition::Edition;
 use crate::future::BoxFuture;
 use crate::links::Links;
+use crate::measures::Measures;
 use crate::permissions::Permissions;
 use crate::request::Request;
 use crate::request_log::Log;
@@ -144,6 +145,8 @@ pub(crate) struct Settings {
     pub(crate) disabled_plugins: Vec<String>,
     /// Where the records of requests go.
     pub(crate) log: Log,
+    /// The metrics of the server, if it has any.
+    pub(crate) measures: Option<Arc<dyn Measures>>,
     /// How tokens of service accounts are made and read.
     pub(crate) tokens: ServiceAccountTokens,
     pub(crate) known_tokens: KnownTokens,

@@ -9,7 +9,6 @@ use crate::answer::Body;
 use crate::discovery;
 use crate::edition::EDITIONS;
 use crate::request::Request;
-use crate::resources::Catalog;
 use crate::response::{Form, Response};
 use crate::shared::Shared;
 
@@ -31,7 +30,8 @@ const PATHS: [&str; 12] = [
 /// Answers a request about the server; `None` if the path is another one.
 pub(crate) fn serve(server: &Shared, request: &Request, parts: &[&str]) -> Option<Response> {
     Some(match parts {
-        [] | [""] => indented(&paths(&server.catalog())),
+        [] | [""] => indented(&paths(server)),
+        ["metrics"] => return Some(metrics(server.settings.measures.as_ref()?.text())),
         ["version"] => indented(&version(server.settings.kubernetes)),
         ["openid", "v1", "jwks"] => {
             document("application/jwk-set+json", &server.settings.tokens.key_set())
@@ -56,9 +56,18 @@ fn indented(document: &str) -> Response {
     Form::fallback().json(StatusCode::OK, document)
 }
 
-fn paths(catalog: &Catalog) -> String {
-    let mut paths = discovery::paths(catalog);
+/// Answers with metrics in the text format of Prometheus.
+fn metrics(text: String) -> Response {
+    let mut response = http::Response::new(Body::whole(text));
+    let type_ = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
+    response.headers_mut().insert(header::CONTENT_TYPE, type_);
+    response
+}
+
+fn paths(server: &Shared) -> String {
+    let mut paths = discovery::paths(&server.catalog());
     paths.extend(PATHS.map(str::to_owned));
+    paths.extend(server.settings.measures.is_some().then(|| "/metrics".to_owned()));
     paths.sort();
     compact_json(&json!({ "paths": paths }))
 }

@@ -1,5 +1,6 @@
 //! Calls of etcd, repeated where they may be.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{PoisonError, RwLock};
 use std::time::Duration;
 
@@ -43,11 +44,17 @@ pub(super) struct Client {
     channel: Channel,
     user: Option<(String, String)>,
     token: RwLock<Option<MetadataValue<Ascii>>>,
+    /// How many calls were made again.
+    retries: AtomicU64,
 }
 
 impl Client {
     pub(super) fn new(channel: Channel, user: Option<(String, String)>) -> Self {
-        Client { channel, user, token: RwLock::default() }
+        Client { channel, user, token: RwLock::default(), retries: AtomicU64::default() }
+    }
+
+    pub(super) fn retries(&self) -> u64 {
+        self.retries.load(Ordering::Relaxed)
     }
 
     pub(super) async fn range(&self, request: &RangeRequest) -> Result<RangeResponse, Status> {
@@ -121,6 +128,7 @@ impl Client {
                 return Err(status);
             }
             tokio::time::sleep(pause).await;
+            self.retries.fetch_add(1, Ordering::Relaxed);
             pause *= 2;
             tries += 1;
         }

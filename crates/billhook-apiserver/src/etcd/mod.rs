@@ -275,6 +275,10 @@ impl Backend for Etcd {
         "etcd"
     }
 
+    fn retries(&self) -> u64 {
+        self.client.retries()
+    }
+
     fn load(&self) -> BoxFuture<'_, Result<Loaded, BackendError>> {
         Box::pin(async {
             let loaded = self.load_all().await?;

@@ -42,6 +42,12 @@ pub trait Backend: fmt::Debug + Send + Sync + 'static {
         "backend"
     }
 
+    /// Returns how many of its requests to another program were made again after a failure. By default
+    /// there are none.
+    fn retries(&self) -> u64 {
+        0
+    }
+
     /// Fails if the backend cannot be reached. By default it always can.
     fn check(&self) -> BoxFuture<'_, Result<(), BackendError>> {
         Box::pin(std::future::ready(Ok(())))
@@ -77,6 +83,10 @@ impl<B: Backend + ?Sized> Backend for Arc<B> {
 
     fn name(&self) -> &'static str {
         (**self).name()
+    }
+
+    fn retries(&self) -> u64 {
+        (**self).retries()
     }
 
     fn check(&self) -> BoxFuture<'_, Result<(), BackendError>> {

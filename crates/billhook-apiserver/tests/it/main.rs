@@ -27,6 +27,8 @@ mod hostile;
 mod initial_objects;
 mod kinds;
 mod lifecycle;
+#[cfg(feature = "metrics")]
+mod metrics;
 mod mistakes;
 mod openapi;
 mod own_objects;

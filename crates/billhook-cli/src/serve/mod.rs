@@ -27,6 +27,7 @@ use tokio_rustls::TlsAcceptor;
 use crate::allow::authorizer;
 use crate::cluster_view;
 use crate::controllers;
+use crate::etcd::EtcdArgs;
 use crate::findings::{self, About};
 use crate::front::Front;
 use crate::identity::Identity;
@@ -233,6 +234,7 @@ async fn server(
         .kubernetes(kubernetes)
         .user(user.clone())
         .authorization_mode(command.authorization_mode.into())
+        .metrics()
         .webhooks(HttpsCaller::default());
     builder = match command.any_namespace {
         true => builder.any_namespace(),
@@ -298,9 +300,8 @@ async fn server(
 /// Builds the server: in memory, in etcd, or over its file.
 async fn build(builder: ServerBuilder, command: &Serve) -> Result<Server, Box<Problem>> {
     if let Some(options) = command.etcd.options()? {
-        let unusable = |error: &dyn std::fmt::Display| {
-            Problem::unusable(Place::file("--etcd-servers"), error.to_string())
-        };
+        let unusable =
+            |error: &dyn std::fmt::Display| Problem::unusable(EtcdArgs::place(), error.to_string());
         let etcd = Etcd::open(options).await.map_err(|error| unusable(&error))?;
         return builder.backend(etcd).build().await.map_err(|error| unusable(&error));
     }

@@ -120,6 +120,7 @@ async fn serve(options: &Options) -> Result<(), String> {
 fn builder(options: &Options) -> ServerBuilder {
     let mut builder = Server::builder()
         .kubernetes(options.kubernetes)
+        .metrics()
         .webhooks(HttpsCaller::default())
         .service_ranges(options.ranges.clone())
         .bootstrap()

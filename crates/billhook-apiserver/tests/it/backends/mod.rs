@@ -7,7 +7,7 @@ mod etcd;
 mod etcd_histories;
 #[cfg(feature = "etcd")]
 mod etcd_servers;
-mod faulty;
+pub(crate) mod faulty;
 #[cfg(feature = "redb")]
 mod file;
 mod histories;
