@@ -10,9 +10,9 @@ use crate::problem::{Place, Problem};
 
 #[derive(Debug, Args)]
 pub(crate) struct EtcdArgs {
-    /// URLs of an etcd to keep all objects in, as kube-apiserver does, with commas; several servers
-    /// over one etcd are one API. CRDs of --crd take the place of those in it
-    #[arg(long, value_name = "URLS", value_delimiter = ',', conflicts_with_all = ["data", "load"])]
+    /// URLs of an etcd that has all objects, as that of kube-apiserver has them, with commas;
+    /// several servers over one etcd are one API
+    #[arg(long, value_name = "URLS", value_delimiter = ',')]
     etcd_servers: Vec<String>,
     /// Beginning of the keys in etcd
     #[arg(long, value_name = "PREFIX", default_value = "/registry", requires = "etcd_servers")]
@@ -35,6 +35,11 @@ pub(crate) struct EtcdArgs {
 }
 
 impl EtcdArgs {
+    /// Returns where a problem with etcd is.
+    pub(crate) fn place() -> Place {
+        Place::file("--etcd-servers")
+    }
+
     /// Returns the etcd to use, if there is one. Fails if a file cannot be read.
     pub(crate) fn options(&self) -> Result<Option<EtcdOptions>, Box<Problem>> {
         if self.etcd_servers.is_empty() {

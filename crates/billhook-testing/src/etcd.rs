@@ -12,6 +12,7 @@ pub struct Etcd {
     folder: PathBuf,
     client_port: u16,
     peer_port: u16,
+    is_secured: bool,
     child: Child,
 }
 
@@ -27,12 +28,33 @@ fn free_port() -> u16 {
     TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
 
+/// The files of an etcd that is secured.
+const AUTHORITY: &str = "authority.pem";
+const CERTIFICATE: &str = "certificate.pem";
+const KEY: &str = "key.pem";
+
 /// The number of the last etcd of the process.
 static NUMBER: AtomicU32 = AtomicU32::new(0);
 
 impl Etcd {
     /// Starts an etcd. `None` if none is installed, which standard error says.
     pub fn start() -> Option<Self> {
+        Etcd::start_in(|_| false)
+    }
+
+    /// Starts an etcd that serves TLS by a certificate and its key, and demands certificates of an
+    /// authority from its clients, all in PEM.
+    pub fn start_secured(authority: &str, certificate: &str, key: &str) -> Option<Self> {
+        Etcd::start_in(|folder| {
+            for (name, text) in [(AUTHORITY, authority), (CERTIFICATE, certificate), (KEY, key)] {
+                std::fs::write(folder.join(name), text).unwrap();
+            }
+            true
+        })
+    }
+
+    /// Starts an etcd after something is done with its folder, which tells whether it is secured.
+    fn start_in(prepare: impl FnOnce(&Path) -> bool) -> Option<Self> {
         if Command::new("etcd").arg("--version").output().is_err() {
             let message = "\n*** NOTHING WAS TESTED: etcd is not installed, which Debian has as \
                 etcd-server and etcd-client\n";
@@ -44,13 +66,14 @@ impl Etcd {
         let folder = std::env::temp_dir().join(name);
         std::fs::create_dir(&folder).unwrap();
         let (client_port, peer_port) = (free_port(), free_port());
-        let child = spawn(&folder, client_port, peer_port);
-        Some(Etcd { folder, client_port, peer_port, child })
+        let is_secured = prepare(&folder);
+        let child = spawn(&folder, client_port, peer_port, is_secured);
+        Some(Etcd { folder, client_port, peer_port, is_secured, child })
     }
 
     /// Returns the URL for clients.
     pub fn url(&self) -> String {
-        format!("http://127.0.0.1:{}", self.client_port)
+        url(self.client_port, self.is_secured)
     }
 
     /// Ends it at once.
@@ -61,7 +84,7 @@ impl Etcd {
 
     /// Starts it again with its data.
     pub fn start_again(&mut self) {
-        self.child = spawn(&self.folder, self.client_port, self.peer_port);
+        self.child = spawn(&self.folder, self.client_port, self.peer_port, self.is_secured);
     }
 
     /// Sends it a signal, such as `STOP`.
@@ -94,17 +117,26 @@ impl Etcd {
     }
 }
 
-fn spawn(folder: &Path, client_port: u16, peer_port: u16) -> Child {
-    let client = format!("http://127.0.0.1:{client_port}");
-    let peer = format!("http://127.0.0.1:{peer_port}");
-    let child = Command::new("etcd")
+fn url(port: u16, is_secured: bool) -> String {
+    format!("{}://127.0.0.1:{port}", if is_secured { "https" } else { "http" })
+}
+
+fn spawn(folder: &Path, client_port: u16, peer_port: u16, is_secured: bool) -> Child {
+    let (client, peer) = (url(client_port, is_secured), url(peer_port, false));
+    let mut command = Command::new("etcd");
+    command
         .args(["--name", "default", "--data-dir"])
-        .arg(folder)
+        .arg(folder.join("data"))
         .args(["--listen-client-urls", &client, "--advertise-client-urls", &client])
         .args(["--listen-peer-urls", &peer, "--initial-advertise-peer-urls", &peer])
-        .args(["--initial-cluster", &format!("default={peer}")])
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn();
-    child.unwrap()
+        .args(["--initial-cluster", &format!("default={peer}")]);
+    if is_secured {
+        let files =
+            [("--trusted-ca-file", AUTHORITY), ("--cert-file", CERTIFICATE), ("--key-file", KEY)];
+        for (flag, name) in files {
+            command.arg(flag).arg(folder.join(name));
+        }
+        command.arg("--client-cert-auth");
+    }
+    command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
 }

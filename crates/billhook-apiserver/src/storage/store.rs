@@ -109,8 +109,8 @@ impl Storage {
         self.durable.as_deref()?.broken()
     }
 
-    /// Returns everything that is stored, without copying it.
-    pub(crate) fn objects(&self) -> Vec<(Collection, Vec<Object>)> {
+    /// Returns the newest state of all collections, in the order of their names.
+    pub fn objects(&self) -> Vec<(Collection, Vec<Object>)> {
         self.shared.state().objects()
     }
 

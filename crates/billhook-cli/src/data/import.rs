@@ -1,4 +1,4 @@
-//! `billhook data import`: a data file made of a list of objects, as `export` prints one.
+//! `billhook data import`: a data file or an etcd filled with a list of objects, as `export` prints one.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -6,12 +6,15 @@ use std::sync::Arc;
 
 use billhook::{CustomResourceDefinition, DeepValue};
 use billhook_apimachinery::split_api_version;
-use billhook_apiserver::storage::{Backend as _, Collection, Commit, Redb};
+use billhook_apiserver::etcd::{Etcd, EtcdOptions};
+use billhook_apiserver::storage::{Backend, Collection, Commit, Redb};
 use billhook_kinds::Kind;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use tokio::task::JoinSet;
 
+use super::runtime;
+use crate::etcd::EtcdArgs;
 use crate::identity::{Identity, type_meta};
 use crate::input::read_file;
 use crate::problem::{Place, Problem, RunError, Status};
@@ -101,9 +104,11 @@ impl Resources {
     }
 }
 
-/// Writes a list of objects into a new file. Nothing is left of it if an object cannot be written.
-pub(super) fn run(file: &Path, list: &Path) -> Result<Status, RunError> {
-    if file.exists() {
+/// Writes a list of objects into a new file, of which nothing is left if an object cannot be written,
+/// or into an empty etcd.
+pub(super) fn run(file: Option<&Path>, etcd: &EtcdArgs, list: &Path) -> Result<Status, RunError> {
+    let etcd = etcd.options()?;
+    if let Some(file) = file.filter(|file| file.exists()) {
         let message = "the file exists; objects are imported into a new one".to_owned();
         return Err(Problem::unusable(Place::path(file), message).into());
     }
@@ -113,31 +118,58 @@ pub(super) fn run(file: &Path, list: &Path) -> Result<Status, RunError> {
         items.iter().map(|item| resources.commit(item)).collect();
     let commits = commits?;
     let number = commits.len();
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let written = runtime.block_on(write(file, commits));
-    if let Err(message) = written {
-        let _ = std::fs::remove_file(file);
-        return Err(Problem::unusable(Place::path(file), message).into());
-    }
-    report::write(&format!("{}: {}\n", file.display(), count(number, "object")))?;
+    let (place, written) = match (file, etcd) {
+        (Some(file), _) => (Place::path(file), runtime()?.block_on(into_file(file, commits))),
+        (None, Some(options)) => {
+            (EtcdArgs::place(), runtime()?.block_on(into_etcd(options, commits)))
+        }
+        // One of them is required.
+        (None, None) => return Ok(Status::Fine),
+    };
+    let name = place.file.clone();
+    written.map_err(|message| Problem::unusable(place, message))?;
+    report::write(&format!("{name}: {}\n", count(number, "object")))?;
     Ok(Status::Fine)
 }
 
+/// The error is a text.
+async fn into_file(file: &Path, commits: Vec<Commit>) -> Result<(), String> {
+    let written = async {
+        let backend = Arc::new(Redb::open(file).map_err(|error| error.to_string())?);
+        write(&backend, commits).await?;
+        backend.close().await.map_err(|error| error.to_string())
+    };
+    let written = written.await;
+    if written.is_err() {
+        let _ = std::fs::remove_file(file);
+    }
+    written
+}
+
+/// The error is a text.
+async fn into_etcd(options: EtcdOptions, commits: Vec<Commit>) -> Result<(), String> {
+    let backend = Arc::new(Etcd::open(options).await.map_err(|error| error.to_string())?);
+    let loaded = backend.load().await.map_err(|error| error.to_string())?;
+    match loaded.changes.is_empty() {
+        true => write(&backend, commits).await,
+        false => Err("etcd has objects; objects are imported into an empty one".to_owned()),
+    }
+}
+
 /// Writes objects in their order, many at a time. The error is a text.
-async fn write(file: &Path, commits: Vec<Commit>) -> Result<(), String> {
-    let backend = Arc::new(Redb::open(file).map_err(|error| error.to_string())?);
+async fn write(backend: &Arc<impl Backend>, commits: Vec<Commit>) -> Result<(), String> {
     let mut commits = commits.into_iter();
     loop {
         let mut batch = JoinSet::new();
         for commit in commits.by_ref().take(BATCH) {
-            let backend = Arc::clone(&backend);
+            let backend = Arc::clone(backend);
             batch.spawn(async move {
                 let name = format!("{} {}", commit.collection, commit.key);
                 backend.commit(commit).await.map_err(|error| format!("{name}: {error}"))
             });
         }
         if batch.is_empty() {
-            return backend.close().await.map_err(|error| error.to_string());
+            return Ok(());
         }
         while let Some(done) = batch.join_next().await {
             done.map_err(|error| error.to_string())??;

@@ -1,13 +1,15 @@
-//! `billhook data`: the files of `billhook serve --data`, while no server has them open.
+//! `billhook data`: the files of `billhook serve --data`, while no server has them open, and etcd.
 
+mod export;
 mod import;
 
 use std::path::{Path, PathBuf};
 
 use billhook_apiserver::storage::{BackendError, Redb};
 use clap::{Args, Subcommand};
-use serde_json::value::RawValue;
+use tokio::runtime::Runtime;
 
+use crate::etcd::EtcdArgs;
 use crate::problem::{Place, Problem, RunError, Status};
 use crate::report;
 
@@ -15,8 +17,10 @@ pub(crate) const HELP: &str = "\
 Exit status:
   0  all is well
   2  the file cannot be opened: it is not there, damaged, of a newer release, or open in a server;
-     or objects cannot be imported: the file exists, or their kinds are unknown
+     etcd does not answer; or objects cannot be imported: the file exists, etcd has objects, or
+     their kinds are unknown
 
+A copy of a file that no server has open is a snapshot; `etcdctl snapshot save` makes one of an etcd.
 Imported objects are not validated; their resource versions are new. `billhook serve --load` creates objects
 that were not exported.
 
@@ -37,18 +41,31 @@ enum DataCommand {
     Check(OfFile),
     /// Give back the space that a file does not need
     Compact(OfFile),
-    /// Print all objects as a list in JSON
-    Export(OfFile),
-    /// Make a new file of a list of objects, as export prints it
+    /// Print all objects of a file or an etcd as a list in JSON
+    Export(Export),
+    /// Make a new file of a list of objects, as export prints it, or fill an etcd with them
     Import(Import),
 }
 
 #[derive(Debug, Args)]
+struct Export {
+    /// File of `billhook serve --data`
+    #[arg(required_unless_present = "etcd_servers", conflicts_with = "etcd_servers")]
+    file: Option<PathBuf>,
+    #[command(flatten)]
+    etcd: EtcdArgs,
+}
+
+#[derive(Debug, Args)]
+#[command(allow_missing_positional = true)]
 struct Import {
     /// New file for `billhook serve --data`
-    file: PathBuf,
+    #[arg(required_unless_present = "etcd_servers", conflicts_with = "etcd_servers")]
+    file: Option<PathBuf>,
     /// List of objects and their CRDs in JSON
     list: PathBuf,
+    #[command(flatten)]
+    etcd: EtcdArgs,
 }
 
 #[derive(Debug, Args)]
@@ -61,8 +78,10 @@ pub(crate) fn run(command: &Data) -> Result<Status, RunError> {
     match &command.command {
         DataCommand::Check(OfFile { file }) => check(file),
         DataCommand::Compact(OfFile { file }) => compact(file),
-        DataCommand::Export(OfFile { file }) => export(file),
-        DataCommand::Import(Import { file, list }) => import::run(file, list),
+        DataCommand::Export(export) => export::run(export.file.as_deref(), &export.etcd),
+        DataCommand::Import(import) => {
+            import::run(import.file.as_deref(), &import.etcd, &import.list)
+        }
     }
 }
 
@@ -89,26 +108,8 @@ fn compact(file: &Path) -> Result<Status, RunError> {
     Ok(Status::Fine)
 }
 
-/// Prints the stored texts as they are.
-fn export(file: &Path) -> Result<Status, RunError> {
-    let exported = Redb::export(file).map_err(|error| problem(file, &error))?;
-    let mut text = String::from(r#"{"apiVersion":"v1","kind":"List","items":["#);
-    let mut separator = "\n";
-    for (collection, objects) in exported {
-        for object in objects {
-            let read: Result<&RawValue, _> = serde_json::from_slice(&object.text);
-            let read = read.map_err(|error| {
-                let message = format!("{collection} {}: {error}", object.key);
-                Problem::unusable(Place::path(file), message)
-            })?;
-            text.push_str(separator);
-            text.push_str(read.get());
-            separator = ",\n";
-        }
-    }
-    text.push_str("\n]}\n");
-    report::write(&text)?;
-    Ok(Status::Fine)
+fn runtime() -> std::io::Result<Runtime> {
+    tokio::runtime::Builder::new_current_thread().enable_all().build()
 }
 
 fn problem(file: &Path, error: &BackendError) -> RunError {

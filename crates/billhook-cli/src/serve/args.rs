@@ -64,17 +64,17 @@ fn time(text: &str) -> Result<Timestamp, String> {
 pub(crate) struct Serve {
     #[command(flatten)]
     pub(crate) server: Server,
-    /// CRDs to serve: a file, a directory or `-` for standard input; may be repeated
+    /// CRDs to serve: a file, a directory or `-` for standard input; may be repeated. They take the
+    /// place of those that --data or etcd has
     #[arg(long, value_name = "FILE")]
     pub(crate) crd: Vec<PathBuf>,
     /// Objects to create before requests are answered, CRDs among them: a file, a directory or `-`;
     /// may be repeated
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with = "etcd_servers")]
     pub(crate) load: Vec<PathBuf>,
     /// File to keep all objects in, which is created if it is not there: a write that was answered is
-    /// on the disk, and a server that is started again goes on with it. CRDs of --crd take the place
-    /// of those in it; --load is for a new file only
-    #[arg(long, value_name = "FILE")]
+    /// on the disk, and a server that is started again goes on with it; --load is for a new file only
+    #[arg(long, value_name = "FILE", conflicts_with = "etcd_servers")]
     pub(crate) data: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) etcd: EtcdArgs,

@@ -50,6 +50,12 @@ impl Running {
         self.process.id()
     }
 
+    /// Sends a signal to the process, such as `TERM`.
+    pub(crate) fn signal(&self, name: &str) {
+        let id = self.id().to_string();
+        assert!(Command::new("kill").args([&format!("-{name}"), &id]).status().unwrap().success());
+    }
+
     /// Waits for the end of the process.
     pub(crate) fn wait(&mut self) {
         assert!(self.process.wait().unwrap().success());
@@ -187,8 +193,7 @@ fn a_signal_ends_it_though_a_watch_is_open() {
     let mut first = [0; 8];
     watch.read_exact(&mut first).unwrap();
     assert_eq!(&first, b"HTTP/1.1");
-    let id = server.process.id().to_string();
-    assert!(Command::new("kill").args(["-TERM", &id]).status().unwrap().success());
+    server.signal("TERM");
     assert!(server.process.wait().unwrap().success());
 }
 

@@ -9,8 +9,7 @@ const USER: &str = "Impersonate-User: jane\r\n";
 
 /// Ends a server by a signal, as Ctrl-C does, and waits for its end.
 fn end(mut server: Running) {
-    let id = server.id().to_string();
-    assert!(Command::new("kill").args(["-TERM", &id]).status().unwrap().success());
+    server.signal("TERM");
     server.wait();
 }
 

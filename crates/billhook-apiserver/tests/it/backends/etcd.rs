@@ -122,3 +122,48 @@ async fn changes_that_are_forgotten_are_found_all_the_same() {
         }
     }
 }
+
+/// An authority, and what it has signed: a certificate for this machine or a client, and its key.
+struct Authority(rcgen::CertifiedIssuer<'static, rcgen::KeyPair>);
+
+impl Authority {
+    fn new() -> Self {
+        let mut parameters = rcgen::CertificateParams::new(Vec::new()).unwrap();
+        parameters.is_ca = rcgen::IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
+        let key = rcgen::KeyPair::generate().unwrap();
+        Authority(rcgen::CertifiedIssuer::self_signed(parameters, key).unwrap())
+    }
+
+    fn sign(&self, name: &str, purpose: rcgen::ExtendedKeyUsagePurpose) -> (String, String) {
+        let mut parameters = rcgen::CertificateParams::new([name.to_owned()]).unwrap();
+        parameters.extended_key_usages.push(purpose);
+        let key = rcgen::KeyPair::generate().unwrap();
+        let certificate = parameters.signed_by(&key, &self.0).unwrap();
+        (certificate.pem(), key.serialize_pem())
+    }
+}
+
+/// An etcd that knows its clients by their certificates.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn clients_show_certificates_of_the_authority() {
+    use rcgen::ExtendedKeyUsagePurpose::{ClientAuth, ServerAuth};
+
+    let (authority, other) = (Authority::new(), Authority::new());
+    let (certificate, key) = authority.sign("127.0.0.1", ServerAuth);
+    let Some(etcd) = Process::start_secured(&authority.0.pem(), &certificate, &key) else { return };
+    let options = || EtcdOptions::new([etcd.url()]).authority(authority.0.pem());
+    let (certificate, key) = authority.sign("apiserver", ClientAuth);
+    let backend = Etcd::open(options().identity(certificate.clone(), key.clone())).await.unwrap();
+    let storage = Storage::open(backend, HistoryLimits::default()).await.unwrap();
+    storage.write(&foos(), "default/a", Write::create("{}")).await.unwrap();
+    assert_eq!(storage.list(&foos(), Range::default()).objects.len(), 1);
+
+    let (stranger, its_key) = other.sign("apiserver", ClientAuth);
+    for refused in [
+        options(),
+        options().identity(stranger, its_key),
+        EtcdOptions::new([etcd.url()]).authority(other.0.pem()).identity(certificate, key),
+    ] {
+        Etcd::probe(&refused).await.unwrap_err();
+    }
+}
