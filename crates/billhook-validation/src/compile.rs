@@ -15,7 +15,7 @@ use serde_json::Value;
 use crate::enums::Enum;
 use crate::formats::{Checker, Format};
 use crate::list_type::ListType;
-use crate::members::{self, Seen};
+use crate::members::{self, Member, Members};
 use crate::numbers::{Bound, Context, Numbers};
 use crate::types::{self, Kinds, TypeList};
 
@@ -58,8 +58,7 @@ pub(crate) struct Node {
     pub(crate) counts: Option<Box<Counts>>,
     pub(crate) enum_: Enum,
     pub(crate) required: Box<[Box<str>]>,
-    /// The places of the required members among the listed ones, if all have one.
-    pub(crate) required_places: Option<Seen>,
+    pub(crate) members: Members,
     pub(crate) items: Option<NodeId>,
     pub(crate) additional: Additional,
     /// Whether the written type is `array`.
@@ -373,7 +372,7 @@ impl Builder<'_> {
             numbers: numbers.can_fail().then(|| Box::new(numbers)),
             counts: Counts::new(schema),
             enum_: Enum::new(&schema.enum_),
-            required_places: Seen::of(at, &required),
+            members: self.members(at, additional, &required),
             required,
             items,
             additional,
@@ -442,6 +441,18 @@ impl Builder<'_> {
             below.has_rules |= node.has_rules;
         }
         below
+    }
+
+    /// The demands on members, given those on the ones that are not listed.
+    fn members(&self, at: NodeRef<'_>, additional: Additional, required: &[Box<str>]) -> Members {
+        let plain = |id| self.known(id).plain;
+        let other = |id, plain| Some(Member { id, plain, is_required: false });
+        let others = match additional {
+            Additional::Anything => other(NodeId::default(), Kinds::ALL),
+            Additional::Forbidden => None,
+            Additional::Schema(id) => other(id, plain(id)),
+        };
+        Members::new(at, others, required, plain)
     }
 
     fn junctors(&mut self, schema: &JsonSchemaProps, ids: &[NodeId]) -> Option<Box<Junctors>> {

@@ -10,10 +10,10 @@ use billhook_regex::Steps;
 use billhook_schema::NodeId;
 use serde_json::{Map, Value};
 
-use crate::compile::{Additional, Arena, Junctors, Node};
+use crate::compile::{Arena, Junctors, Node};
 use crate::correlate::{Correlation, OldElements};
 use crate::identity::has_duplicates;
-use crate::members::{self, Seen};
+use crate::members::Member;
 use crate::types::Kinds;
 use crate::work::Work;
 
@@ -41,10 +41,21 @@ impl Verdict<'_> {
         old: Option<&Value>,
         level: usize,
     ) -> bool {
-        let (node, kind) = (self.arena.node(id), Kinds::of(value));
-        node.plain.include(kind)
-            || self.meets(node, kind, value, old, level)
-            || self.is_forgiven(id, value, old)
+        let kind = Kinds::of(value);
+        self.arena.node(id).plain.include(kind) || self.admits_of(id, kind, value, old, level)
+    }
+
+    /// [`Verdict::admits`] for a value of a kind that may be invalid.
+    #[inline(always)]
+    fn admits_of(
+        &self,
+        id: NodeId,
+        kind: Kinds,
+        value: &Value,
+        old: Option<&Value>,
+        level: usize,
+    ) -> bool {
+        self.meets(self.arena.node(id), kind, value, old, level) || self.is_forgiven(id, value, old)
     }
 
     /// Returns whether an invalid value is unchanged (VV-80).
@@ -54,6 +65,7 @@ impl Verdict<'_> {
     }
 
     /// Returns whether a value meets the demands of a node.
+    #[inline(never)]
     fn meets(
         &self,
         node: &Node,
@@ -62,28 +74,48 @@ impl Verdict<'_> {
         old: Option<&Value>,
         level: usize,
     ) -> bool {
-        if !node.direct.include(kind) && !self.meets_first(node, kind, value, level) {
-            return false;
+        if !node.direct.include(kind) {
+            return self.meets_all(node, kind, value, old, level);
         }
+        self.content(node, value, old, level)
+    }
+
+    #[inline(never)]
+    fn meets_all(
+        &self,
+        node: &Node,
+        kind: Kinds,
+        value: &Value,
+        old: Option<&Value>,
+        level: usize,
+    ) -> bool {
+        self.meets_first(node, kind, value, level) && self.content(node, value, old, level)
+    }
+
+    /// Returns whether the content of a value meets the demands of a node.
+    #[inline(always)]
+    fn content(&self, node: &Node, value: &Value, old: Option<&Value>, level: usize) -> bool {
         match value {
-            Value::String(text) => {
-                self.work.take_text(text);
-                node.strings
-                    .as_ref()
-                    .is_none_or(|strings| strings.fault(text, &self.steps).is_none())
-                    && node.checker.as_ref().is_none_or(|checker| checker.matches(text))
-            }
+            Value::String(text) => self.text(node, text),
             Value::Number(number) => {
                 node.numbers.as_ref().is_none_or(|numbers| numbers.admit(Num::of(number)))
             }
-            Value::Array(items) => grow_at(level, || self.array(node, items, old, level + 1)),
-            Value::Object(members) => grow_at(level, || self.object(node, members, old, level + 1)),
+            Value::Array(items) => self.array(node, items, old, level + 1),
+            Value::Object(members) => self.object(node, members, old, level + 1),
             Value::Null | Value::Bool(_) => true,
         }
     }
 
-    /// Returns whether a value has the right type and meets junctors and enum.
+    /// VV-20 to VV-22, VV-70.
     #[inline(never)]
+    fn text(&self, node: &Node, text: &str) -> bool {
+        self.work.take_text(text);
+        node.strings.as_ref().is_none_or(|strings| strings.fault(text, &self.steps).is_none())
+            && node.checker.as_ref().is_none_or(|checker| checker.matches(text))
+    }
+
+    /// Returns whether a value has the right type and meets junctors and enum.
+    #[inline]
     fn meets_first(&self, node: &Node, kind: Kinds, value: &Value, level: usize) -> bool {
         let has_type = node.accepted.include(kind) || node.admits_type(value);
         let branches = node.junctors.as_ref();
@@ -114,9 +146,17 @@ impl Verdict<'_> {
         !self.work.is_over() && self.admits(id, value, None, level)
     }
 
-    /// VV-30 to VV-33.
     #[inline(never)]
     fn array(&self, node: &Node, items: &[Value], old: Option<&Value>, level: usize) -> bool {
+        if level.is_multiple_of(LEVELS) {
+            return grow(|| self.elements(node, items, old, level));
+        }
+        self.elements(node, items, old, level)
+    }
+
+    /// VV-30 to VV-33.
+    #[inline(never)]
+    fn elements(&self, node: &Node, items: &[Value], old: Option<&Value>, level: usize) -> bool {
         if let Some(counts) = &node.counts
             && (!counts.items.admit(items.len()) || counts.unique_items && has_duplicates(items))
         {
@@ -132,9 +172,23 @@ impl Verdict<'_> {
         wrong.is_none() && !self.work.is_over()
     }
 
-    /// VV-34 to VV-37.
     #[inline(never)]
     fn object(
+        &self,
+        node: &Node,
+        object: &Map<String, Value>,
+        old: Option<&Value>,
+        level: usize,
+    ) -> bool {
+        if level.is_multiple_of(LEVELS) {
+            return grow(|| self.members(node, object, old, level));
+        }
+        self.members(node, object, old, level)
+    }
+
+    /// VV-34 to VV-37.
+    #[inline(never)]
+    fn members(
         &self,
         node: &Node,
         object: &Map<String, Value>,
@@ -147,35 +201,29 @@ impl Verdict<'_> {
             return false;
         }
         let known = self.arena.at(node).members();
-        let (mut seen, mut next) = (Seen::default(), 0);
-        let (mut visited, mut admits_all) = (0, true);
-        for (key, member) in object {
-            visited += 1;
-            let property = known.find(key, next);
-            if let Some(property) = property {
-                seen.insert(property.position());
-                next = property.position() + 1;
-            }
-            let id = match (members::listed(property), node.additional) {
-                (Some(id), _) | (None, Additional::Schema(id)) => id,
-                (None, Additional::Anything) => continue,
-                (None, Additional::Forbidden) => {
-                    admits_all = false;
-                    break;
-                }
+        let (mut next, mut required) = (0, 0);
+        let mut members = object.iter();
+        let is_wrong = members.any(|(key, member)| {
+            let position = known.position(key, next);
+            next = position.map_or(next, |position| position + 1);
+            let Some(Member { id, plain, is_required }) = node.members.at(position) else {
+                return true;
             };
-            let old = old.and_then(|old| self.old_member(node, old, key));
-            if !self.admits(id, member, old, level) {
-                admits_all = false;
-                break;
+            required += usize::from(*is_required);
+            let kind = Kinds::of(member);
+            if plain.include(kind) {
+                return false;
             }
-        }
-        self.work.take(visited);
-        if !admits_all || self.work.is_over() {
-            return false;
-        }
-        node.required_places.is_some_and(|required| seen.holds(required))
-            || node.required.iter().all(|name| object.contains_key(&**name))
+            let old = old.and_then(|old| self.old_member(node, old, key));
+            !self.admits_of(*id, kind, member, old, level)
+        });
+        self.work.take(object.len() - members.len());
+        !is_wrong
+            && !self.work.is_over()
+            && match node.members.required {
+                Some(count) => required == count,
+                None => node.required.iter().all(|name| object.contains_key(&**name)),
+            }
     }
 
     /// Returns the value with which a member of an object that replaces `old` is compared.

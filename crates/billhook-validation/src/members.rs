@@ -1,6 +1,8 @@
-//! The members that a schema lists, and which members an object has.
+//! The demands on the members of an object, by which the verdict is found.
 
 use billhook_schema::{NodeId, NodeRef, PropertyRef};
+
+use crate::types::Kinds;
 
 /// The node of a member that the schema lists.
 #[inline]
@@ -8,34 +10,54 @@ pub(crate) fn listed(property: Option<PropertyRef<'_>>) -> Option<NodeId> {
     property.filter(|property| property.is_listed()).map(|property| property.edge().node_id())
 }
 
-/// Which of the first members that a node knows an object has, a bit each.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Seen(u64);
+/// A member that an object may have.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Member {
+    pub(crate) id: NodeId,
+    /// The kinds of which all values are valid.
+    pub(crate) plain: Kinds,
+    pub(crate) is_required: bool,
+}
 
-impl Seen {
-    const COUNT: usize = u64::BITS as usize;
+/// The members that objects at a node may and must have.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Members {
+    /// Those that the compiled schema knows, by position; none for one that is forbidden.
+    known: Box<[Option<Member>]>,
+    /// Any other one; none if all others are forbidden.
+    others: Option<Member>,
+    /// The number of required members, if all of them are known.
+    pub(crate) required: Option<usize>,
+}
 
-    /// The members with some names, if they are all among the first ones.
-    pub(crate) fn of(node: NodeRef<'_>, names: &[Box<str>]) -> Option<Seen> {
-        let mut seen = Seen::default();
-        for name in names {
-            let position = node.property(name)?.position();
-            seen.insert(Some(position).filter(|position| *position < Seen::COUNT)?);
-        }
-        Some(seen)
+impl Members {
+    /// The members of a node of the compiled schema; `plain` tells of a node which values are valid
+    /// by their kinds.
+    pub(crate) fn new(
+        at: NodeRef<'_>,
+        others: Option<Member>,
+        required: &[Box<str>],
+        plain: impl Fn(NodeId) -> Kinds,
+    ) -> Self {
+        let is_required = |name: &str| required.iter().any(|required| **required == *name);
+        let member = |property: PropertyRef<'_>| {
+            let is_required = is_required(property.name());
+            match listed(Some(property)) {
+                Some(id) => Some(Member { id, plain: plain(id), is_required }),
+                None => others.map(|other| Member { is_required, ..other }),
+            }
+        };
+        let known: Box<[_]> = at.properties().map(member).collect();
+        let count = known.iter().flatten().filter(|member| member.is_required).count();
+        let required = required.iter().all(|name| at.property(name).is_some()).then_some(count);
+        Members { known, others, required }
     }
 
-    /// Notes a member by its position.
-    #[inline]
-    pub(crate) fn insert(&mut self, position: usize) {
-        if position < Seen::COUNT {
-            self.0 |= 1 << position;
-        }
-    }
-
-    /// Whether all of some members are there.
-    #[inline]
-    pub(crate) fn holds(self, members: Seen) -> bool {
-        members.0 & !self.0 == 0
+    /// Returns the member at a position among those that are known, or any other one; none if it is
+    /// forbidden.
+    #[inline(always)]
+    pub(crate) fn at(&self, position: Option<usize>) -> Option<&Member> {
+        let known = position.and_then(|position| self.known.get(position));
+        known.unwrap_or(&self.others).as_ref()
     }
 }

@@ -81,11 +81,13 @@ impl Kinds {
     /// The kind of a value.
     #[inline(always)]
     pub(crate) fn of(value: &Value) -> Self {
+        if matches!(value, Value::Number(number) if !number.is_i64()) {
+            return Kinds::FLOAT;
+        }
         match value {
             Value::Null => Kinds::NULL,
             Value::Bool(_) => Kinds::BOOL,
-            Value::Number(number) if number.is_i64() => Kinds::INT,
-            Value::Number(_) => Kinds::FLOAT,
+            Value::Number(_) => Kinds::INT,
             Value::String(_) => Kinds::STRING,
             Value::Array(_) => Kinds::ARRAY,
             Value::Object(_) => Kinds::OBJECT,

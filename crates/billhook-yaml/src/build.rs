@@ -3,8 +3,10 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use billhook_apimachinery::print::quote;
 use billhook_apimachinery::value::{DeepValue, dismantle};
 use billhook_apimachinery::{Span, SpanId, SpansBuilder, TreeBudget, TreeTooLargeError};
+use serde_json::map::Entry;
 use serde_json::{Map, Value};
 
 use crate::MAX_DEPTH;
@@ -47,7 +49,8 @@ struct Done {
 /// A key that waits for its value.
 struct Key {
     text: String,
-    resolved: Resolved<'static>,
+    /// The key itself if it is not a string.
+    other: Option<Resolved<'static>>,
     span: Span,
     bad: Option<YamlError>,
 }
@@ -302,7 +305,7 @@ impl Builder<'_> {
             _ => self.frames.len() - 1,
         };
         let Some(Frame::Object(object)) = self.frames.get_mut(target) else { return };
-        let repeated = object.sets_again(&key).then(|| key.text.clone());
+        let mut repeated = object.sets_again(&key).then(|| key.text.clone());
         if key.bad.is_some() {
             object.bad_key = object.bad_key.take().or(key.bad);
             dismantle(done.value);
@@ -316,13 +319,20 @@ impl Builder<'_> {
             if let Some(error) = done.bad {
                 object.bad.insert(key.text.clone(), error);
             }
-            if let Some(old) = object.members.0.insert(key.text, done.value) {
-                dismantle(old);
+            let has_only_strings = object.keys.is_none() && key.other.is_none();
+            match object.members.0.entry(key.text) {
+                Entry::Vacant(place) => _ = place.insert(done.value),
+                Entry::Occupied(mut place) => {
+                    if has_only_strings {
+                        repeated = Some(place.key().clone());
+                    }
+                    dismantle(place.insert(done.value));
+                }
             }
         }
         if let Some(name) = repeated {
+            let printed = key.other.map_or_else(|| quote(&name), |other| other.printed());
             let step = Step::new(self.step_to(target), Part::Name(name));
-            let printed = key.resolved.printed();
             self.duplicates.push(Duplicate::new(printed, done.place.line, step));
         }
     }
@@ -370,12 +380,17 @@ impl Builder<'_> {
             *next = Next::Merge;
             return Ok(());
         }
-        let resolved = into_owned(resolve(scalar, place)?);
-        let (text, bad) = match resolved.key_text() {
-            Ok(text) => (text, None),
-            Err(message) => (String::new(), Some(YamlError::plain(place, message))),
+        let (text, bad, other) = match resolve(scalar, place)? {
+            Resolved::Text(text) => (text.into_owned(), None, None),
+            other => match other.key_text() {
+                Ok(text) => (text, None, Some(into_owned(other))),
+                Err(message) => {
+                    let error = YamlError::plain(place, message);
+                    (String::new(), Some(error), Some(into_owned(other)))
+                }
+            },
         };
-        *next = Next::Value(Key { text, resolved, span, bad });
+        *next = Next::Value(Key { text, other, span, bad });
         Ok(())
     }
 
@@ -425,24 +440,22 @@ impl Builder<'_> {
 
 impl Object {
     /// Notes that a key is set; whether it was set before. Keys of different types are different
-    /// keys even where their text is the same.
+    /// keys even where their text is the same. As long as all are strings, the members tell.
     fn sets_again(&mut self, key: &Key) -> bool {
-        if matches!(key.resolved, Resolved::Text(_)) {
-            return match &mut self.keys {
-                None => self.members.0.contains_key(&key.text),
-                Some(keys) => !keys.strings.insert(key.text.clone()),
-            };
-        }
-        let printed = match key.resolved {
+        let Some(other) = &key.other else {
+            let keys = self.keys.as_mut();
+            return keys.is_some_and(|keys| !keys.strings.insert(key.text.clone()));
+        };
+        let printed = match other {
             Resolved::Float(float) if float.is_nan() => return false,
             Resolved::Float(0.0) => "0".to_owned(),
-            _ => key.resolved.printed(),
+            other => other.printed(),
         };
         let keys = self.keys.get_or_insert_with(|| {
             let strings = self.members.0.keys().cloned().collect();
             Box::new(Keys { strings, others: HashSet::new() })
         });
-        !keys.others.insert((std::mem::discriminant(&key.resolved), printed))
+        !keys.others.insert((std::mem::discriminant(other), printed))
     }
 }
 

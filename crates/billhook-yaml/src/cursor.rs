@@ -59,17 +59,24 @@ impl<'t> Cursor<'t> {
     pub(crate) fn step(&mut self) {
         if let Some(c) = self.peek() {
             self.mark.offset += c.len_utf8();
-            self.mark.index += 1;
             self.mark.column += 1;
         }
     }
 
+    #[inline(always)]
     pub(crate) fn step_while(&mut self, is_wanted: impl Fn(char) -> bool) -> &'t str {
         let start = self.mark;
-        while self.peek().is_some_and(&is_wanted) {
-            self.step();
+        loop {
+            let rest = self.text.as_bytes().get(self.mark.offset..).unwrap_or_default();
+            let is_passed = |byte: &&u8| byte.is_ascii() && is_wanted(char::from(**byte));
+            let length = rest.iter().take_while(is_passed).count();
+            self.mark.offset += length;
+            self.mark.column += length;
+            match self.peek() {
+                Some(c) if !c.is_ascii() && is_wanted(c) => self.step(),
+                _ => return self.since(start),
+            }
         }
-        self.since(start)
     }
 
     /// Passes a line break, if there is one; returns what it is in a scalar.
@@ -82,10 +89,6 @@ impl<'t> Cursor<'t> {
             Some('\u{2029}') => (3, "\u{2029}"),
             _ => return "",
         };
-        self.mark.index += self
-            .text
-            .get(self.mark.offset..self.mark.offset + length)
-            .map_or(0, |text| text.chars().count());
         self.mark.offset += length;
         self.mark.line += 1;
         self.mark.column = 0;

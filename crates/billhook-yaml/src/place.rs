@@ -12,8 +12,6 @@ pub(crate) struct Place {
 pub(crate) struct Mark {
     /// In bytes.
     pub(crate) offset: usize,
-    /// In characters.
-    pub(crate) index: usize,
     /// From 0.
     pub(crate) line: usize,
     /// In characters, from 0.

@@ -48,7 +48,7 @@ impl<'t> Content<'t> {
 enum Gap {
     Blanks,
     /// At least one line break: what there is in place of them.
-    Breaks(String),
+    Breaks(Cow<'static, str>),
 }
 
 impl<'t> Scanner<'t> {
@@ -61,12 +61,13 @@ impl<'t> Scanner<'t> {
         let first = self.cursor.line_break();
         let mut rest = String::new();
         loop {
+            self.cursor.step_while(|c| c == ' ');
             match self.cursor.peek() {
                 Some('\t') if self.cursor.mark.column < least => {
                     let problem = "found a tab character that violates indentation";
                     return Err(self.error(problem));
                 }
-                Some(c) if is_blank(c) => self.cursor.step(),
+                Some('\t') => self.cursor.step(),
                 Some(c) if is_break(c) => rest.push_str(self.cursor.line_break()),
                 _ => break,
             }
@@ -82,9 +83,7 @@ impl<'t> Scanner<'t> {
         let mut gap = Gap::Blanks;
         while !self.cursor.is_at_document_indicator() && !self.cursor.is_at('#') {
             let word = self.cursor.mark;
-            while !self.cursor.is_at_space() && !self.ends_plain() {
-                self.cursor.step();
-            }
+            self.plain_word();
             if self.cursor.mark.offset > word.offset {
                 if let Gap::Breaks(breaks) = &gap {
                     content.replace(word.offset, breaks);
@@ -107,6 +106,20 @@ impl<'t> Scanner<'t> {
         let what = What::Scalar { text: content.finish(), plain: true };
         self.push_token(Token { what, start, end });
         Ok(())
+    }
+
+    /// Passes what belongs to a plain scalar up to the next white space.
+    fn plain_word(&mut self) {
+        // A text has no control characters but white space.
+        let is_inside =
+            |c| !matches!(c, '\0'..=' ' | ':' | ',' | '?' | '[' | ']' | '{' | '}') && !is_break(c);
+        loop {
+            self.cursor.step_while(is_inside);
+            if self.cursor.is_at_space() || self.ends_plain() {
+                return;
+            }
+            self.cursor.step();
+        }
     }
 
     /// Whether an indicator that ends a plain scalar is here.
@@ -148,6 +161,7 @@ impl<'t> Scanner<'t> {
                 }
                 _ => {
                     self.cursor.step();
+                    self.cursor.step_while(|c| c > ' ' && c != quote && c != '\\' && !is_break(c));
                     content.extend(self.cursor.mark.offset);
                 }
             }
@@ -323,10 +337,10 @@ struct Header {
 }
 
 /// Returns the text that the line breaks between two lines of a scalar stand for.
-fn folded(first: &str, rest: String) -> String {
+fn folded(first: &str, rest: String) -> Cow<'static, str> {
     match first {
-        "\n" if rest.is_empty() => " ".to_owned(),
-        "\n" => rest,
-        first => first.to_owned() + &rest,
+        "\n" if rest.is_empty() => " ".into(),
+        "\n" => rest.into(),
+        first => (first.to_owned() + &rest).into(),
     }
 }

@@ -1,7 +1,7 @@
 //! From characters to tokens, as YAML 1.1 has them: collections begin where indentation grows, and
 //! whether a scalar is a key is known only when its colon is read.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 
 use crate::MAX_DEPTH;
 use crate::cursor::{Cursor, is_break, is_space};
@@ -38,8 +38,8 @@ pub(crate) struct Scanner<'t> {
     pub(crate) may_be_key: bool,
     /// The possible keys, one for every open flow collection and one outside of them.
     keys: Vec<SimpleKey>,
-    /// The level of each possible key by the number of its token.
-    possible: HashMap<usize, usize>,
+    /// The levels of those that still may be keys; the first one begins at the first token.
+    possible: VecDeque<usize>,
     is_done: bool,
 }
 
@@ -56,37 +56,49 @@ impl<'t> Scanner<'t> {
             flow: 0,
             may_be_key: true,
             keys: vec![SimpleKey::default()],
-            possible: HashMap::new(),
+            possible: VecDeque::new(),
             is_done: false,
         }
     }
 
-    /// The next token; after the last one, the end of the stream again.
-    pub(crate) fn next(&mut self) -> Scanned<Token<'t>> {
-        while self.needs_more()? {
-            self.fetch()?;
+    /// Returns the next token; after the last one, the end of the stream again.
+    #[inline]
+    pub(crate) fn peek(&mut self) -> Scanned<&Token<'t>> {
+        if self.needs_more()? {
+            self.fetch_first()?;
+        }
+        self.tokens.front().ok_or_else(|| self.error("did not find expected token"))
+    }
+
+    /// Takes the next token; the end of the stream stays.
+    pub(crate) fn take(&mut self) -> Scanned<Token<'t>> {
+        if let Token { what: What::StreamEnd, start, end } = *self.peek()? {
+            return Ok(Token { what: What::StreamEnd, start, end });
         }
         self.taken += 1;
-        let mark = self.cursor.mark;
-        Ok(self.tokens.pop_front().unwrap_or(Token {
-            what: What::StreamEnd,
-            start: mark,
-            end: mark,
-        }))
+        self.tokens.pop_front().ok_or_else(|| self.error("did not find expected token"))
+    }
+
+    /// Reads on until the first token is known.
+    #[inline(never)]
+    fn fetch_first(&mut self) -> Scanned {
+        loop {
+            self.fetch()?;
+            if !self.needs_more()? {
+                return Ok(());
+            }
+        }
     }
 
     /// Whether the first token is not known yet: a key may have to go before it.
+    #[inline]
     fn needs_more(&mut self) -> Scanned<bool> {
-        if self.is_done {
-            return Ok(false);
-        }
         if self.tokens.is_empty() {
-            return Ok(true);
+            return Ok(!self.is_done);
         }
-        match self.possible.get(&self.taken).copied() {
-            Some(level) => self.is_still_possible(level),
-            None => Ok(false),
-        }
+        let Some(level) = self.possible.front().copied() else { return Ok(false) };
+        let is_first = self.keys.get(level).is_some_and(|key| key.number == self.taken);
+        if is_first && !self.is_done { self.is_still_possible(level) } else { Ok(false) }
     }
 
     pub(crate) fn error(&self, problem: impl std::fmt::Display) -> YamlError {
@@ -244,7 +256,7 @@ impl<'t> Scanner<'t> {
         {
             key.is_possible = false;
             let SimpleKey { number, mark, .. } = *key;
-            self.possible.remove(&number);
+            self.possible.pop_back();
             let token = Token { what: What::Key, start: mark, end: mark };
             self.tokens.insert(number.saturating_sub(self.taken), token);
             self.roll_indent(mark, Some(number), What::BlockMapping)?;
@@ -262,7 +274,7 @@ impl<'t> Scanner<'t> {
         let Some(key) = self.keys.get(level).filter(|key| key.is_possible) else {
             return Ok(false);
         };
-        if key.mark.line == here.line && here.index <= key.mark.index + MAX_SIMPLE_KEY {
+        if key.mark.line == here.line && here.column <= key.mark.column + MAX_SIMPLE_KEY {
             return Ok(true);
         }
         self.refuse_key(level).map(|()| false)
@@ -280,7 +292,7 @@ impl<'t> Scanner<'t> {
         let level = self.keys.len().saturating_sub(1);
         if let Some(key) = self.keys.last_mut() {
             *key = SimpleKey { is_possible: true, is_required, number, mark: self.cursor.mark };
-            self.possible.insert(number, level);
+            self.possible.push_back(level);
         }
         Ok(())
     }
@@ -297,7 +309,11 @@ impl<'t> Scanner<'t> {
         };
         let is_required = key.is_required;
         key.is_possible = false;
-        self.possible.remove(&key.number);
+        // Keys begin one after the other, and are refused from either end.
+        match self.possible.front() {
+            Some(first) if *first == level => self.possible.pop_front(),
+            _ => self.possible.pop_back(),
+        };
         if is_required { Err(self.error("could not find expected ':'")) } else { Ok(()) }
     }
 

@@ -71,8 +71,6 @@ enum Context {
 /// Reads nodes from the text.
 pub(crate) struct Source<'t> {
     scanner: Scanner<'t>,
-    /// The next token.
-    ahead: Option<Token<'t>>,
     state: State,
     /// The states after the open collections and the current node.
     states: Vec<State>,
@@ -91,7 +89,6 @@ impl<'t> Source<'t> {
     pub(crate) fn new(text: &'t str) -> Self {
         Source {
             scanner: Scanner::new(text),
-            ahead: None,
             state: State::Done,
             states: Vec::new(),
             end: Mark::default(),
@@ -185,18 +182,11 @@ impl<'t> Source<'t> {
     }
 
     fn peek(&mut self) -> Result<&Token<'t>, YamlError> {
-        let token = match self.ahead.take() {
-            Some(token) => token,
-            None => self.scanner.next()?,
-        };
-        Ok(self.ahead.insert(token))
+        self.scanner.peek()
     }
 
     fn take(&mut self) -> Result<Token<'t>, YamlError> {
-        let token = match self.ahead.take() {
-            Some(token) => token,
-            None => self.scanner.next()?,
-        };
+        let token = self.scanner.take()?;
         self.end = token.end;
         if token.start.offset < token.end.offset {
             self.reach = token.end.offset;
@@ -293,21 +283,12 @@ impl<'t> Source<'t> {
     }
 
     fn node(&mut self, context: Context) -> Result<Node<'t>, YamlError> {
-        let start = self.peek()?.start;
-        if let What::Alias(name) = self.peek()?.what {
-            self.pop();
-            let end = self.take()?.end;
-            let Some(id) = self.anchors.get(name) else {
-                let message = format!("yaml: unknown anchor '{name}' referenced");
-                return Err(YamlError::plain(start.place(), message));
-            };
-            let span = Span::new(start.offset, end.offset);
-            return Ok(Node {
-                kind: Kind::Alias(*id, name),
-                place: start.place(),
-                span,
-                anchor: 0,
-            });
+        let token = self.peek()?;
+        let start = token.start;
+        match token.what {
+            What::Scalar { .. } => return self.scalar(start, 0, None),
+            What::Alias(name) => return self.alias(name),
+            _ => {}
         }
         let Properties { anchor, tag } = self.properties(start)?;
         let has_properties = anchor > 0 || tag.is_some();
@@ -340,6 +321,18 @@ impl<'t> Source<'t> {
         Ok(Node { kind, place: from.place(), span, anchor })
     }
 
+    fn alias(&mut self, name: &'t str) -> Result<Node<'t>, YamlError> {
+        self.pop();
+        let Token { start, end, .. } = self.take()?;
+        let place = start.place();
+        let Some(id) = self.anchors.get(name) else {
+            let message = format!("yaml: unknown anchor '{name}' referenced");
+            return Err(YamlError::plain(place, message));
+        };
+        let span = Span::new(start.offset, end.offset);
+        Ok(Node { kind: Kind::Alias(*id, name), place, span, anchor: 0 })
+    }
+
     fn scalar(
         &mut self,
         start: Mark,
@@ -360,8 +353,9 @@ impl<'t> Source<'t> {
     fn properties(&mut self, start: Mark) -> Result<Properties, YamlError> {
         let mut properties = Properties { anchor: 0, tag: None };
         loop {
-            let mark = self.peek()?.start;
-            match &self.peek()?.what {
+            let token = self.scanner.peek()?;
+            let mark = token.start;
+            match &token.what {
                 What::Anchor(name) if properties.anchor == 0 => {
                     let name = *name;
                     self.anchor_count += 1;

@@ -22,7 +22,7 @@ pub(crate) struct Text<'b> {
 impl<'b> Text<'b> {
     pub(crate) fn new(bytes: &'b [u8]) -> Self {
         let (mut chars, mut broken) = decode(bytes);
-        if let Some((offset, _)) = chars.char_indices().find(|(_, c)| !is_allowed(*c)) {
+        if let Some(offset) = first_not_allowed(&chars) {
             let place = place_of(&chars, offset);
             broken = Some(YamlError::plain(place, "yaml: control characters are not allowed"));
             chars = cut(chars, offset);
@@ -42,6 +42,37 @@ fn offset(bytes: &[u8]) -> Option<usize> {
 /// Whether a character may occur in a stream.
 fn is_allowed(c: char) -> bool {
     matches!(c, '\t' | '\n' | '\r' | ' '..='~' | '\u{85}' | '\u{a0}'..='\u{fffd}' | '\u{10000}'..)
+}
+
+/// The bytes that are looked at together: most are ASCII characters that are allowed.
+const CHUNK: usize = 64;
+
+/// Returns the offset of the first character that is not allowed.
+fn first_not_allowed(chars: &str) -> Option<usize> {
+    let is_plain = |chunk: &[u8; CHUNK]| {
+        chunk.iter().fold(true, |is_plain, byte| {
+            is_plain & matches!(*byte, b'\t' | b'\n' | b'\r' | b' '..=b'~')
+        })
+    };
+    let mut at = 0;
+    while let Some(rest) = chars.get(at..).filter(|rest| !rest.is_empty()) {
+        if rest.as_bytes().first_chunk().is_some_and(is_plain) {
+            at += CHUNK;
+            continue;
+        }
+        let mut end = rest.len();
+        for (offset, c) in rest.char_indices() {
+            if offset >= CHUNK {
+                end = offset;
+                break;
+            }
+            if !is_allowed(c) {
+                return Some(at + offset);
+            }
+        }
+        at += end;
+    }
+    None
 }
 
 /// Decodes the bytes up to the first that is not a character.

@@ -69,7 +69,6 @@ impl Target {
 #[derive(Clone, Copy)]
 pub struct Members<'s> {
     node: NodeRef<'s>,
-    own: &'s [Property],
     words: &'s [NameWords],
 }
 
@@ -81,40 +80,42 @@ impl<'s> NodeRef<'s> {
     /// Returns the members known by name.
     #[inline]
     pub fn members(self) -> Members<'s> {
-        let range = self.node.properties;
-        let (own, words) = (self.arena.properties(range), self.arena.name_words(range));
-        Members { node: self, own, words }
+        Members { node: self, words: self.arena.name_words(self.node.properties) }
     }
 }
 
 impl<'s> Members<'s> {
-    /// Finds a member by its name. Objects mostly have their members in the order of their names, so the
-    /// search begins at `next`, one past the member that was found last.
+    /// Finds a member by its name, as [`Members::position`] does.
     #[inline(always)]
-    pub fn find(self, name: &str, next: usize) -> Option<PropertyRef<'s>> {
+    pub fn find(&self, name: &str, next: usize) -> Option<PropertyRef<'s>> {
+        self.node.property_at(self.position(name, next)?)
+    }
+
+    /// Finds the [position](PropertyRef::position) of a member by its name. Objects mostly have their
+    /// members in the order of their names, so the search begins at `next`, one past the member that
+    /// was found last.
+    #[inline(always)]
+    pub fn position(&self, name: &str, next: usize) -> Option<usize> {
         let words = NameWords::new(name.as_bytes());
         match self.words.get(next) {
-            Some(own) if *own == words => self.at(name, next).or_else(|| self.node.property(name)),
+            Some(own) if *own == words && self.has_at(name, next) => Some(next),
             _ => self.search(name, words, next + 1),
         }
     }
 
-    /// The member at a position, which has the words of a name, if it has the name.
+    /// Returns whether a name that has the words of the member at a position is that member's.
     #[inline(always)]
-    fn at(self, name: &str, position: usize) -> Option<PropertyRef<'s>> {
-        let arena = self.node.arena;
-        let property = self.own.get(position)?;
-        let has_name = || property.is_named(name.as_bytes(), &arena.names);
-        (!NameWords::leave_doubt(name.as_bytes()) || has_name())
-            .then_some(PropertyRef { arena, property })
+    fn has_at(&self, name: &str, position: usize) -> bool {
+        let is_named = || self.node.property_at(position).is_some_and(|own| own.is_named(name));
+        !NameWords::leave_doubt(name.as_bytes()) || is_named()
     }
 
     #[inline(never)]
-    fn search(self, name: &str, words: NameWords, next: usize) -> Option<PropertyRef<'s>> {
+    fn search(&self, name: &str, words: NameWords, next: usize) -> Option<usize> {
         let ahead = self.words.get(next..).unwrap_or_default().iter().take(AHEAD);
         let skipped = ahead.clone().position(|own| *own == words);
-        let found = skipped.and_then(|skipped| self.at(name, next + skipped));
-        found.or_else(|| self.node.property(name))
+        let found = skipped.map(|skipped| next + skipped).filter(|at| self.has_at(name, *at));
+        found.or_else(|| self.node.property(name).map(PropertyRef::position))
     }
 }
 
