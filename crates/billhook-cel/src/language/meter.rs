@@ -53,6 +53,7 @@ impl Meter {
     }
 
     /// A value was made; what others hold was counted before.
+    #[inline]
     pub(crate) fn made(&mut self, value: &Value<'_>) -> Result<(), EvaluationError> {
         let bytes = made_bytes(value);
         self.bytes = self.bytes.checked_sub(bytes).ok_or(EvaluationError::MemoryLimit)?;
@@ -133,6 +134,7 @@ impl Meter {
 }
 
 /// The bytes of a value that is not shared; the elements of lists and maps count alike.
+#[inline]
 fn made_bytes(value: &Value<'_>) -> u64 {
     match value {
         Value::String(Text::Shared(text)) if Arc::strong_count(text) == 1 => text.len() as u64,

@@ -222,8 +222,12 @@ impl<'r> Run<'r> {
         let Some(schema) = place.node.schema.as_deref() else {
             return (ControlFlow::Continue(()), None);
         };
-        let variables = variables(schema, place, is_optional);
-        let evaluation = program.evaluate_sharing(&variables, CALL_LIMIT, &mut self.meter);
+        let own = ("self", Value::variable(place.value, schema));
+        let variables: &[_] = match old_variable(schema, place, is_optional) {
+            Some(old) => &[own, ("oldSelf", old)],
+            None => &[own],
+        };
+        let evaluation = program.evaluate_sharing(variables, CALL_LIMIT, &mut self.meter);
         if !self.spend(evaluation.cost) {
             self.fail(
                 place,
@@ -232,14 +236,14 @@ impl<'r> Run<'r> {
             );
             return (ControlFlow::Break(()), None);
         }
-        let branches = self.branches(program, &variables);
+        let branches = self.branches(program, variables);
         let mut evaluated = Evaluated { branches, ..Evaluated::default() };
         let flow = match evaluation.result {
             Ok(Value::Bool(true)) => {
                 evaluated.is_kept = true;
                 ControlFlow::Continue(())
             }
-            Ok(_) => self.violated(rule, place, &variables, &mut evaluated),
+            Ok(_) => self.violated(rule, place, variables, &mut evaluated),
             Err(error) => self.error(rule, place, &error),
         };
         (flow, Some(evaluated))
@@ -341,23 +345,17 @@ impl<'r> Run<'r> {
     }
 }
 
-/// CE-02. The old value has a name only if one of the rules uses it.
-fn variables<'v>(
+/// Returns the old value, which has a name only if one of the rules uses it (CE-02).
+fn old_variable<'v>(
     schema: &'v SchemaType,
     place: Place<'v>,
     is_optional: bool,
-) -> Vec<(&'static str, Value<'v>)> {
-    let mut variables = vec![("self", Value::variable(place.value, schema))];
+) -> Option<Value<'v>> {
     if !place.node.rules.iter().any(|rule| rule.uses_old) {
-        return variables;
+        return None;
     }
     let old = place.old.map(|old| Value::variable(old, schema));
-    match (old, is_optional) {
-        (old, true) => variables.push(("oldSelf", Value::Optional(old.map(Into::into)))),
-        (Some(old), false) => variables.push(("oldSelf", old)),
-        (None, false) => {}
-    }
-    variables
+    if is_optional { Some(Value::Optional(old.map(Into::into))) } else { old }
 }
 
 /// A rule as errors name it.

@@ -26,9 +26,10 @@ pub(super) fn cost(
         Some(Cost::Of(cost)) => cost(arguments, result),
         Some(Cost::Resolved(_) | Cost::OfLists(_)) if !is_resolved => 1,
         Some(Cost::OfLists(_)) if failed => {
-            return Err(EvaluationError::new(
+            return Err(EvaluationError::Internal(
                 "internal error: interface conversion: *types.Err is not traits.Lister: missing \
-                 method Add",
+                 method Add"
+                    .into(),
             ));
         }
         Some(Cost::Resolved(cost) | Cost::OfLists(cost)) => cost(arguments, result),

@@ -2,8 +2,11 @@
 //! of literals become constants, selections become chains. The plan is then run any number of
 //! times, counting what it costs (CE-35).
 
+mod call;
 mod call_cost;
+mod chain;
 mod entries;
+mod fold;
 mod machine;
 mod node;
 mod overloads;

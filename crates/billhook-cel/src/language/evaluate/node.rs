@@ -1,5 +1,6 @@
 //! The nodes of plans.
 
+use std::cmp::Ordering;
 use std::sync::Arc;
 
 use crate::language::functions::Overload;
@@ -10,10 +11,12 @@ use crate::language::value::{EvaluationError, Members, Value};
 #[derive(Debug)]
 pub(crate) struct Plan {
     pub(super) root: Node,
-    /// The names of the variables, by number.
-    pub(super) variables: Vec<Arc<str>>,
-    /// The number of variables of comprehensions.
+    /// The variables of the environment, and their slots.
+    pub(super) variables: Vec<(Arc<str>, usize)>,
+    /// The number of all variables, each of which has a slot.
     pub(super) slots: usize,
+    /// How deep nodes are nested at most.
+    pub(super) levels: usize,
     /// Whether an optional costs what its value does.
     pub(super) weighs_optionals: bool,
 }
@@ -69,6 +72,19 @@ pub(super) enum Node {
     Turn(Box<Turn>),
 }
 
+impl Node {
+    /// Returns the slot of a variable from which nothing is selected.
+    #[inline]
+    pub(super) fn as_slot(&self) -> Option<usize> {
+        match self {
+            Node::Chain(Chain { base: Base::Slot(slot), steps, .. }) if steps.is_empty() => {
+                Some(*slot)
+            }
+            _ => None,
+        }
+    }
+}
+
 /// The step of a fold, the number of the loop and the slots of its variables.
 #[derive(Debug)]
 pub(super) struct Turn {
@@ -103,10 +119,8 @@ pub(super) struct Chain {
 
 #[derive(Debug)]
 pub(super) enum Base {
-    /// A variable of a comprehension.
-    Local(usize),
-    /// A variable of the environment.
-    Variable(usize),
+    /// A variable, by its slot.
+    Slot(usize),
     /// `condition ? chain : chain`
     Choice(Box<Node>, Box<Chain>, Box<Chain>),
     /// The result of any other node.
@@ -139,7 +153,11 @@ pub(super) struct Call {
     pub(super) stops_early: bool,
     /// The second argument of a function that takes a pattern.
     pub(super) pattern: Option<Matching>,
+    /// The result for two integers by their order, if that is all it depends on; it costs one.
+    pub(super) relation: Option<Relation>,
 }
+
+pub(super) type Relation = fn(Ordering) -> bool;
 
 /// A pattern of a function.
 pub(super) enum Matching {

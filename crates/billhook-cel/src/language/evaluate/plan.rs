@@ -1,12 +1,15 @@
 //! Plans checked expressions.
 
+use std::cmp::Ordering;
 use std::sync::Arc;
 
 use billhook_apimachinery::value::grow;
 use billhook_regex::Patterns;
 
 use super::entries;
-use super::node::{Base, Call, Chain, Fold, Key, Made, MapEntry, Matching, Node, Plan, Step, Turn};
+use super::node::{
+    Base, Call, Chain, Fold, Key, Made, MapEntry, Matching, Node, Plan, Relation, Step, Turn,
+};
 use super::overloads::fits;
 use super::watch::Watches;
 use crate::language::ast::{Comprehension, Expr, Kind, Literal};
@@ -46,21 +49,33 @@ fn planned(
     patterns: &Patterns,
     watches: Option<Watches>,
 ) -> Result<(Plan, Option<Watches>), EvaluationError> {
-    let mut planner =
-        Planner { checked, patterns, variables: Vec::new(), scope: Vec::new(), slots: 0, watches };
+    let mut planner = Planner {
+        checked,
+        patterns,
+        variables: Vec::new(),
+        scope: Vec::new(),
+        slots: 0,
+        level: 0,
+        levels: 0,
+        watches,
+    };
     let root = planner.node(&checked.expr)?;
-    let Planner { variables, slots, watches, .. } = planner;
+    let Planner { variables, slots, levels, watches, .. } = planner;
     let weighs_optionals = checked.language.edition().weighs_optionals;
-    Ok((Plan { root, variables, slots, weighs_optionals }, watches))
+    Ok((Plan { root, variables, slots, levels, weighs_optionals }, watches))
 }
 
 struct Planner<'c> {
     checked: &'c Checked,
     patterns: &'c Patterns,
-    variables: Vec<Arc<str>>,
+    /// The variables of the environment, and their slots.
+    variables: Vec<(Arc<str>, usize)>,
     /// The variables of the comprehensions around, and their slots.
     scope: Vec<(Arc<str>, usize)>,
     slots: usize,
+    /// The nesting depth, and the greatest so far.
+    level: usize,
+    levels: usize,
     /// The parts to watch, if there is to be a trace.
     watches: Option<Watches>,
 }
@@ -69,6 +84,14 @@ type Planned = Result<Node, EvaluationError>;
 
 impl Planner<'_> {
     fn node(&mut self, expr: &Expr) -> Planned {
+        self.level += 1;
+        self.levels = self.levels.max(self.level);
+        let node = self.watched_node(expr);
+        self.level -= 1;
+        node
+    }
+
+    fn watched_node(&mut self, expr: &Expr) -> Planned {
         let Some(span) = expr.span else { return grow(|| self.node_here(expr)) };
         self.open();
         let node = grow(|| self.node_here(expr))?;
@@ -180,18 +203,21 @@ impl Planner<'_> {
     fn variable(&mut self, name: &Arc<str>) -> Node {
         let is_global = name.starts_with('.');
         let local = self.scope.iter().rev().find(|(known, _)| !is_global && known == name);
-        let base = match local {
-            Some((_, slot)) => Base::Local(*slot),
-            None => {
-                let name = name.strip_prefix('.').unwrap_or(name);
-                let known = self.variables.iter().position(|known| **known == *name);
-                Base::Variable(known.unwrap_or_else(|| {
-                    self.variables.push(name.into());
-                    self.variables.len() - 1
-                }))
-            }
+        let slot = match local {
+            Some((_, slot)) => *slot,
+            None => self.global(name.strip_prefix('.').unwrap_or(name)),
         };
-        Node::Chain(Chain { base, steps: Vec::new(), is_test: false })
+        Node::Chain(Chain { base: Base::Slot(slot), steps: Vec::new(), is_test: false })
+    }
+
+    /// The slot of a variable of the environment.
+    fn global(&mut self, name: &str) -> usize {
+        if let Some((_, slot)) = self.variables.iter().find(|(known, _)| **known == *name) {
+            return *slot;
+        }
+        let slot = self.new_slot();
+        self.variables.push((name.into(), slot));
+        slot
     }
 
     fn call(&mut self, expr: &Expr, function: &str, nodes: Vec<Node>) -> Planned {
@@ -311,7 +337,8 @@ impl Planner<'_> {
         let overloads = self.checked.overloads(expr);
         let is_search = overloads.first().is_some_and(|overload| overload.function == "findAll");
         let pattern = is_search.then_some(Matching::Computed);
-        Call { overloads, arguments, stops_early, pattern }
+        let relation = relation(&overloads);
+        Call { overloads, arguments, stops_early, pattern, relation }
     }
 
     fn fold(&mut self, comprehension: &Comprehension) -> Planned {
@@ -360,10 +387,14 @@ impl Planner<'_> {
     /// A slot of its own: where a comprehension starts from is evaluated when it is first read,
     /// in the middle of others.
     fn declare(&mut self, name: &Arc<str>) -> usize {
-        let slot = self.slots;
-        self.slots += 1;
+        let slot = self.new_slot();
         self.scope.push((name.clone(), slot));
         slot
+    }
+
+    fn new_slot(&mut self) -> usize {
+        self.slots += 1;
+        self.slots - 1
     }
 }
 
@@ -416,11 +447,24 @@ fn is_insert(call: &Call, accumulator: usize) -> bool {
 
 /// Returns whether the first argument is the accumulator.
 fn starts_with(call: &Call, accumulator: usize) -> bool {
-    matches!(
-        call.arguments.first(),
-        Some(Node::Chain(Chain { base: Base::Local(slot), steps, .. }))
-            if *slot == accumulator && steps.is_empty()
-    )
+    call.arguments.first().and_then(Node::as_slot) == Some(accumulator)
+}
+
+/// Returns the relation of integers that a call asks for, if it may be called with integers.
+fn relation(overloads: &[&'static Overload]) -> Option<Relation> {
+    let takes_integers = |overload: &&&Overload| match overload.parameters.as_slice() {
+        [left, right] => [left, right].iter().all(|of| matches!(of, Type::Int | Type::Param(_))),
+        _ => false,
+    };
+    Some(match overloads.iter().find(takes_integers)?.function {
+        "_<_" => Ordering::is_lt,
+        "_<=_" => Ordering::is_le,
+        "_>_" => Ordering::is_gt,
+        "_>=_" => Ordering::is_ge,
+        "_==_" => Ordering::is_eq,
+        "_!=_" => Ordering::is_ne,
+        _ => return None,
+    })
 }
 
 fn constant(literal: &Literal) -> Value<'static> {

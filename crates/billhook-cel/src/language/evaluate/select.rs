@@ -7,6 +7,7 @@ use crate::language::schema::SchemaKind;
 use crate::language::value::{EvaluationError, Map, Outcome, Value};
 
 /// Returns the part of a value for a key; `None` if it is missing and that is not an error.
+#[inline]
 pub(super) fn find<'a>(
     value: &Value<'a>,
     key: &Value<'_>,
@@ -14,13 +15,14 @@ pub(super) fn find<'a>(
 ) -> Result<Option<Value<'a>>, EvaluationError> {
     match value {
         Value::Map(map) => {
-            if let Map::Json(_, schema) = map
-                && !matches!(schema.kind, SchemaKind::Any)
-                && !matches!(key, Value::String(_))
-            {
-                return Err(EvaluationError::NoSuchOverload);
-            }
-            or_missing(map.get(key), may_be_missing, || no_such_key(key))
+            let found = match (map, key) {
+                (_, Value::String(name)) => map.field(name.as_str()),
+                (Map::Json(_, schema), _) if !matches!(schema.kind, SchemaKind::Any) => {
+                    return Err(EvaluationError::NoSuchOverload);
+                }
+                _ => map.get(key),
+            };
+            or_missing(found, may_be_missing, || no_such_key(key))
         }
         Value::List(list) => {
             let index = usize::try_from(index(key)?).ok();
@@ -33,6 +35,7 @@ pub(super) fn find<'a>(
     }
 }
 
+#[inline]
 fn or_missing<'a>(
     found: Option<Outcome<'a>>,
     may_be_missing: bool,
@@ -45,6 +48,7 @@ fn or_missing<'a>(
     }
 }
 
+#[cold]
 fn no_such_key(key: &Value<'_>) -> EvaluationError {
     EvaluationError::new(format!("no such key: {}", key_text(key)))
 }

@@ -5,7 +5,7 @@ use crate::language::value::EvaluationError;
 /// Returns the error as a server prints it that takes its text for a format.
 pub(super) fn reformatted(error: EvaluationError) -> EvaluationError {
     match error {
-        EvaluationError::Other(text) => EvaluationError::Other(without_values(&text)),
+        EvaluationError::Other(text) => EvaluationError::new(without_values(&text)),
         error => error,
     }
 }

@@ -63,6 +63,14 @@ impl<'a> Value<'a> {
         any(json)
     }
 
+    /// Returns the value; its text is borrowed, not shared.
+    pub(crate) fn lend(&'a self) -> Value<'a> {
+        match self {
+            Value::String(text) => Value::String(Text::Borrowed(text.as_str())),
+            value => value.clone(),
+        }
+    }
+
     /// Returns a value read from one that may be missing: a part of an object is then JSON without
     /// a schema.
     pub(crate) fn without_schema(self) -> Self {
@@ -254,6 +262,7 @@ impl<'a> Map<'a> {
 
     /// Returns the value of a key; fields of objects that are null are as if they were absent
     /// (CE-04).
+    #[inline]
     pub fn get(&self, key: &Value<'_>) -> Option<Result<Value<'a>, EvaluationError>> {
         match self {
             Map::Json(..) => match key {
@@ -265,6 +274,7 @@ impl<'a> Map<'a> {
     }
 
     /// Returns the value of a key that is text.
+    #[inline]
     pub fn field(&self, name: &str) -> Option<Result<Value<'a>, EvaluationError>> {
         match self {
             Map::Json(members, schema) => match &schema.kind {

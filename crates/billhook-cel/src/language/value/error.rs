@@ -7,7 +7,7 @@
 pub enum EvaluationError {
     /// Anything but the following.
     #[error("{0}")]
-    Other(String),
+    Other(Box<str>),
     /// No overload takes arguments of these types.
     #[error("no such overload")]
     NoSuchOverload,
@@ -16,7 +16,7 @@ pub enum EvaluationError {
     NoSuchOverloadOf(&'static str),
     /// The server fails inside, which ends the evaluation (CE-04).
     #[error("{0}")]
-    Internal(String),
+    Internal(Box<str>),
     /// The limit of cost for one evaluation is exceeded (CE-35).
     #[error("operation cancelled: actual cost limit exceeded")]
     CostLimit,
@@ -33,6 +33,7 @@ pub enum EvaluationError {
 impl EvaluationError {
     /// Returns whether the error ends the whole evaluation, whatever the expression makes of other
     /// errors.
+    #[inline]
     pub(crate) fn ends_evaluation(&self) -> bool {
         self.is_limit() || matches!(self, Self::Internal(_))
     }
@@ -44,6 +45,6 @@ impl EvaluationError {
 
     /// Returns an error with a text.
     pub fn new(text: impl Into<String>) -> Self {
-        EvaluationError::Other(text.into())
+        EvaluationError::Other(text.into().into_boxed_str())
     }
 }

@@ -61,7 +61,7 @@ impl Hash for Words<'_> {
 
 fn unhashable<'a>(go_type: &str) -> Found<'a> {
     let text = format!("internal error: runtime error: hash of unhashable type {go_type}");
-    Err(EvaluationError::Internal(text))
+    Err(EvaluationError::Internal(text.into()))
 }
 
 fn double<'a>(float: f64) -> Identity<'a> {
