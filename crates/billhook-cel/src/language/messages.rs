@@ -71,9 +71,15 @@ static MESSAGES: [Message; 16] = [
     message("google.protobuf.Value", Kind::Value),
 ];
 
+/// The name that the names of all messages begin with.
+pub(crate) const NAMESPACE: &str = "google";
+
 impl Message {
     /// A message by its name.
     pub(crate) fn named(name: &str) -> Option<Message> {
+        if !name.starts_with(NAMESPACE) {
+            return None;
+        }
         MESSAGES.iter().find(|message| message.name == name).copied()
     }
 

@@ -8,7 +8,7 @@ use crate::language::availability::Language;
 use crate::language::types::{ObjectType, Type};
 
 /// The type of whole objects; those of their parts have the path of the part after it.
-const OBJECT: &str = "Object";
+pub(crate) const OBJECT: &str = "Object";
 /// The type of the operations of a JSON patch.
 const JSON_PATCH: &str = "JSONPatch";
 

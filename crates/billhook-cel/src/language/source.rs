@@ -9,37 +9,51 @@ const PRINTED: usize = 100;
 const LONGEST_EXCERPT: usize = 16 * 1024;
 
 /// The text of an expression.
-pub(crate) struct Source {
-    characters: Vec<char>,
+pub(crate) struct Source<'t> {
+    text: &'t str,
+    /// Where each code point begins, and the end; none if each is one byte.
+    offsets: Option<Vec<usize>>,
 }
 
-impl Source {
-    pub(crate) fn new(text: &str) -> Self {
-        Source { characters: text.chars().collect() }
+impl<'t> Source<'t> {
+    pub(crate) fn new(text: &'t str) -> Self {
+        let offsets = || text.char_indices().map(|(at, _)| at).chain([text.len()]).collect();
+        Source { text, offsets: (!text.is_ascii()).then(offsets) }
     }
 
     /// The number of code points.
     pub(crate) fn len(&self) -> usize {
-        self.characters.len()
+        self.offsets.as_ref().map_or(self.text.len(), |offsets| offsets.len().saturating_sub(1))
+    }
+
+    fn offset(&self, at: usize) -> Option<usize> {
+        match &self.offsets {
+            None => Some(at),
+            Some(offsets) => offsets.get(at).copied(),
+        }
     }
 
     pub(crate) fn get(&self, at: usize) -> Option<char> {
-        self.characters.get(at).copied()
+        match &self.offsets {
+            None => self.text.as_bytes().get(at).map(|byte| char::from(*byte)),
+            Some(offsets) => self.text.get(*offsets.get(at)?..)?.chars().next(),
+        }
     }
 
     /// The text from one position to before another.
-    pub(crate) fn text(&self, from: usize, to: usize) -> String {
-        self.characters.get(from..to).unwrap_or_default().iter().collect()
+    pub(crate) fn text(&self, from: usize, to: usize) -> &'t str {
+        let range = self.offset(from).zip(self.offset(to));
+        range.and_then(|(from, to)| self.text.get(from..to)).unwrap_or_default()
     }
 
     /// Line and column, both from zero, and the text of the line.
-    fn locate(&self, at: usize) -> (usize, usize, String) {
-        let before = self.characters.get(..at).unwrap_or(&self.characters);
-        let line = before.iter().filter(|&&character| character == '\n').count();
-        let column = before.iter().rev().take_while(|&&character| character != '\n').count();
-        let start = before.len() - column;
-        let rest = self.characters.get(start..).unwrap_or_default();
-        (line, column, rest.iter().take_while(|&&character| character != '\n').collect())
+    fn locate(&self, at: usize) -> (usize, usize, &'t str) {
+        let before = self.text(0, at.min(self.len()));
+        let start = before.rfind('\n').map_or(0, |newline| newline + 1);
+        let (lines, line) = before.split_at(start);
+        let rest = self.text.get(start..).unwrap_or_default();
+        let excerpt = rest.split('\n').next().unwrap_or_default();
+        (lines.matches('\n').count(), line.chars().count(), excerpt)
     }
 }
 
@@ -61,7 +75,7 @@ impl Issues {
     }
 
     /// All errors in the order of their positions, if there are any.
-    pub(crate) fn into_result(mut self, source: &Source) -> Result<(), CompileError> {
+    pub(crate) fn into_result(mut self, source: &Source<'_>) -> Result<(), CompileError> {
         if self.found.is_empty() {
             return Ok(());
         }
@@ -76,7 +90,7 @@ impl Issues {
 }
 
 /// An error with its place and the line it is in.
-fn print(source: &Source, at: Option<usize>, text: &str) -> String {
+fn print(source: &Source<'_>, at: Option<usize>, text: &str) -> String {
     let Some(at) = at else { return format!("ERROR: <input>:-1:0: {text}") };
     let (line, column, excerpt) = source.locate(at);
     let mut printed = format!("ERROR: <input>:{}:{}: {text}", line + 1, column + 1);

@@ -53,7 +53,7 @@ impl<'c> Checker<'c> {
     /// The types and references of all nodes, if nothing is wrong.
     pub(super) fn finish(
         mut self,
-        source: &Source,
+        source: &Source<'_>,
     ) -> Result<(Vec<Type>, Vec<Reference>), CompileError> {
         let mut types = Vec::new();
         for of in &self.types {
@@ -123,7 +123,10 @@ impl<'c> Checker<'c> {
             }
             Kind::Select { operand, field, test } => {
                 let (field, test) = (Arc::clone(field), *test);
-                if let Some(qualified) = qualified(operand).filter(|_| !test) {
+                if !test
+                    && self.may_spell_name(operand)
+                    && let Some(qualified) = qualified(operand)
+                {
                     let name = format!("{qualified}.{field}").into();
                     if let Some(of) = self.name(expr, &name) {
                         return of;
@@ -200,17 +203,19 @@ impl<'c> Checker<'c> {
         }
         type_named(name)
             .or_else(|| objects::type_named(name, self.language))
-            .or_else(|| self.opaque_named(name))
+            .or_else(|| self.functions.opaque_named(name))
             .map(Named::Type)
     }
 
-    /// The type of a library by its name.
-    fn opaque_named(&self, name: &str) -> Option<Type> {
-        self.functions
-            .overloads()
-            .map(|overload| &overload.result)
-            .find(|of| matches!(of, Type::Opaque(known) if *known == name))
-            .cloned()
+    /// Returns whether a chain of selections may be the name of something: whether there are names
+    /// with dots that begin as it does.
+    fn may_spell_name(&self, chain: &Expr) -> bool {
+        let Some(root) = root(chain) else { return false };
+        let begins_so =
+            |name: &Arc<str>| name.strip_prefix(root).is_some_and(|rest| rest.starts_with('.'));
+        functions::is_namespace(root)
+            || matches!(root, messages::NAMESPACE | objects::OBJECT)
+            || self.variables.keys().any(begins_so)
     }
 
     /// The type of a field of an operand.
@@ -336,7 +341,9 @@ impl<'c> Checker<'c> {
             types.push(self.checked(argument));
         }
         if let Some(receiver) = target {
-            let full_name = qualified(receiver)
+            let full_name = (self.may_spell_name(receiver))
+                .then(|| qualified(receiver))
+                .flatten()
                 .map(|prefix| without_dot(&format!("{prefix}.{function}").into()))
                 .filter(|name| self.functions.has_any(name));
             match full_name {
@@ -348,10 +355,6 @@ impl<'c> Checker<'c> {
             }
         } else {
             *function = without_dot(function);
-        }
-        if !self.functions.has_any(function) {
-            let function = Arc::clone(function);
-            return self.undeclared(at, &function);
         }
         if matches!(&**function, "_&&_" | "_||_") {
             for (argument, of) in arguments.iter().zip(&types) {
@@ -367,6 +370,7 @@ impl<'c> Checker<'c> {
                 self.refer(id, Reference::Overloads(overloads));
                 result
             }
+            None if !self.functions.has_any(&function) => self.undeclared(at, &function),
             None => {
                 let text = self.no_overload(&function, is_method, &types);
                 self.issues.report(at, text);
@@ -382,19 +386,21 @@ impl<'c> Checker<'c> {
         is_method: bool,
         types: &[Ty],
     ) -> Option<(Vec<usize>, Ty)> {
-        let mut fitting = Vec::new();
+        let (mut fitting, mut expected) = (Vec::new(), Vec::with_capacity(types.len()));
         let mut result: Option<Ty> = None;
         for index in self.functions.named(function) {
             let Some(overload) = functions::overload(index) else { continue };
-            if overload.is_method != is_method || overload.parameters.len() != types.len() {
+            if overload.is_method != is_method
+                || overload.parameters.len() != types.len()
+                || overload.parameters.iter().zip(types).any(|(of, found)| is_apart(of, found))
+            {
                 continue;
             }
             let mut parameters = Parameters::new();
-            let expected: Vec<Ty> = overload
-                .parameters
-                .iter()
-                .map(|of| self.solver.instance(of, &mut parameters))
-                .collect();
+            expected.clear();
+            for of in &overload.parameters {
+                expected.push(self.solver.instance(of, &mut parameters));
+            }
             if !self.solver.all_assignable(types, &expected) {
                 continue;
             }
@@ -469,6 +475,29 @@ impl<'c> Checker<'c> {
         let found = self.checked(expr);
         if !self.solver.assignable(expected, &found) {
             self.mismatch(expr.at, expected, &found);
+        }
+    }
+}
+
+/// Returns whether it needs no solver to see that a value of a type is not one of another: both are
+/// plain and differ.
+fn is_apart(expected: &Type, found: &Ty) -> bool {
+    use Type::{Bool, Bytes, Double, Int, String, Uint};
+    let is_plain = |of: &Type| matches!(of, Bool | Bytes | Double | Int | String | Uint);
+    match found {
+        Ty::Simple(found) => is_plain(expected) && is_plain(found) && expected != found,
+        Ty::List(_) | Ty::Map(..) => is_plain(expected),
+        _ => false,
+    }
+}
+
+/// The name that a chain of selections begins with.
+fn root(mut operand: &Expr) -> Option<&str> {
+    loop {
+        match &operand.kind {
+            Kind::Ident(name) => return Some(name.strip_prefix('.').unwrap_or(name)),
+            Kind::Select { operand: inner, test: false, .. } => operand = inner,
+            _ => return None,
         }
     }
 }

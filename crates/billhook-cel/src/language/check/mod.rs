@@ -21,7 +21,7 @@ pub(crate) use checked::{Checked, Reference};
 
 /// Checks an expression whose nodes are numbered.
 pub(crate) fn check(
-    source: &Source,
+    source: &Source<'_>,
     mut expr: Expr,
     variables: &BTreeMap<Arc<str>, Type>,
     language: Language,

@@ -134,14 +134,12 @@ impl Solver {
     /// A declared type, with unknown types for its parameters.
     pub(super) fn instance(&mut self, of: &Type, parameters: &mut Parameters) -> Ty {
         self.step();
-        grow(|| match of {
-            Type::List(of) => self.instance(of, parameters).list(),
-            Type::Map(key, value) => Ty::Map(
-                self.instance(key, parameters).into(),
-                self.instance(value, parameters).into(),
-            ),
-            Type::Optional(of) => self.instance(of, parameters).optional(),
-            Type::Type(of) => Ty::Type(self.instance(of, parameters).into()),
+        let mut part = |of: &Type| grow(|| self.instance(of, parameters));
+        match of {
+            Type::List(of) => part(of).list(),
+            Type::Map(key, value) => Ty::Map(part(key).into(), part(value).into()),
+            Type::Optional(of) => part(of).optional(),
+            Type::Type(of) => Ty::Type(part(of).into()),
             Type::Param(name) => match parameters.iter().find(|(known, _)| known == name) {
                 Some((_, of)) => of.clone(),
                 None => {
@@ -151,7 +149,7 @@ impl Solver {
                 }
             },
             simple => Ty::Simple(simple.clone()),
-        })
+        }
     }
 
     /// Returns whether a value of each type is allowed where the other is expected. The implied
@@ -325,22 +323,20 @@ impl Solver {
         if !self.step() {
             return None;
         }
-        grow(|| {
-            let mut part = |of: &Arc<Ty>| self.replaced(of, replacement).map(Arc::new);
-            match of {
-                Ty::Error | Ty::Simple(_) => None,
-                Ty::List(of) => part(of).map(Ty::List),
-                Ty::Optional(of) => part(of).map(Ty::Optional),
-                Ty::Type(of) => part(of).map(Ty::Type),
-                Ty::Map(key, value) => match (part(key), part(value)) {
-                    (None, None) => None,
-                    (new_key, new_value) => Some(Ty::Map(
-                        new_key.unwrap_or_else(|| Arc::clone(key)),
-                        new_value.unwrap_or_else(|| Arc::clone(value)),
-                    )),
-                },
-                Ty::Unknown(number) => replacement(self, *number),
-            }
-        })
+        let mut part = |of: &Arc<Ty>| grow(|| self.replaced(of, replacement).map(Arc::new));
+        match of {
+            Ty::Error | Ty::Simple(_) => None,
+            Ty::List(of) => part(of).map(Ty::List),
+            Ty::Optional(of) => part(of).map(Ty::Optional),
+            Ty::Type(of) => part(of).map(Ty::Type),
+            Ty::Map(key, value) => match (part(key), part(value)) {
+                (None, None) => None,
+                (new_key, new_value) => Some(Ty::Map(
+                    new_key.unwrap_or_else(|| Arc::clone(key)),
+                    new_value.unwrap_or_else(|| Arc::clone(value)),
+                )),
+            },
+            Ty::Unknown(number) => grow(|| replacement(self, *number)),
+        }
     }
 }

@@ -26,10 +26,11 @@ mod strings;
 mod url;
 mod work;
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::LazyLock;
 
-use crate::language::availability::Language;
+use crate::language::availability::{Availability, Language};
+use crate::language::types::Type;
 
 pub(crate) use declare::{Cost, Overload};
 pub(crate) use strings::{clauses, requirement};
@@ -53,9 +54,10 @@ impl Functions {
         self.named(name).next().is_some()
     }
 
-    /// All overloads, in the order they were declared.
-    pub(crate) fn overloads(self) -> impl Iterator<Item = &'static Overload> {
-        TABLE.overloads.iter().filter(move |overload| self.0.has(overload.availability))
+    /// The type of a library by its name.
+    pub(crate) fn opaque_named(self, name: &str) -> Option<Type> {
+        let found = TABLE.opaques.iter().find(|(known, of)| *known == name && self.0.has(*of));
+        found.map(|(name, _)| Type::Opaque(name))
     }
 
     fn has(self, position: usize) -> bool {
@@ -68,10 +70,18 @@ pub(crate) fn overload(position: usize) -> Option<&'static Overload> {
     TABLE.overloads.get(position)
 }
 
+/// Returns whether names of functions or types begin with a name and a dot.
+pub(crate) fn is_namespace(name: &str) -> bool {
+    TABLE.namespaces.contains(name)
+}
+
 /// The overloads of all libraries in all versions.
 struct Table {
     overloads: Vec<Overload>,
     by_name: HashMap<&'static str, Vec<usize>>,
+    /// The names of the types that functions return, and where these functions are.
+    opaques: Vec<(&'static str, Availability)>,
+    namespaces: BTreeSet<&'static str>,
 }
 
 static TABLE: LazyLock<Table> = LazyLock::new(|| {
@@ -95,5 +105,15 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
     for (position, overload) in overloads.iter().enumerate() {
         by_name.entry(overload.function).or_default().push(position);
     }
-    Table { overloads, by_name }
+    let mut opaques = Vec::new();
+    for overload in &overloads {
+        if let Type::Opaque(name) = overload.result
+            && !opaques.contains(&(name, overload.availability))
+        {
+            opaques.push((name, overload.availability));
+        }
+    }
+    let names = by_name.keys().chain(opaques.iter().map(|(name, _)| name));
+    let namespaces = names.filter_map(|name| Some(name.split_once('.')?.0)).collect();
+    Table { overloads, by_name, opaques, namespaces }
 });

@@ -29,15 +29,40 @@ pub(crate) struct Token {
     pub(crate) end: usize,
 }
 
-/// Longer ones first.
-const SYMBOLS: [&str; 24] = [
-    "==", "!=", "<=", ">=", "&&", "||", "<", ">", "[", "]", "{", "}", "(", ")", ".", ",", "-", "!",
-    "?", ":", "+", "*", "/", "%",
-];
+/// Returns the operator or punctuation that begins with two characters.
+fn symbol(first: char, second: Option<char>) -> Option<&'static str> {
+    Some(match (first, second) {
+        ('=', Some('=')) => "==",
+        ('!', Some('=')) => "!=",
+        ('<', Some('=')) => "<=",
+        ('>', Some('=')) => ">=",
+        ('&', Some('&')) => "&&",
+        ('|', Some('|')) => "||",
+        ('<', _) => "<",
+        ('>', _) => ">",
+        ('[', _) => "[",
+        (']', _) => "]",
+        ('{', _) => "{",
+        ('}', _) => "}",
+        ('(', _) => "(",
+        (')', _) => ")",
+        ('.', _) => ".",
+        (',', _) => ",",
+        ('-', _) => "-",
+        ('!', _) => "!",
+        ('?', _) => "?",
+        (':', _) => ":",
+        ('+', _) => "+",
+        ('*', _) => "*",
+        ('/', _) => "/",
+        ('%', _) => "%",
+        _ => return None,
+    })
+}
 
 /// Returns all tokens of an expression, with an end token at the end. Text that is not a token is
 /// reported and left out.
-pub(crate) fn tokens(source: &Source, language: Language, issues: &mut Issues) -> Vec<Token> {
+pub(crate) fn tokens(source: &Source<'_>, language: Language, issues: &mut Issues) -> Vec<Token> {
     let mut lexer = Lexer { source, language, at: 0 };
     let mut tokens = Vec::new();
     loop {
@@ -59,7 +84,7 @@ pub(crate) fn tokens(source: &Source, language: Language, issues: &mut Issues) -
 }
 
 struct Lexer<'s> {
-    source: &'s Source,
+    source: &'s Source<'s>,
     language: Language,
     at: usize,
 }
@@ -114,7 +139,7 @@ impl Lexer<'_> {
             self.at += usize::from(closed);
             return (named && closed).then_some(TokenKind::Quoted);
         }
-        let symbol = SYMBOLS.into_iter().find(|symbol| self.looking_at(symbol))?;
+        let symbol = symbol(first, self.peek(1))?;
         self.at += symbol.len();
         Some(TokenKind::Symbol(symbol))
     }
@@ -172,7 +197,7 @@ impl Lexer<'_> {
     fn word(&mut self) -> TokenKind {
         let from = self.at;
         self.skip(|character| character.is_ascii_alphanumeric() || character == '_');
-        match self.source.text(from, self.at).as_str() {
+        match self.source.text(from, self.at) {
             "true" => TokenKind::True,
             "false" => TokenKind::False,
             "null" => TokenKind::Null,

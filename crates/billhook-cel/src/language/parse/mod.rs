@@ -32,7 +32,7 @@ const START: &str = "'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_
                      NUM_UINT, STRING, BYTES, IDENTIFIER";
 
 /// Parses an expression and expands its macros. The nodes are numbered.
-pub(crate) fn parse(source: &Source, language: Language) -> Result<Expr, CompileError> {
+pub(crate) fn parse(source: &Source<'_>, language: Language) -> Result<Expr, CompileError> {
     let mut issues = Issues::default();
     if source.len() > LONGEST {
         issues.report_whole(format!(
@@ -83,7 +83,7 @@ struct Stop;
 type Parsed<T = Expr> = Result<T, Stop>;
 
 struct Parser<'s> {
-    source: &'s Source,
+    source: &'s Source<'s>,
     language: Language,
     tokens: Vec<Token>,
     next: usize,
@@ -98,7 +98,7 @@ struct Parser<'s> {
     nodes: Nodes,
 }
 
-impl Parser<'_> {
+impl<'s> Parser<'s> {
     fn peek(&self) -> Token {
         let end = Token { kind: TokenKind::End, at: self.source.len(), end: self.source.len() };
         self.tokens.get(self.next).copied().unwrap_or(end)
@@ -131,7 +131,7 @@ impl Parser<'_> {
         expr
     }
 
-    fn text(&self, token: Token) -> String {
+    fn text(&self, token: Token) -> &'s str {
         self.source.text(token.at, token.end)
     }
 
@@ -139,7 +139,7 @@ impl Parser<'_> {
     fn unexpected(&mut self, expected: &str) -> Stop {
         let token = self.peek();
         let (problem, found) = match token.kind {
-            TokenKind::End => ("mismatched", "<EOF>".to_owned()),
+            TokenKind::End => ("mismatched", "<EOF>"),
             // One token too many can be left out, more than one cannot.
             _ if expected == "<EOF>" && self.is_last() => ("extraneous", self.text(token)),
             _ => ("mismatched", self.text(token)),
@@ -271,11 +271,13 @@ impl Parser<'_> {
         self.enter(rule)?;
         let start = self.peek().at;
         let mut left = operand(self)?;
-        while let Some((at, operator)) = operators
-            .iter()
-            .filter(|operator| operator.precedence >= least)
-            .find_map(|operator| Some((self.accept(operator.symbol)?, operator)))
+        while let TokenKind::Symbol(symbol) = self.peek().kind
+            && let Some(operator) = operators
+                .iter()
+                .find(|operator| operator.precedence >= least && operator.symbol == symbol)
         {
+            let at = self.peek().at;
+            self.next += 1;
             let depth = self.depth;
             let right = self.binary(rule, operators, operator.precedence + 1, operand)?;
             self.deepen(depth.max(self.depth))?;
@@ -494,7 +496,7 @@ impl Parser<'_> {
                 let sign = if is_negative { "-" } else { "" };
                 literal::number(token.kind, &format!("{sign}{}", self.text(token)))
             }
-            TokenKind::String | TokenKind::Bytes => literal::text(token.kind, &self.text(token)),
+            TokenKind::String | TokenKind::Bytes => literal::text(token.kind, self.text(token)),
             _ => return Err(self.unexpected(&format!("{{{START}}}"))),
         };
         self.next += 1;
@@ -520,10 +522,10 @@ impl Parser<'_> {
         }
         self.next += 1;
         let name = self.text(token);
-        if RESERVED.contains(&name.as_str()) {
+        if RESERVED.contains(&name) {
             self.issues.report(token.at, format!("reserved identifier: {name}"));
         }
-        let name: Arc<str> = format!("{dot}{name}").into();
+        let name: Arc<str> = if dot.is_empty() { name.into() } else { [dot, name].concat().into() };
         match self.accept("(") {
             None => {
                 self.depth = 0;
