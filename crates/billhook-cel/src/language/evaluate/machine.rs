@@ -136,7 +136,7 @@ impl<'a> Machine<'a, '_, '_> {
     #[inline(never)]
     fn compound(&mut self, node: &'a Node) -> Outcome<'a> {
         match node {
-            Node::And(_) | Node::Or(_) | Node::NotStrictlyFalse(_) => {
+            Node::And(_) | Node::Or(_) | Node::Not(_) | Node::NotStrictlyFalse(_) => {
                 self.truth(node).map(Value::Bool)
             }
             Node::Call(call) => self.call(call),
@@ -229,6 +229,13 @@ impl<'a> Machine<'a, '_, '_> {
         match node {
             Node::And(operands) => self.logic(operands, false),
             Node::Or(operands) => self.logic(operands, true),
+            Node::Not(operand) => {
+                let outcome = caught(self.truth(operand))?;
+                self.charge(1)?;
+                let value = !outcome?;
+                self.meter.made(&Value::Bool(value))?;
+                Ok(value)
+            }
             Node::NotStrictlyFalse(operand) => {
                 let outcome = caught(self.truth(operand))?;
                 self.charge(1)?;

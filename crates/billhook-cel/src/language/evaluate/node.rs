@@ -28,6 +28,7 @@ pub(super) enum Node {
     Chain(Chain),
     And(Box<[Node; 2]>),
     Or(Box<[Node; 2]>),
+    Not(Box<Node>),
     /// `@not_strictly_false`: errors are true.
     NotStrictlyFalse(Box<Node>),
     Call(Call),

@@ -153,7 +153,8 @@ impl Planner<'_> {
                 Ok(Node::Chain(chain))
             }
             Kind::Call { function, target, arguments } => {
-                let mut nodes = Vec::with_capacity(arguments.len() + 1);
+                let count = arguments.len() + usize::from(target.is_some());
+                let mut nodes = Vec::with_capacity(count);
                 for argument in target.as_deref().into_iter().chain(arguments) {
                     nodes.push(self.node(argument)?);
                 }
@@ -221,99 +222,68 @@ impl Planner<'_> {
     }
 
     fn call(&mut self, expr: &Expr, function: &str, nodes: Vec<Node>) -> Planned {
-        let nodes = match (function, <[Node; 1]>::try_from(nodes)) {
-            ("@not_strictly_false", Ok([value])) => {
-                return Ok(Node::NotStrictlyFalse(Box::new(value)));
+        match nodes.len() {
+            1 => self.unary(expr, function, nodes),
+            2 => self.binary(expr, function, nodes),
+            3 if function == "_?_:_" => {
+                let [condition, yes, no] = operands(nodes)?;
+                let (yes, no) = (Box::new(read_in_place(yes)), Box::new(read_in_place(no)));
+                let base = Base::Choice(Box::new(condition), yes, no);
+                Ok(Node::Chain(Chain { base, steps: Vec::new(), is_test: false }))
             }
-            (_, Ok([value])) => return self.unary(expr, function, value),
-            (_, Err(nodes)) => nodes,
-        };
-        let nodes = match <[Node; 2]>::try_from(nodes) {
-            Ok(pair) => return self.binary(expr, function, pair),
-            Err(nodes) => nodes,
-        };
-        match (function, <[Node; 3]>::try_from(nodes)) {
-            ("_?_:_", Ok([condition, yes, no])) => Ok(Node::Chain(Chain {
-                base: Base::Choice(
-                    Box::new(condition),
-                    Box::new(read_in_place(yes)),
-                    Box::new(read_in_place(no)),
-                ),
-                steps: Vec::new(),
-                is_test: false,
-            })),
-            (_, Ok(nodes)) => Ok(self.any_call(expr, nodes.into(), true)),
-            (_, Err(nodes)) => {
-                let stops_early = nodes.len() > 2;
-                Ok(self.any_call(expr, nodes, stops_early))
-            }
+            count => Ok(self.any_call(expr, nodes, count > 2)),
         }
     }
 
     /// Conversions of constants are constants.
-    fn unary(&self, expr: &Expr, function: &str, value: Node) -> Planned {
-        let is_conversion = matches!(
-            function,
-            "bool"
-                | "bytes"
-                | "double"
-                | "duration"
-                | "dyn"
-                | "int"
-                | "string"
-                | "timestamp"
-                | "type"
-                | "uint"
-        );
-        if is_conversion && let Node::Constant(value) = &value {
-            let overloads = self.checked.overloads(expr);
-            let found = overloads.iter().find(|overload| {
-                overload.parameters.first().is_some_and(|parameter| fits(parameter, value))
-            });
-            let call = found.ok_or(EvaluationError::NoSuchOverload)?.call;
-            return call(std::slice::from_ref(value)).map(Node::Constant);
+    fn unary(&self, expr: &Expr, function: &str, nodes: Vec<Node>) -> Planned {
+        match (function, nodes.as_slice()) {
+            ("!_", _) => {
+                let [operand] = operands(nodes)?;
+                Ok(Node::Not(Box::new(operand)))
+            }
+            ("@not_strictly_false", _) => {
+                let [operand] = operands(nodes)?;
+                Ok(Node::NotStrictlyFalse(Box::new(operand)))
+            }
+            (
+                "bool" | "bytes" | "double" | "duration" | "dyn" | "int" | "string" | "timestamp"
+                | "type" | "uint",
+                [Node::Constant(value)],
+            ) => {
+                let overloads = self.checked.overloads(expr);
+                let found = overloads.iter().find(|overload| {
+                    overload.parameters.first().is_some_and(|parameter| fits(parameter, value))
+                });
+                let call = found.ok_or(EvaluationError::NoSuchOverload)?.call;
+                call(std::slice::from_ref(value)).map(Node::Constant)
+            }
+            _ => Ok(self.any_call(expr, nodes, false)),
         }
-        Ok(self.any_call(expr, vec![value], false))
     }
 
-    fn binary(&mut self, expr: &Expr, function: &str, nodes: [Node; 2]) -> Planned {
-        match function {
-            "_&&_" => return Ok(Node::And(Box::new(nodes))),
-            "_||_" => return Ok(Node::Or(Box::new(nodes))),
-            _ => {}
-        }
-        let [first, second] = nodes;
+    fn binary(&mut self, expr: &Expr, function: &str, nodes: Vec<Node>) -> Planned {
         Ok(match function {
+            "_&&_" => Node::And(Box::new(operands(nodes)?)),
+            "_||_" => Node::Or(Box::new(operands(nodes)?)),
             "_[_]" | "_[?_]" | "_?._" => {
-                let mut chain = self.base(first);
-                let key = match second {
+                let [operand, key] = operands(nodes)?;
+                let mut chain = self.base(operand);
+                let key = match key {
                     Node::Constant(key) => Key::Constant(qualifier(key)?),
                     node => key_of(node),
                 };
                 push(&mut chain, &Step { key, optional: function != "_[_]" });
                 Node::Chain(chain)
             }
-            "or" | "orValue" => Node::Otherwise {
-                optional: Box::new(first),
-                default: Box::new(second),
-                unwraps: function == "orValue",
-            },
-            "@in" => match second {
-                Node::Constant(Value::List(list)) if list.is_empty() => {
-                    Node::Constant(Value::Bool(false))
-                }
-                Node::Constant(Value::List(list)) if is_set(&list) => {
-                    let mut constants = Members::default();
-                    for constant in list.iter() {
-                        constants.add(constant?);
-                    }
-                    Node::OneOf { value: Box::new(first), constants }
-                }
-                second => self.any_call(expr, vec![first, second], false),
-            },
+            "or" | "orValue" => {
+                let [optional, default] = operands(nodes)?.map(Box::new);
+                Node::Otherwise { optional, default, unwraps: function == "orValue" }
+            }
+            "@in" => return self.membership(expr, nodes),
             "matches" | "find" | "findAll" => {
-                let pattern = match &second {
-                    Node::Constant(Value::String(pattern)) => {
+                let pattern = match nodes.as_slice() {
+                    [_, Node::Constant(Value::String(pattern))] => {
                         let pattern = self.patterns.get(pattern.as_str());
                         let pattern =
                             pattern.map_err(|error| EvaluationError::new(error.to_string()))?;
@@ -322,11 +292,29 @@ impl Planner<'_> {
                     _ => Matching::Computed,
                 };
                 let stops_early = matches!(pattern, Matching::Known(_));
-                let call = self.call_of(expr, vec![first, second], stops_early);
+                let call = self.call_of(expr, nodes, stops_early);
                 Node::Call(Call { pattern: Some(pattern), ..call })
             }
-            _ => self.any_call(expr, vec![first, second], false),
+            _ => self.any_call(expr, nodes, false),
         })
+    }
+
+    fn membership(&self, expr: &Expr, nodes: Vec<Node>) -> Planned {
+        let constants = match nodes.as_slice() {
+            [_, Node::Constant(Value::List(list))] if list.is_empty() => {
+                return Ok(Node::Constant(Value::Bool(false)));
+            }
+            [_, Node::Constant(Value::List(list))] if is_set(list) => {
+                let mut constants = Members::default();
+                for constant in list.iter() {
+                    constants.add(constant?);
+                }
+                constants
+            }
+            _ => return Ok(self.any_call(expr, nodes, false)),
+        };
+        let [value, _] = operands(nodes)?.map(Box::new);
+        Ok(Node::OneOf { value, constants })
     }
 
     fn any_call(&self, expr: &Expr, arguments: Vec<Node>, stops_early: bool) -> Node {
@@ -477,6 +465,11 @@ fn constant(literal: &Literal) -> Value<'static> {
         Literal::String(text) => Value::String(Text::Shared(text.clone())),
         Literal::Bytes(bytes) => Value::Bytes(bytes.clone()),
     }
+}
+
+/// Returns the operands of a call that has so many.
+fn operands<const N: usize>(nodes: Vec<Node>) -> Result<[Node; N], EvaluationError> {
+    nodes.try_into().map_err(|_| EvaluationError::NoSuchOverload)
 }
 
 /// A constant that selects something.
