@@ -7,8 +7,8 @@ use billhook_apimachinery::value::grow;
 /// A node of an expression.
 #[derive(Debug)]
 pub(crate) struct Expr {
-    /// Its number in the expression, from zero and without gaps: types and references are kept in
-    /// tables by it.
+    /// Its number in the expression, from zero and without gaps, greater than those of its parts:
+    /// types and references are kept in tables by it.
     pub(crate) id: usize,
     /// The start in the source, or the position of its operator: in code points from zero.
     pub(crate) at: usize,

@@ -25,8 +25,11 @@ pub(super) struct Checker<'c> {
     scope: Vec<(Arc<str>, Ty)>,
     solver: Solver,
     issues: Issues,
+    /// By the numbers of the nodes.
     types: Vec<Ty>,
     references: Vec<Reference>,
+    /// The parameters of an overload; empty between calls.
+    expected: Vec<Ty>,
 }
 
 /// The meaning of a name.
@@ -37,7 +40,12 @@ enum Named {
 }
 
 impl<'c> Checker<'c> {
-    pub(super) fn new(variables: &'c BTreeMap<Arc<str>, Type>, language: Language) -> Self {
+    /// Returns a checker of an expression with so many nodes.
+    pub(super) fn new(
+        variables: &'c BTreeMap<Arc<str>, Type>,
+        language: Language,
+        nodes: usize,
+    ) -> Self {
         Checker {
             variables,
             functions: Functions::of(language),
@@ -45,8 +53,9 @@ impl<'c> Checker<'c> {
             scope: Vec::new(),
             solver: Solver::new(),
             issues: Issues::default(),
-            types: Vec::new(),
-            references: Vec::new(),
+            types: vec![DYN; nodes],
+            references: vec![Reference::None; nodes],
+            expected: Vec::new(),
         }
     }
 
@@ -55,22 +64,18 @@ impl<'c> Checker<'c> {
         mut self,
         source: &Source<'_>,
     ) -> Result<(Vec<Type>, Vec<Reference>), CompileError> {
-        let mut types = Vec::new();
+        let mut types = Vec::with_capacity(self.types.len());
         for of in &self.types {
-            types.push(self.solver.resolve_to_dyn(of));
+            types.push(self.solver.known(of));
         }
         if self.solver.is_exhausted() {
             self.issues.report_whole("expression is too complex to be checked");
         }
         self.issues.into_result(source)?;
-        self.references.resize_with(types.len(), Reference::default);
-        Ok((types.iter().map(Ty::known).collect(), self.references))
+        Ok((types, self.references))
     }
 
     fn set_type(&mut self, expr: &Expr, of: Ty) {
-        if self.types.len() <= expr.id {
-            self.types.resize(expr.id + 1, DYN);
-        }
         if let Some(place) = self.types.get_mut(expr.id) {
             *place = of;
         }
@@ -81,9 +86,6 @@ impl<'c> Checker<'c> {
     }
 
     fn refer(&mut self, id: usize, to: Reference) {
-        if self.references.len() <= id {
-            self.references.resize_with(id + 1, Reference::default);
-        }
         if let Some(place) = self.references.get_mut(id) {
             *place = to;
         }
@@ -336,7 +338,7 @@ impl<'c> Checker<'c> {
             self.refer(id, Reference::Overloads(overloads));
             return self.solver.resolve(&of);
         }
-        let mut types = Vec::new();
+        let mut types = Vec::with_capacity(arguments.len() + 1);
         for argument in arguments.iter_mut() {
             types.push(self.checked(argument));
         }
@@ -386,7 +388,7 @@ impl<'c> Checker<'c> {
         is_method: bool,
         types: &[Ty],
     ) -> Option<(Vec<usize>, Ty)> {
-        let (mut fitting, mut expected) = (Vec::new(), Vec::with_capacity(types.len()));
+        let mut fitting = Vec::new();
         let mut result: Option<Ty> = None;
         for index in self.functions.named(function) {
             let Some(overload) = functions::overload(index) else { continue };
@@ -397,11 +399,12 @@ impl<'c> Checker<'c> {
                 continue;
             }
             let mut parameters = Parameters::new();
-            expected.clear();
             for of in &overload.parameters {
-                expected.push(self.solver.instance(of, &mut parameters));
+                self.expected.push(self.solver.instance(of, &mut parameters));
             }
-            if !self.solver.all_assignable(types, &expected) {
+            let fits = self.solver.all_assignable(types, &self.expected);
+            self.expected.clear();
+            if !fits {
                 continue;
             }
             fitting.push(index);

@@ -27,7 +27,7 @@ pub(crate) fn check(
     language: Language,
 ) -> Result<Checked, CompileError> {
     let functions = Functions::of(language);
-    let mut checker = Checker::new(variables, language);
+    let mut checker = Checker::new(variables, language, expr.id + 1);
     checker.check(&mut expr);
     let (types, references) = checker.finish(source)?;
     let text = source.text(0, source.len()).into();

@@ -61,7 +61,7 @@ impl Ty {
     }
 
     /// The type, when nothing in it is unknown any more.
-    pub(super) fn known(&self) -> Type {
+    fn known(&self) -> Type {
         grow(|| match self {
             Ty::Error | Ty::Unknown(_) => Type::Dyn,
             Ty::Simple(of) => of.clone(),
@@ -301,6 +301,14 @@ impl Solver {
     pub(super) fn resolve_to_dyn(&mut self, of: &Ty) -> Ty {
         let resolved = self.resolve(of);
         self.without_unknown(&resolved).unwrap_or(resolved)
+    }
+
+    /// Returns a type as it is when nothing is unknown any more.
+    pub(super) fn known(&mut self, of: &Ty) -> Type {
+        match of {
+            Ty::Simple(of) => of.clone(),
+            of => self.resolve_to_dyn(of).known(),
+        }
     }
 
     /// Nothing if the type is the same, so that its parts stay shared.

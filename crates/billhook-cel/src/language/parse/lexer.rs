@@ -64,7 +64,7 @@ fn symbol(first: char, second: Option<char>) -> Option<&'static str> {
 /// reported and left out.
 pub(crate) fn tokens(source: &Source<'_>, language: Language, issues: &mut Issues) -> Vec<Token> {
     let mut lexer = Lexer { source, language, at: 0 };
-    let mut tokens = Vec::new();
+    let mut tokens = Vec::with_capacity(source.len() / 2 + 1);
     loop {
         lexer.skip_blanks();
         let at = lexer.at;

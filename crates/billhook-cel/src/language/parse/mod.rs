@@ -62,11 +62,11 @@ pub(crate) fn parse(source: &Source<'_>, language: Language) -> Result<Expr, Com
     Ok(expr)
 }
 
-/// Numbers the nodes.
+/// Numbers the nodes, each after its parts.
 fn number(expr: &mut Expr, count: &mut usize) {
+    grow(|| expr.each_child_mut(&mut |child| number(child, count)));
     expr.id = *count;
     *count += 1;
-    grow(|| expr.each_child_mut(&mut |child| number(child, count)));
 }
 
 /// The rules of the grammar that can be nested in themselves.
