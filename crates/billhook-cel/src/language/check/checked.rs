@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::language::ast::Expr;
 use crate::language::availability::Language;
-use crate::language::functions::{self, Overload};
+use crate::language::functions::Overload;
 use crate::language::types::Type;
 
 /// A checked expression. Calls of functions in a namespace (`math.greatest(…)`, `optional.of(…)`)
@@ -27,12 +27,10 @@ impl Checked {
     }
 
     /// Returns the overloads that a call may mean.
-    pub(crate) fn overloads(&self, call: &Expr) -> Vec<&'static Overload> {
+    pub(crate) fn overloads(&self, call: &Expr) -> Arc<[&'static Overload]> {
         match self.references.get(call.id) {
-            Some(Reference::Overloads(positions)) => {
-                positions.iter().copied().filter_map(functions::overload).collect()
-            }
-            _ => Vec::new(),
+            Some(Reference::Overloads(overloads)) => Arc::clone(overloads),
+            _ => Arc::default(),
         }
     }
 
@@ -44,7 +42,7 @@ impl Checked {
 }
 
 /// The target of a node's reference.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub(crate) enum Reference {
     /// Nothing, or a field or element of its operand.
     #[default]
@@ -55,7 +53,6 @@ pub(crate) enum Reference {
     Type(Arc<str>),
     /// A number that has a name.
     Constant(i64),
-    /// Overloads by their positions in the table of all functions: those that match the known types
-    /// of the arguments; with `dyn` arguments several.
-    Overloads(Vec<usize>),
+    /// The overloads that match the known types of the arguments; with `dyn` arguments several.
+    Overloads(Arc<[&'static Overload]>),
 }

@@ -10,7 +10,7 @@ use super::checked::Reference;
 use super::solver::{BOOL, DYN, Parameters, Solver, Ty};
 use crate::language::ast::{Comprehension, Entry, Expr, Field, Kind, Literal};
 use crate::language::availability::Language;
-use crate::language::functions::{self, Functions};
+use crate::language::functions::{self, Functions, Overload};
 use crate::language::messages::{self, Message};
 use crate::language::objects;
 use crate::language::schema::names;
@@ -387,11 +387,10 @@ impl<'c> Checker<'c> {
         function: &str,
         is_method: bool,
         types: &[Ty],
-    ) -> Option<(Vec<usize>, Ty)> {
+    ) -> Option<(Arc<[&'static Overload]>, Ty)> {
         let mut fitting = Vec::new();
         let mut result: Option<Ty> = None;
-        for index in self.functions.named(function) {
-            let Some(overload) = functions::overload(index) else { continue };
+        for overload in self.functions.named(function) {
             if overload.is_method != is_method
                 || overload.parameters.len() != types.len()
                 || overload.parameters.iter().zip(types).any(|(of, found)| is_apart(of, found))
@@ -407,7 +406,7 @@ impl<'c> Checker<'c> {
             if !fits {
                 continue;
             }
-            fitting.push(index);
+            fitting.push(overload);
             let of = self.solver.instance(&overload.result, &mut parameters);
             let of = self.solver.resolve(&of);
             result = Some(match result {
@@ -416,7 +415,7 @@ impl<'c> Checker<'c> {
                 Some(_) => DYN,
             });
         }
-        result.map(|result| (fitting, result))
+        result.map(|result| (fitting.into(), result))
     }
 
     fn no_overload(&mut self, function: &str, is_method: bool, types: &[Ty]) -> String {

@@ -8,7 +8,7 @@ use super::checked::Checked;
 use super::solver::{Parameters, Solver, Ty};
 use super::template;
 use crate::language::ast::{Expr, Kind, Literal};
-use crate::language::functions::{self, Functions};
+use crate::language::functions::Functions;
 use crate::language::source::Issues;
 use crate::language::types::Type;
 use crate::language::value::{Text, Value};
@@ -84,7 +84,6 @@ impl Validator<'_> {
         };
         self.functions
             .named(function)
-            .filter_map(functions::overload)
             .find(|overload| overload.parameters == [of.clone()])
             .is_none_or(|overload| (overload.call)(&[value]).is_ok())
     }

@@ -146,7 +146,7 @@ impl<'e> Estimator<'e> {
         }
         let target_cost = target.map_or(0, |target| self.cost(target));
         let (mut cost, mut size) = (0, None::<Size>);
-        for overload in overloads {
+        for &overload in &*overloads {
             let call = Call { overload, target, arguments, costs: &costs };
             let found = self.call_cost(&call);
             cost = cost.max(found.cost);

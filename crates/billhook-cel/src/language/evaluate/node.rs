@@ -147,7 +147,7 @@ pub(super) enum Key {
 
 pub(super) struct Call {
     /// Those that the checker left.
-    pub(super) overloads: Vec<&'static Overload>,
+    pub(super) overloads: Arc<[&'static Overload]>,
     pub(super) arguments: Vec<Node>,
     /// Whether the first argument that is an error ends it, before the others are looked at and
     /// without cost.

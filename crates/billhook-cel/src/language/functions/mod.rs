@@ -44,10 +44,12 @@ impl Functions {
         Functions(language)
     }
 
-    /// The overloads of a function, by position, in the order they were declared.
-    pub(crate) fn named(self, name: &str) -> impl Iterator<Item = usize> {
-        let positions = TABLE.by_name.get(name).map_or(&[][..], Vec::as_slice);
-        positions.iter().copied().filter(move |&position| self.has(position))
+    /// The overloads of a function, in the order they were declared.
+    pub(crate) fn named(self, name: &str) -> impl Iterator<Item = &'static Overload> {
+        let table: &'static Table = &TABLE;
+        let positions = table.by_name.get(name).map_or(&[][..], Vec::as_slice);
+        let overloads = positions.iter().filter_map(|&position| table.overloads.get(position));
+        overloads.filter(move |overload| self.0.has(overload.availability))
     }
 
     pub(crate) fn has_any(self, name: &str) -> bool {
@@ -59,15 +61,6 @@ impl Functions {
         let found = TABLE.opaques.iter().find(|(known, of)| *known == name && self.0.has(*of));
         found.map(|(name, _)| Type::Opaque(name))
     }
-
-    fn has(self, position: usize) -> bool {
-        overload(position).is_some_and(|overload| self.0.has(overload.availability))
-    }
-}
-
-/// The overload at a position.
-pub(crate) fn overload(position: usize) -> Option<&'static Overload> {
-    TABLE.overloads.get(position)
 }
 
 /// Returns whether names of functions or types begin with a name and a dot.
