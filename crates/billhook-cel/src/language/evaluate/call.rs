@@ -1,35 +1,58 @@
 //! Calls functions.
 
 use super::call_cost::{cost, hide_optional, is_container};
-use super::machine::{Machine, caught};
-use super::node::{Call, Matching};
+use super::machine::Machine;
+use super::node::{Call, Matching, Node};
 use super::overloads::choose;
 use crate::language::functions::{Overload, operators, regex};
 use crate::language::value::{EvaluationError, Outcome, Value};
 
 impl<'a> Machine<'a, '_, '_> {
     pub(super) fn call(&mut self, call: &'a Call) -> Outcome<'a> {
-        if let (Some(relation), [left, right]) = (call.relation, call.arguments.as_slice()) {
-            return match (caught(self.node(left))?, caught(self.node(right))?) {
-                (Ok(Value::Int(left)), Ok(Value::Int(right))) => {
-                    self.charge(1)?;
-                    self.made(Ok(Value::Bool(relation(left.cmp(&right)))))
+        let mut failure = None;
+        match call.arguments.as_slice() {
+            [only] => {
+                let only = self.argument(only, false, &mut failure)?;
+                self.call_with(call, &mut [only], failure)
+            }
+            [left, right] => {
+                let left = self.argument(left, call.stops_early, &mut failure)?;
+                let right = self.argument(right, false, &mut failure)?;
+                match (call.relation, left, right) {
+                    (Some(relation), Value::Int(left), Value::Int(right)) => {
+                        self.charge(1)?;
+                        self.made(Ok(Value::Bool(relation(left.cmp(&right)))))
+                    }
+                    (_, left, right) => self.call_with(call, &mut [left, right], failure),
                 }
-                (left, right) => {
-                    let mut failure = None;
-                    let arguments = [left, right].map(|outcome| or_null(outcome, &mut failure));
-                    self.call_with(call, &mut { arguments }, failure)
+            }
+            more => {
+                let mut arguments = Vec::with_capacity(more.len());
+                for (position, argument) in more.iter().enumerate() {
+                    let stops = call.stops_early && position + 1 < more.len();
+                    arguments.push(self.argument(argument, stops, &mut failure)?);
                 }
-            };
+                self.call_with(call, &mut arguments, failure)
+            }
         }
-        let mut few = [Value::Null, Value::Null];
-        let mut many = Vec::new();
-        let arguments = few.get_mut(..call.arguments.len()).unwrap_or_else(|| {
-            many.resize(call.arguments.len(), Value::Null);
-            &mut many
-        });
-        let failure = self.arguments(call, arguments)?;
-        self.call_with(call, arguments, failure)
+    }
+
+    /// Evaluates an argument. If that fails and does not stop the call, null is in its place, and
+    /// the error is kept if it is the first one.
+    #[inline]
+    fn argument(
+        &mut self,
+        argument: &'a Node,
+        stops: bool,
+        failure: &mut Option<EvaluationError>,
+    ) -> Outcome<'a> {
+        match self.node(argument) {
+            Err(error) if !stops && !error.ends_evaluation() => {
+                failure.get_or_insert(error);
+                Ok(Value::Null)
+            }
+            outcome => outcome,
+        }
     }
 
     /// Calls a function with its arguments, which may have failed.
@@ -63,26 +86,6 @@ impl<'a> Machine<'a, '_, '_> {
         let cost = cost(call, chosen, arguments, result, failed)?;
         self.charge(cost)?;
         self.made(outcome)
-    }
-
-    /// Evaluates the arguments; null is in the place of those that are errors. Returns the first of
-    /// these errors.
-    fn arguments(
-        &mut self,
-        call: &'a Call,
-        places: &mut [Value<'a>],
-    ) -> Outcome<'a, Option<EvaluationError>> {
-        let mut failure = None;
-        let count = places.len();
-        for (position, (argument, place)) in call.arguments.iter().zip(places).enumerate() {
-            let outcome = caught(self.node(argument))?;
-            if call.stops_early && position + 1 < count {
-                *place = outcome?;
-            } else {
-                *place = or_null(outcome, &mut failure);
-            }
-        }
-        Ok(failure)
     }
 
     /// Calls a function that takes a pattern.
@@ -123,12 +126,4 @@ impl<'a> Machine<'a, '_, '_> {
         }
         work(arguments, &mut self.meter)
     }
-}
-
-/// Returns null in the place of an error, which is kept if it is the first one.
-fn or_null<'a>(outcome: Outcome<'a>, failure: &mut Option<EvaluationError>) -> Value<'a> {
-    outcome.unwrap_or_else(|error| {
-        failure.get_or_insert(error);
-        Value::Null
-    })
 }

@@ -65,16 +65,21 @@ impl<'a> Machine<'a, '_, '_> {
         for (position, step) in chain.steps.iter().enumerate() {
             let is_test = chain.is_test && position == last;
             is_optional |= step.optional;
-            let found = match &step.key {
-                Key::Constant(key) => self.find(&from, key, is_optional || is_test),
+            let computed;
+            let key = match &step.key {
+                Key::Constant(key) => Ok(key),
                 Key::Chain(key) => {
-                    let key = caught(self.chain(key))?;
-                    key.and_then(|key| self.find(&from, &key, is_optional || is_test))
+                    computed = caught(self.chain(key))?;
+                    computed.as_ref()
                 }
                 Key::Computed(key) => {
-                    let key = caught(self.node(key))?;
-                    key.and_then(|key| self.find(&from, &key, is_optional || is_test))
+                    computed = caught(self.node(key))?;
+                    computed.as_ref()
                 }
+            };
+            let found = match key {
+                Ok(key) => self.find(&from, key, is_optional || is_test),
+                Err(error) => Err(error.clone()),
             };
             if !is_optional || matches!(found, Ok(Some(_))) {
                 self.charge(1)?;
@@ -94,7 +99,7 @@ impl<'a> Machine<'a, '_, '_> {
         Ok(if is_optional { Value::Optional(Some(Arc::new(value))) } else { value })
     }
 
-    #[inline(always)]
+    #[inline]
     fn find(
         &self,
         from: &From<'a>,

@@ -192,20 +192,32 @@ fn lacks(map: &Map<'_>, name: &str) -> bool {
     }
 }
 
-/// Values that equal values are found among.
+/// So many values are compared one by one.
+const FEW: usize = 8;
+
+/// Scalars that equal values are found among.
 #[derive(Debug, Default)]
 pub(crate) struct Members<'a> {
+    few: Vec<Value<'a>>,
+    /// Those that are more than a few.
     by_hash: HashMap<u64, Vec<Value<'a>>>,
 }
 
 impl<'a> Members<'a> {
     pub(crate) fn add(&mut self, value: Value<'a>) {
-        self.by_hash.entry(hash(&value)).or_default().push(value);
+        match self.few.len() < FEW {
+            true => self.few.push(value),
+            false => self.by_hash.entry(hash(&value)).or_default().push(value),
+        }
     }
 
     /// Whether a value is equal to one of them.
     pub(crate) fn contain(&self, value: &Value<'_>) -> Result<bool, EvaluationError> {
-        for member in self.by_hash.get(&hash(value)).into_iter().flatten() {
+        let alike = match self.by_hash.is_empty() {
+            true => None,
+            false => self.by_hash.get(&hash(value)),
+        };
+        for member in self.few.iter().chain(alike.into_iter().flatten()) {
             if equal(member, value)? {
                 return Ok(true);
             }
