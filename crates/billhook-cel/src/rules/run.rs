@@ -351,7 +351,7 @@ fn old_variable<'v>(
     place: Place<'v>,
     is_optional: bool,
 ) -> Option<Value<'v>> {
-    if !place.node.rules.iter().any(|rule| rule.uses_old) {
+    if !place.node.uses_old {
         return None;
     }
     let old = place.old.map(|old| Value::variable(old, schema));

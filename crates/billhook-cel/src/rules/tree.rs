@@ -32,6 +32,8 @@ pub(crate) struct Node {
     /// Whether this node or one above it has no type where a rule needs one.
     pub(crate) is_untyped: bool,
     pub(crate) rules: Vec<Rule>,
+    /// Whether one of the rules mentions the old value (CE-40).
+    pub(crate) uses_old: bool,
     /// Whether there are rules below this node.
     pub(crate) has_rules_below: bool,
 }
@@ -154,6 +156,7 @@ impl RuleTree {
         let self_type = type_.as_ref().map(|type_| type_.to_type());
         let rule = |written| Rule::new(written, schema, self_type.as_ref(), options);
         node.rules = written(schema).iter().map(rule).collect();
+        node.uses_old = node.rules.iter().any(|rule| rule.uses_old);
         node.is_untyped = is_untyped;
         node.schema.clone_from(&type_);
 
