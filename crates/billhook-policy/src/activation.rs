@@ -100,6 +100,7 @@ impl<'r> Shared<'r> {
         };
         values.push((NAMESPACE, Value::any(namespace)));
         values.push(("variables", head.variables.deferred()));
+        let has_authorizer = has_authorizer && head.asks.authorizer;
         if let Some(authorizer) = self.context.cluster.authorizer().filter(|_| has_authorizer) {
             values.extend(authorizer_variables(authorizer, self.request));
         }

@@ -1,6 +1,6 @@
 //! Policies and bindings, ready to evaluate.
 
-use billhook::webhook::{MatchCondition, RequestMatcher};
+use billhook::webhook::{MatchCondition, RequestMatcher, RequestVariables};
 use billhook_apimachinery::KubernetesVersion;
 use billhook_cel::{Libraries, Program};
 
@@ -33,6 +33,7 @@ pub(crate) struct Head {
 pub(crate) struct Asks {
     pub(crate) namespace: bool,
     pub(crate) request: bool,
+    pub(crate) authorizer: bool,
 }
 
 /// The effect of errors.
@@ -159,10 +160,11 @@ impl Head {
 
 impl Asks {
     fn of<'p>(programs: impl Iterator<Item = &'p Compiled>) -> Self {
-        let mut asks = Asks { namespace: false, request: false };
+        let mut asks = Asks { namespace: false, request: false, authorizer: false };
         for program in programs.flatten() {
             asks.namespace |= program.uses(NAMESPACE);
             asks.request |= program.uses("request");
+            asks.authorizer |= RequestVariables::ask_authorizer(program);
         }
         asks
     }

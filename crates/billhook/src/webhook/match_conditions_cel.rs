@@ -8,7 +8,7 @@ use billhook_apimachinery::KubernetesVersion;
 use billhook_cel::limits::Meter;
 use billhook_cel::{Authorizer, Branch, ExpressionTrace, Libraries, Program, Value};
 
-use super::condition_program::{AUTHORIZER, REQUEST_RESOURCE, compile};
+use super::condition_program::compile;
 use super::conditions::{ConditionInput, ConditionResult, ConditionsError, MatchConditions};
 use super::configuration::MatchCondition;
 use super::request_variables::{RequestVariables, authorizer_variables};
@@ -89,8 +89,7 @@ impl CelConditions {
     }
 
     fn is_open(&self, program: &Program) -> bool {
-        let asks = || [AUTHORIZER, REQUEST_RESOURCE].iter().any(|name| program.uses(name));
-        self.leaves_open && self.authorizer.is_none() && asks()
+        self.leaves_open && self.authorizer.is_none() && RequestVariables::ask_authorizer(program)
     }
 
     /// Evaluates conditions like [`MatchConditions::evaluate`] and tells the value of each part of

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use billhook_apimachinery::value::{DeepValue, deep_clone};
 use billhook_apimachinery::{GroupVersionKind, GroupVersionResource};
 use billhook_cel::schema::SchemaType;
-use billhook_cel::{Authorizer, Environment, ResourceTarget, Type, Value};
+use billhook_cel::{Authorizer, Environment, Program, ResourceTarget, Type, Value};
 use serde_json::{Map, Value as Json, json};
 
 use super::attributes::AdmissionAttributes;
@@ -73,6 +73,11 @@ impl<'i> RequestVariables<'i> {
     pub fn environment(has_params: bool) -> Environment {
         let environment = ENVIRONMENT.clone();
         if has_params { environment.variable("params", Type::Dyn) } else { environment }
+    }
+
+    /// Returns whether an expression refers to `authorizer` or `authorizer.requestResource`.
+    pub fn ask_authorizer(program: &Program) -> bool {
+        [AUTHORIZER, REQUEST_RESOURCE].iter().any(|name| program.uses(name))
     }
 
     /// Declares `authorizer` and `authorizer.requestResource` too.
