@@ -64,6 +64,16 @@ pub(crate) fn is_available(pod: &Object, min_ready_seconds: i64, now: Timestamp)
     time_to_available(pod, min_ready_seconds, now) == Some(Duration::ZERO)
 }
 
+/// Returns the names of the claims of a pod: those that it names, and those of its ephemeral volumes.
+pub(crate) fn claim_names(pod: &Object) -> impl Iterator<Item = String> {
+    pod.list("/spec/volumes").iter().filter_map(|volume| {
+        let named = volume.pointer("/persistentVolumeClaim/claimName").and_then(Value::as_str);
+        let own = volume.get("ephemeral").filter(|it| !it.is_null()).and(volume.get("name"));
+        let of_pod = || Some(format!("{}-{}", pod.name(), own?.as_str()?));
+        named.map(str::to_owned).or_else(of_pod)
+    })
+}
+
 /// Returns a pod from the template of its owner, without a name.
 pub(crate) fn pod_of(owner: &Owner<'_>, template: &Value) -> Value {
     let mut metadata = Map::new();

@@ -9,8 +9,12 @@ pub(crate) fn selects(spec: &Value, node: &Object) -> bool {
     let wanted = spec.get("nodeSelector").and_then(Value::as_object).into_iter().flatten();
     let has_labels = wanted.into_iter().all(|(name, value)| node.labels().get(name) == Some(value));
     let required = "/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution";
-    let terms = spec.pointer(required).map(|required| list(required, "nodeSelectorTerms"));
-    has_labels && terms.is_none_or(|terms| terms.iter().any(|term| is_met(term, node)))
+    has_labels && spec.pointer(required).is_none_or(|required| admits(required, node))
+}
+
+/// Returns whether a node selector, which is a list of terms, admits a node.
+pub(crate) fn admits(selector: &Value, node: &Object) -> bool {
+    list(selector, "nodeSelectorTerms").iter().any(|term| is_met(term, node))
 }
 
 /// A term without requirements admits no node.

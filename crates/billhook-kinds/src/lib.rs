@@ -39,6 +39,7 @@ mod storage;
 mod values;
 mod workloads;
 
+pub use self::core::pod::pod_requests;
 pub use self::core::{AllocatedByServices, AllocationError, ServiceAllocator, ServiceRanges};
 pub use api_resources::{equivalent_resources, register_kinds};
 pub use autoscaling::{pod_autoscaler_to_v1, pod_autoscaler_to_v2};

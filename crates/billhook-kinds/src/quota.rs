@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use billhook_apimachinery::Quantity;
 use serde_json::{Map, Value};
 
-use crate::core::pod::{Amounts, class_of_service, total};
+use crate::core::pod::{Amounts, class_of_service, pod_requests, total};
 use crate::limits::amounts;
 use crate::rules::quantity;
 use crate::values::{integer, items, text};
@@ -205,12 +205,7 @@ impl<'o> QuotaSubject<'o> {
         if self.is_of("pods") {
             if !matches!(text(object, "/status/phase"), "Failed" | "Succeeded") {
                 let spec = object.get("spec").unwrap_or(&Value::Null);
-                let mut requests = total(spec, "requests");
-                for (name, amount) in amounts(spec, "/overhead") {
-                    let sum = requests.get(&name).and_then(|it| it.plus(&amount));
-                    requests.insert(name, sum.unwrap_or(amount));
-                }
-                usage.extend(compute_usage(&requests, &total(spec, "limits")));
+                usage.extend(compute_usage(&pod_requests(spec), &total(spec, "limits")));
                 usage.insert("pods".to_owned(), 1.into());
             }
         } else if self.is_of("services") {

@@ -59,7 +59,8 @@ use self::terminating_namespaces::TerminatingNamespaces;
 use self::token_secrets::TokenSecrets;
 use self::ttl_after_finished::TtlAfterFinished;
 pub use self::volumes::Provisioner;
-use self::volumes::{ClaimProtection, Claims, VolumeProtection, Volumes};
+use self::volumes::{ClaimProtection, Claims, EphemeralVolumes, VolumeProtection, Volumes};
+pub(crate) use self::volumes::{SELECTED_NODE, binds_at_once, can_be_on, has_volume_on};
 use crate::controller::Controller;
 
 /// Returns all controllers that need no settings, in the order in which they work.
@@ -75,6 +76,7 @@ pub fn all() -> Vec<Arc<dyn Controller>> {
         Arc::new(DisruptionBudgets),
         Arc::new(EndpointSlices::default()),
         Arc::new(Endpoints::default()),
+        Arc::new(EphemeralVolumes),
         Arc::new(EventExpiry),
         Arc::new(ForeignOwners::default()),
         Arc::new(Jobs::default()),

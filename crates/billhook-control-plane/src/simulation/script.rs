@@ -18,6 +18,8 @@ pub struct Script {
     pub end: Option<End>,
     /// Whether nothing happens when the pod is deleted, as if its node were gone.
     pub ignores_deletion: bool,
+    /// Whether the pod runs without the objects that it needs: claims, Secrets and ConfigMaps.
+    pub ignores_missing: bool,
     /// The scripts of the containers, by their names.
     pub containers: BTreeMap<String, ContainerScript>,
 }

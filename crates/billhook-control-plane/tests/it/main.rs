@@ -18,6 +18,7 @@ mod quotas;
 mod replica_sets;
 mod rollouts;
 mod running;
+mod scheduling;
 mod selection;
 mod stages;
 mod stateful_sets;

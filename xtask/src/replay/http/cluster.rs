@@ -26,6 +26,7 @@ fn follow_annotations(pod: &Object, script: &mut Script) {
     let has = |name: &str| pod.annotation(name).is_some();
     let code = pod.annotation("sim/exit").and_then(|code| code.parse().ok());
     *script = Script::running(pod);
+    script.ignores_missing = true;
     script.stays_pending = has("sim/pending");
     script.ignores_deletion = has("sim/hang");
     script.unready = has("sim/unready").then(Unready::default);

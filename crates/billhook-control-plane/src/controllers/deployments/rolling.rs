@@ -2,6 +2,7 @@
 
 use super::Rollout;
 use super::sets::{available_of, size_of};
+use crate::object::Object;
 use crate::plan::Plan;
 
 impl Rollout<'_> {
@@ -29,28 +30,31 @@ impl Rollout<'_> {
         (wanted != size).then(|| self.scale_set(new, wanted))
     }
 
-    /// Scales old sets down: first by what is not available, then as far as enough stay available.
+    /// Scales old sets down: those first that have pods which are not available, then as far as enough
+    /// stay available.
     fn scale_old(&self) -> Option<Plan> {
         let new = self.sets.new.as_ref()?;
         let unavailable = size_of(new).saturating_sub(available_of(new));
         let least = self.sizes.least_available;
-        let mut down = self.sets.size().saturating_sub(least).saturating_sub(unavailable);
+        let down = self.sets.size().saturating_sub(least).saturating_sub(unavailable);
         if down <= 0 {
             return None;
         }
-        let mut sizes: Vec<i64> = self.sets.old.iter().map(|set| size_of(set)).collect();
-        for (size, set) in sizes.iter_mut().zip(&self.sets.old) {
-            let unhealthy = size.saturating_sub(available_of(set)).clamp(0, down.max(0));
-            *size -= unhealthy;
-            down -= unhealthy;
+        let unhealthy = |set: &Object| size_of(set).saturating_sub(available_of(set)).max(0);
+        let spare = self.sets.available().saturating_sub(least).max(0);
+        self.take_from_old(down, unhealthy).or_else(|| self.take_from_old(spare, size_of))
+    }
+
+    /// Scales old sets down by a number in all, the oldest first, each by as much as it can spare.
+    fn take_from_old(&self, mut rest: i64, spare: impl Fn(&Object) -> i64) -> Option<Plan> {
+        let mut plans = Vec::new();
+        for set in &self.sets.old {
+            let part = spare(set).min(rest);
+            if part > 0 {
+                plans.push(self.scale_set(set, size_of(set).saturating_sub(part)));
+                rest = rest.saturating_sub(part);
+            }
         }
-        let mut rest = self.sets.available().saturating_sub(least).max(0);
-        for size in &mut sizes {
-            let part = rest.min(*size);
-            *size -= part;
-            rest -= part;
-        }
-        let scaled = self.sets.old.iter().zip(sizes).filter(|(set, size)| size_of(set) != *size);
-        scaled.map(|(set, size)| self.scale_set(set, size)).reduce(Plan::and)
+        plans.into_iter().reduce(Plan::and)
     }
 }

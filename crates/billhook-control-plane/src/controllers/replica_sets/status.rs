@@ -101,8 +101,8 @@ impl Values {
         status.insert("observedGeneration".to_owned(), set.get("/metadata/generation").clone());
         let mut conditions = set.list("/status/conditions").to_vec();
         match failure {
-            // Messages name other pods each time.
-            Some(Failure { reason, .. }) if has_failure(set, reason) => {}
+            // What has failed first is told until nothing fails.
+            Some(_) if set.condition("ReplicaFailure").is_some() => {}
             Some(Failure { reason, message }) => {
                 set_condition(&mut conditions, ["ReplicaFailure", "True", reason, message], now);
             }
@@ -113,10 +113,4 @@ impl Values {
         }
         status
     }
-}
-
-/// Returns whether a set says already that it could not create or delete pods.
-fn has_failure(set: &Object, reason: &str) -> bool {
-    let condition = set.condition("ReplicaFailure");
-    condition.is_some_and(|it| it.get("reason").and_then(Value::as_str) == Some(reason))
 }

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use serde_json::json;
 
 use super::binding::{bind, write_status};
-use super::matching::{Reserved, class, find, reserved, unfit};
+use super::matching::{Reserved, class, find, find_reserved, reserved, unfit};
 use super::pending::{pending, waits_for_consumer};
-use super::{BIND_COMPLETED, BOUND_BY_CONTROLLER, EVENT_SOURCE};
+use super::{BIND_COMPLETED, BOUND_BY_CONTROLLER, EVENT_SOURCE, SELECTED_NODE};
 use crate::account::Account;
 use crate::clock::Timestamp;
 use crate::controller::{Controller, Keys};
@@ -15,7 +15,7 @@ use crate::event::Event;
 use crate::object::Object;
 use crate::plan::Plan;
 use crate::request::Request;
-use crate::resource::{CLAIMS, PODS, Resource, STORAGE_CLASSES, VOLUMES};
+use crate::resource::{CLAIMS, NODES, PODS, Resource, STORAGE_CLASSES, VOLUMES};
 use crate::view::{Change, View};
 
 /// Binds claims to volumes.
@@ -74,7 +74,13 @@ impl Controller for Claims {
 
 fn unbound(claim: &Arc<Object>, view: &View) -> Plan {
     let class = view.get(&STORAGE_CLASSES, class(claim));
-    match find(claim, view, class.is_some_and(|class| waits_for_consumer(class, claim))) {
+    let waits = class.is_some_and(|class| waits_for_consumer(class, claim));
+    let node = claim.annotation(SELECTED_NODE).and_then(|node| view.get(&NODES, node));
+    let found = match waits {
+        true => find_reserved(claim, view),
+        false => find(claim, view, node.map(|node| &**node)),
+    };
+    match found {
         Some(volume) => bind(claim, volume),
         None => pending(claim, view, class),
     }

@@ -8,6 +8,7 @@ use serde_json::Value;
 use crate::object::Object;
 use crate::ownership::selector_of;
 use crate::resource::VOLUMES;
+use crate::scheduling::admits;
 use crate::view::View;
 
 const CLASS: &str = "volume.beta.kubernetes.io/storage-class";
@@ -35,10 +36,18 @@ pub(super) fn reserved(volume: &Object, claim: &Object) -> Reserved {
     if is_for_claim { Reserved::ForClaim } else { Reserved::ForOther }
 }
 
-/// Finds the volume for a claim: one that is reserved for it, else the smallest one that fits and is
-/// free. If the claim is to wait for a consumer, only reserved ones count.
-pub(super) fn find<'v>(claim: &Object, view: &'v View, waits: bool) -> Option<&'v Arc<Object>> {
-    // The class of a volume that is reserved does not count.
+/// Finds the volume for a claim: one that is reserved for it, else the smallest one that fits, is free
+/// and can be on the node of the consumer, if that is known.
+pub(super) fn find<'v>(
+    claim: &Object,
+    view: &'v View,
+    node: Option<&Object>,
+) -> Option<&'v Arc<Object>> {
+    find_reserved(claim, view).or_else(|| find_free(claim, view, node))
+}
+
+/// Finds the volume that is reserved for a claim, whose class does not count.
+pub(super) fn find_reserved<'v>(claim: &Object, view: &'v View) -> Option<&'v Arc<Object>> {
     let is_of_claim = |volume: &&Arc<Object>| {
         reserved(volume, claim) == Reserved::ForClaim
             && is_large_enough(volume, claim)
@@ -46,22 +55,29 @@ pub(super) fn find<'v>(claim: &Object, view: &'v View, waits: bool) -> Option<&'
             && has_access_modes(volume, claim)
             && !volume.is_deleting()
     };
-    let mut of_claim = view.all(&VOLUMES).filter(is_of_claim);
-    if let Some(volume) = of_claim.next() {
-        return Some(volume);
-    }
+    view.all(&VOLUMES).find(is_of_claim)
+}
+
+fn find_free<'v>(claim: &Object, view: &'v View, node: Option<&Object>) -> Option<&'v Arc<Object>> {
     let selects = claim.get("/spec/selector").is_object().then(|| selector_of(claim));
     let is_free = |volume: &&Arc<Object>| {
         reserved(volume, claim) == Reserved::No
             && volume.text("/status/phase") == "Available"
             && selects.as_ref().is_none_or(|selector| selector.matches(volume.labels()))
             && unfit(volume, claim).is_none()
+            && node.is_none_or(|node| can_be_on(volume, node))
             && !volume.is_deleting()
     };
-    let free = view.all(&VOLUMES).filter(|_| !waits).filter(is_free);
+    let free = view.all(&VOLUMES).filter(is_free);
     free.min_by(|left, right| {
         size(left).partial_cmp(&size(right)).unwrap_or(std::cmp::Ordering::Equal)
     })
+}
+
+/// Returns whether a volume can be used on a node.
+pub(crate) fn can_be_on(volume: &Object, node: &Object) -> bool {
+    let required = volume.get("/spec/nodeAffinity/required");
+    !required.is_object() || admits(required, node)
 }
 
 /// Returns why a volume cannot be that of a claim, if it cannot.

@@ -2,6 +2,7 @@
 
 mod binding;
 mod claims;
+mod ephemeral;
 mod matching;
 mod pending;
 mod phases;
@@ -9,6 +10,9 @@ mod protection;
 mod provisioner;
 
 pub(super) use self::claims::Claims;
+pub(super) use self::ephemeral::EphemeralVolumes;
+pub(crate) use self::matching::can_be_on;
+pub(crate) use self::pending::{binds_at_once, has_volume_on};
 pub(super) use self::phases::Volumes;
 pub(super) use self::protection::{ClaimProtection, VolumeProtection};
 pub use self::provisioner::Provisioner;
@@ -20,7 +24,7 @@ const BOUND_BY_CONTROLLER: &str = "pv.kubernetes.io/bound-by-controller";
 /// The name of the provisioner of a volume.
 const PROVISIONED_BY: &str = "pv.kubernetes.io/provisioned-by";
 /// The node for whose sake a claim is to be bound.
-const SELECTED_NODE: &str = "volume.kubernetes.io/selected-node";
+pub(crate) const SELECTED_NODE: &str = "volume.kubernetes.io/selected-node";
 /// The provisioner that a claim waits for; the second one is the older name.
 const STORAGE_PROVISIONERS: [&str; 2] =
     ["volume.kubernetes.io/storage-provisioner", "volume.beta.kubernetes.io/storage-provisioner"];

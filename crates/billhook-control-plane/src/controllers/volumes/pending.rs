@@ -4,13 +4,13 @@ use std::cmp::Reverse;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::matching::{class, has_class};
+use super::matching::{class, find, has_class};
 use super::{SELECTED_NODE, STORAGE_PROVISIONERS};
 use crate::document::set;
 use crate::event::Event;
 use crate::object::Object;
 use crate::plan::Plan;
-use crate::pods::is_terminal;
+use crate::pods::{claim_names, is_terminal};
 use crate::request::Request;
 use crate::resource::{CLAIMS, PODS, STORAGE_CLASSES};
 use crate::view::View;
@@ -55,8 +55,23 @@ pub(super) fn pending(claim: &Arc<Object>, view: &View, of_claim: Option<&Arc<Ob
 
 /// Returns whether a claim of a class is to be bound only when a pod that uses it has a node.
 pub(super) fn waits_for_consumer(class: &Object, claim: &Object) -> bool {
+    is_delayed(class) && claim.annotation(SELECTED_NODE).is_none()
+}
+
+fn is_delayed(class: &Object) -> bool {
     class.text("/volumeBindingMode") == "WaitForFirstConsumer"
-        && claim.annotation(SELECTED_NODE).is_none()
+}
+
+/// Returns whether a claim is bound at once, whether a pod uses it or not.
+pub(crate) fn binds_at_once(claim: &Object, view: &View) -> bool {
+    !view.get(&STORAGE_CLASSES, class(claim)).is_some_and(|class| is_delayed(class))
+}
+
+/// Returns whether a claim that is bound with its consumer can get a volume on a node.
+pub(crate) fn has_volume_on(claim: &Object, view: &View, node: &Object) -> bool {
+    let class = view.get(&STORAGE_CLASSES, class(claim));
+    class.is_some_and(|class| class.text("/provisioner") != NONE)
+        || find(claim, view, Some(node)).is_some()
 }
 
 fn default_class(view: &View) -> Option<&Arc<Object>> {
@@ -99,13 +114,7 @@ fn wait_for_provisioner(claim: &Arc<Object>, provisioner: &str) -> Plan {
 
 /// Returns whether a pod uses a claim.
 pub(super) fn uses(pod: &Object, claim: &Object) -> bool {
-    pod.list("/spec/volumes").iter().any(|volume| {
-        let text = |pointer: &str| volume.pointer(pointer).and_then(serde_json::Value::as_str);
-        let is_ephemeral = || volume.get("ephemeral").is_some_and(|it| !it.is_null());
-        let of_pod = || format!("{}-{}", pod.name(), text("/name").unwrap_or_default());
-        text("/persistentVolumeClaim/claimName") == Some(claim.name())
-            || is_ephemeral() && of_pod() == claim.name()
-    })
+    claim_names(pod).any(|name| name == claim.name())
 }
 
 fn tell(claim: &Arc<Object>, reason: &str, message: String) -> Plan {

@@ -7,9 +7,8 @@ use serde_json::json;
 
 use super::binding::write_status;
 use super::matching::{class, quantity};
-use super::pending::{uses, waits_for_consumer};
 use super::phases::claim_key;
-use super::{BIND_COMPLETED, PROVISIONED_BY, SELECTED_NODE, STORAGE_PROVISIONERS};
+use super::{BIND_COMPLETED, PROVISIONED_BY, STORAGE_PROVISIONERS};
 use crate::account::Account;
 use crate::clock::Timestamp;
 use crate::controller::{Controller, Keys};
@@ -18,7 +17,7 @@ use crate::event::Event;
 use crate::object::Object;
 use crate::plan::Plan;
 use crate::request::Request;
-use crate::resource::{CLAIMS, PODS, Resource, STORAGE_CLASSES, VOLUMES};
+use crate::resource::{CLAIMS, Resource, STORAGE_CLASSES, VOLUMES};
 use crate::view::{Change, View};
 
 /// Makes volumes for claims, in the place of the drivers of a cluster.
@@ -36,17 +35,13 @@ impl Controller for Provisioner {
     }
 
     fn watches(&self) -> Vec<&'static Resource> {
-        vec![&CLAIMS, &VOLUMES, &PODS]
+        vec![&CLAIMS, &VOLUMES]
     }
 
     /// Keys are those of claims; a volume concerns the claim that it was made for.
-    fn concerns(&self, change: &Change, view: &View, keys: &mut Keys) {
+    fn concerns(&self, change: &Change, _: &View, keys: &mut Keys) {
         if keys.add_changed(change, &CLAIMS) {
             return;
-        }
-        if let Some(pod) = change.after.as_ref().filter(|_| change.is_of(&PODS)) {
-            let claims = view.list(&CLAIMS, pod.namespace()).filter(|claim| uses(pod, claim));
-            return claims.for_each(|claim| keys.add(claim.key()));
         }
         let volume = change.after.as_ref().filter(|it| it.annotation(PROVISIONED_BY).is_some());
         volume.into_iter().for_each(|volume| keys.add(&claim_key(volume).into()));
@@ -76,13 +71,8 @@ fn is_to_go(volume: &Object) -> bool {
         && !volume.is_deleting()
 }
 
-/// Makes the volume that a claim waits for, and says for which node it is to be when that is known.
+/// Makes the volume that a claim waits for.
 fn provision(claim: &Arc<Object>, view: &View) -> Plan {
-    if let Some(node) = consumer(claim, view) {
-        let mut changed = claim.copy();
-        set(&mut changed, &["metadata", "annotations", SELECTED_NODE], node.into());
-        return Plan::nothing().request(Request::update(&CLAIMS, claim.key(), &changed));
-    }
     let provisioner = STORAGE_PROVISIONERS.iter().find_map(|name| claim.annotation(name));
     let class = view.get(&STORAGE_CLASSES, class(claim));
     let (Some(provisioner), Some(class)) = (provisioner, class) else { return Plan::nothing() };
@@ -115,17 +105,6 @@ fn provision(claim: &Arc<Object>, view: &View) -> Plan {
     let message = format!("Successfully provisioned volume {name}");
     let event = Event::normal(&CLAIMS, claim, "ProvisioningSucceeded", message);
     Plan::nothing().request(Request::create(&VOLUMES, "", &volume)).event(event)
-}
-
-/// Returns the node of the first pod that uses a claim which waits for one.
-fn consumer<'v>(claim: &Object, view: &'v View) -> Option<&'v str> {
-    let class = view.get(&STORAGE_CLASSES, class(claim))?;
-    if !waits_for_consumer(class, claim) {
-        return None;
-    }
-    let mut pods = view.list(&PODS, claim.namespace());
-    let pod = pods.find(|pod| !pod.text("/spec/nodeName").is_empty() && uses(pod, claim))?;
-    Some(pod.text("/spec/nodeName"))
 }
 
 /// Makes the volume of a claim that wants more as large as that, if its class allows it.

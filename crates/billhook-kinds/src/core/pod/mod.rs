@@ -30,4 +30,5 @@ mod volumes;
 pub(crate) mod warnings;
 
 pub(super) use self::behavior::Pod;
+pub use self::resources::pod_requests;
 pub(crate) use self::resources::{Amounts, class_of_service, total};

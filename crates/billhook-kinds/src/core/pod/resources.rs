@@ -50,6 +50,23 @@ pub(crate) fn total(spec: &Value, amounts: &str) -> Amounts {
     running
 }
 
+/// Returns what a pod requests of each resource, by its spec: what it says as a whole, else as much as
+/// its containers need together, and its overhead.
+///
+/// ```
+/// let spec = serde_json::json!({"containers": [
+///     {"resources": {"requests": {"cpu": "300m"}}},
+///     {"resources": {"requests": {"cpu": "1"}}},
+/// ]});
+/// assert_eq!(billhook_kinds::pod_requests(&spec)["cpu"].to_string(), "1300m");
+/// ```
+pub fn pod_requests(spec: &Value) -> BTreeMap<String, Quantity> {
+    let mut requests = total(spec, "requests");
+    requests.extend(amounts_at(spec, "/resources/requests"));
+    add(&mut requests, &amounts_at(spec, "/overhead"));
+    requests
+}
+
 fn amounts_at(object: &Value, place: &str) -> Amounts {
     let known = members(object, place);
     known.filter_map(|(name, amount)| Some((name.to_owned(), quantity(amount)?))).collect()
