@@ -47,6 +47,7 @@ use self::endpoints::{EndpointSlices, Endpoints, Mirroring};
 use self::event_expiry::EventExpiry;
 use self::foreign_owners::ForeignOwners;
 use self::jobs::{Jobs, OrphanPods};
+pub(crate) use self::nodes::SIMULATED;
 use self::nodes::{NodeTaints, NodeTtl, PodGarbage, SilentNodes, TaintEviction, UnreadyNodes};
 use self::quotas::Quotas;
 use self::replica_sets::ReplicaSets;

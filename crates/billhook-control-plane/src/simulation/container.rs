@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 
+use super::needs::Needs;
 use super::script::ContainerScript;
 use crate::clock::Timestamp;
 
@@ -11,7 +12,8 @@ use crate::clock::Timestamp;
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Container {
     pub(super) name: String,
-    image: String,
+    pub(super) image: String,
+    pub(super) is_always_pulled: bool,
     pub(super) state: State,
     last: Option<Terminated>,
     restarts: u64,
@@ -69,6 +71,8 @@ pub(super) struct Surroundings<'s> {
     pub(super) arrived: Timestamp,
     pub(super) restart_policy: RestartPolicy,
     pub(super) now: Timestamp,
+    /// The objects that are missing.
+    pub(super) needs: &'s Needs,
 }
 
 /// The first delay of a restart, the last one, and the time after which they begin again.
@@ -92,6 +96,7 @@ impl Container {
         Container {
             name: name.to_owned(),
             image: text(spec, "image").to_owned(),
+            is_always_pulled: text(spec, "imagePullPolicy") == "Always",
             state: state.unwrap_or_else(waiting),
             last,
             restarts: restarts.unwrap_or_default(),
@@ -116,6 +121,9 @@ impl Container {
                 };
                 if due > now {
                     return Some(due.since(now));
+                }
+                if let Some(missing) = around.needs.containers.get(&self.name) {
+                    return self.lack(missing.clone());
                 }
                 self.restarts += u64::from(self.last.is_some());
                 self.run(script, now)
@@ -194,6 +202,13 @@ impl Container {
         None
     }
 
+    /// Waits for what is missing.
+    fn lack(&mut self, message: String) -> Option<Duration> {
+        let reason = "CreateContainerConfigError".to_owned();
+        self.state = State::Waiting { reason, message };
+        None
+    }
+
     /// Ends it, if it has not ended.
     pub(super) fn end(&mut self, code: i64, is_oom: bool, now: Timestamp) {
         let started = match &self.state {
@@ -238,17 +253,13 @@ impl Container {
         matches!(self.state, State::Running { .. })
     }
 
-    /// Whether it waits for its first start.
-    pub(super) fn is_new(&self) -> bool {
-        matches!(self.state, State::Waiting { .. }) && self.last.is_none()
+    pub(super) fn is_waiting(&self) -> bool {
+        matches!(self.state, State::Waiting { .. })
     }
 
-    /// Returns why it waits, if it does.
-    pub(super) fn waits_because(&self) -> Option<(&str, &str)> {
-        match &self.state {
-            State::Waiting { reason, message } => Some((reason, message)),
-            _ => None,
-        }
+    /// Whether it waits for its first start.
+    pub(super) fn is_new(&self) -> bool {
+        self.is_waiting() && self.last.is_none()
     }
 
     /// Prints its status.

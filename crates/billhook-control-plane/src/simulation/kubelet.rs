@@ -1,26 +1,28 @@
 //! The simulated nodes (CP-111 to CP-117).
 
 use std::fmt;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use serde_json::json;
 
 use super::container::Container;
+use super::needs::Needs;
 use super::node::account;
 use super::pod::Pod;
+use super::pod_events::{lacks_volume, stops, tell};
 use super::rules::Simulation;
 use super::script::Script;
 use super::status::{Address, patch};
 use crate::account::Account;
 use crate::clock::Timestamp;
 use crate::controller::{Controller, Keys};
-use crate::event::Event;
 use crate::object::Object;
 use crate::plan::Plan;
 use crate::pods::is_terminal;
 use crate::request::Request;
-use crate::resource::{NODES, PODS, Resource};
+use crate::resource::{CONFIG_MAPS, NODES, PODS, Resource, SECRETS};
 use crate::view::{Change, View};
 
 /// Runs the pods of all nodes as a [`Simulation`] says.
@@ -47,8 +49,8 @@ impl Kubelet {
         Address::nth(self.addresses.fetch_add(1, Ordering::Relaxed))
     }
 
-    /// Writes the status of a pod if it has changed, and tells of containers that wait for a restart.
-    fn write(&self, pod: &Pod<'_>, script: &Script, now: Timestamp) -> Plan {
+    /// Writes the status of a pod if it has changed, and tells what has become of its containers.
+    fn write(&self, before: &Pod<'_>, pod: &Pod<'_>, script: &Script, now: Timestamp) -> Plan {
         let object = pod.object;
         let Some(status) = patch(pod, script, || self.next_address(), now) else {
             return Plan::nothing();
@@ -56,7 +58,7 @@ impl Kubelet {
         let patch = json!({"metadata": {"uid": object.uid()}, "status": status});
         let write = Request::patch_in(&PODS, object.key(), "status", &patch);
         let plan = Plan::nothing().try_request(write, &[404, 409]);
-        pod.containers.iter().filter_map(|it| waiting_event(object, it)).fold(plan, Plan::event)
+        plan.and(tell(object, before.all(), pod.all()))
     }
 }
 
@@ -70,12 +72,20 @@ impl Controller for Kubelet {
     }
 
     fn watches(&self) -> Vec<&'static Resource> {
-        vec![&PODS]
+        vec![&PODS, &SECRETS, &CONFIG_MAPS]
     }
 
-    fn concerns(&self, change: &Change, _: &View, keys: &mut Keys) {
-        let pod = change.after.iter().filter(|pod| !pod.text("/spec/nodeName").is_empty());
-        pod.for_each(|pod| keys.add(pod.key()));
+    /// A pod concerns itself; a Secret or a ConfigMap, the pods of its namespace that have not started.
+    fn concerns(&self, change: &Change, view: &View, keys: &mut Keys) {
+        let is_on_node = |pod: &&Arc<Object>| !pod.text("/spec/nodeName").is_empty();
+        if change.is_of(&PODS) {
+            let pod = change.after.iter().filter(is_on_node);
+            return pod.for_each(|pod| keys.add(pod.key()));
+        }
+        let Some(object) = &change.after else { return };
+        let pods = view.list(&PODS, object.namespace()).filter(is_on_node);
+        let waiting = pods.filter(|pod| pod.text("/status/phase") == "Pending");
+        waiting.for_each(|pod| keys.add(pod.key()));
     }
 
     fn sync(&self, key: &str, view: &View, now: Timestamp) -> Plan {
@@ -91,8 +101,13 @@ impl Controller for Kubelet {
         if is_terminal(object) {
             return Plan::nothing();
         }
-        let next = pod.advance(&script, now);
-        let plan = self.write(&pod, &script, now);
+        let needs = match pod.all().any(Container::is_waiting) && !script.ignores_missing {
+            true => Needs::of(object, view),
+            false => Needs::default(),
+        };
+        let next = pod.advance(&script, &needs, now);
+        let plan = self.write(&Pod::read(object, now), &pod, &script, now);
+        let plan = lacks_volume(&pod, &needs).into_iter().fold(plan, Plan::event);
         next.into_iter().filter(|next| !next.is_zero()).fold(plan, Plan::again_after)
     }
 }
@@ -107,8 +122,12 @@ impl Kubelet {
         }
         let mut plan = Plan::nothing();
         if !is_terminal(object) {
+            let before = Pod::read(object, now);
+            plan = before
+                .running_when_deleted(now)
+                .fold(plan, |plan, it| plan.event(stops(object, it)));
             let left = pod.stop(script, now);
-            plan = self.write(&pod, script, now);
+            plan = plan.and(self.write(&before, &pod, script, now));
             if let Some(left) = left {
                 return plan.again_after(left.max(Duration::from_millis(1)));
             }
@@ -116,15 +135,4 @@ impl Kubelet {
         let options = json!({"gracePeriodSeconds": 0, "preconditions": {"uid": object.uid()}});
         plan.try_request(Request::delete(&PODS, object.key(), &options), &[404, 409])
     }
-}
-
-/// Returns the event of a container that has begun to wait after a failure (CP-113).
-fn waiting_event(pod: &Object, container: &Container) -> Option<Event> {
-    let (reason, message) = container.waits_because()?;
-    let reason = match reason {
-        "CrashLoopBackOff" | "ImagePullBackOff" => "BackOff",
-        "ErrImagePull" => "Failed",
-        _ => return None,
-    };
-    Some(Event::warning(&PODS, pod, reason, message.to_owned()))
 }

@@ -3,8 +3,10 @@
 mod container;
 mod document;
 mod kubelet;
+mod needs;
 mod node;
 mod pod;
+mod pod_events;
 mod rule;
 mod rules;
 mod scheduler;
@@ -14,7 +16,7 @@ mod status;
 
 pub use self::document::RuleError;
 pub(crate) use self::kubelet::Kubelet;
-pub(crate) use self::node::{SIMULATED, permit, register};
+pub(crate) use self::node::{permit, register};
 pub use self::rule::{Pods, Rule};
 pub(crate) use self::rules::Simulation;
 pub(crate) use self::scheduler::Scheduler;

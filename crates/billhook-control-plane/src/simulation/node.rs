@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use crate::account::Account;
 use crate::client::Client;
 use crate::clock::Timestamp;
+use crate::controllers::SIMULATED;
 use crate::request::Request;
 use crate::resource::{CLUSTER_ROLE_BINDINGS, NODES, SELF_SUBJECT_ACCESS_REVIEWS};
 
@@ -15,10 +16,6 @@ const GROUP: &str = "system:nodes";
 const ROLE: &str = "system:node";
 /// The binding that lets simulated nodes work where roles decide what users may do.
 const BINDING: &str = "billhook:nodes";
-
-/// The annotation of nodes that need not renew their leases to be heard of, so that idle time costs
-/// nothing. A node that loses it falls silent.
-pub(crate) const SIMULATED: &str = "billhook.dev/simulated";
 
 /// Returns the account of a node.
 pub(super) fn account(manager: &str, name: &str) -> Account {

@@ -5,6 +5,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::container::{Container, RestartPolicy, Surroundings};
+use super::needs::Needs;
 use super::script::{End, Exit, Script};
 use crate::clock::Timestamp;
 use crate::object::Object;
@@ -87,13 +88,18 @@ impl<'p> Pod<'p> {
 
     /// Goes on for as far as the time has come. Returns how long the next step still takes, if there is
     /// one.
-    pub(super) fn advance(&mut self, script: &Script, now: Timestamp) -> Option<Duration> {
+    pub(super) fn advance(
+        &mut self,
+        script: &Script,
+        needs: &Needs,
+        now: Timestamp,
+    ) -> Option<Duration> {
         if let Some((ended, at)) = self.end(script)
             && self.phase() != Phase::Pending
         {
             if at > now {
                 return self
-                    .advance_containers(script, now)
+                    .advance_containers(script, needs, now)
                     .into_iter()
                     .chain([at.since(now)])
                     .min();
@@ -106,7 +112,7 @@ impl<'p> Pod<'p> {
             self.ended = Some(ended);
             return None;
         }
-        self.advance_containers(script, now)
+        self.advance_containers(script, needs, now)
     }
 
     /// Returns how and when the pod is ended from outside, if it is.
@@ -123,10 +129,18 @@ impl<'p> Pod<'p> {
         Some((ended, self.arrived.plus(after)))
     }
 
-    fn advance_containers(&mut self, script: &Script, now: Timestamp) -> Option<Duration> {
+    fn advance_containers(
+        &mut self,
+        script: &Script,
+        needs: &Needs,
+        now: Timestamp,
+    ) -> Option<Duration> {
+        if needs.volume.is_some() && self.all().all(Container::is_new) {
+            return None;
+        }
         let (arrived, restart_policy) = (self.arrived, self.restart_policy);
         let pod = (&**self.object.key(), self.object.uid());
-        let around = |restart_policy| Surroundings { pod, arrived, restart_policy, now };
+        let around = |restart_policy| Surroundings { pod, arrived, restart_policy, now, needs };
         let mut next = None;
         for Init { container, is_sidecar } in &mut self.init {
             let restart_policy = match (*is_sidecar, restart_policy) {
@@ -164,6 +178,20 @@ impl<'p> Pod<'p> {
         let left = self.all_mut().filter_map(stop).max();
         self.ended = left.is_none().then_some(Ended::Stopped);
         left
+    }
+
+    /// Returns all containers, those first that start first.
+    pub(super) fn all(&self) -> impl Iterator<Item = &Container> {
+        self.init.iter().map(|init| &init.container).chain(&self.containers)
+    }
+
+    /// Returns the containers that run when the deletion of the pod begins; none later.
+    pub(super) fn running_when_deleted(&self, now: Timestamp) -> impl Iterator<Item = &Container> {
+        let grace = self.object.int("/metadata/deletionGracePeriodSeconds").unwrap_or_default();
+        let grace = Duration::from_secs(u64::try_from(grace).unwrap_or_default());
+        let killed = self.object.time("/metadata/deletionTimestamp").unwrap_or(now);
+        let has_begun = killed.since(now).saturating_add(Duration::from_secs(1)) > grace;
+        self.all().filter(move |container| has_begun && container.is_running())
     }
 
     fn all_mut(&mut self) -> impl Iterator<Item = &mut Container> {

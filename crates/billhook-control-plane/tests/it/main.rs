@@ -3,6 +3,7 @@
 #![cfg(test)]
 
 mod cluster;
+mod containers;
 mod cron_jobs;
 mod daemon_sets;
 mod deployments;

@@ -171,8 +171,15 @@ fn revisions_are_used_again_and_limited() {
 /// CP-57: whose deletion takes the claims with it.
 #[test]
 fn claims_are_tied_to_the_set() {
+    const CLASS: &str = "
+apiVersion: storage.k8s.io/v1
+kind: StorageClass
+metadata: {name: standard, annotations: {storageclass.kubernetes.io/is-default-class: 'true'}}
+provisioner: example.com/p
+";
     for (policy, owners) in [("Retain", 0), ("Delete", 1)] {
         run(async |plane| {
+            create(plane, CLASS).await;
             let spec = format!(
                 "  persistentVolumeClaimRetentionPolicy: {{whenDeleted: {policy}}}
   volumeClaimTemplates:

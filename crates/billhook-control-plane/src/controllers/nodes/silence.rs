@@ -15,7 +15,6 @@ use crate::object::Object;
 use crate::plan::Plan;
 use crate::request::Request;
 use crate::resource::{LEASES, NODES, Resource};
-use crate::simulation::SIMULATED;
 use crate::view::{Change, View};
 
 /// How long a kubelet may be silent.
@@ -24,6 +23,10 @@ const PATIENCE: Duration = Duration::from_secs(50);
 const STARTUP: Duration = Duration::from_secs(60);
 /// The conditions that only a kubelet knows.
 const OF_KUBELET: [&str; 4] = ["Ready", "MemoryPressure", "DiskPressure", "PIDPressure"];
+
+/// The annotation of nodes that need not renew their leases to be heard of, so that idle time costs
+/// nothing. A node that loses it falls silent.
+pub(crate) const SIMULATED: &str = "billhook.dev/simulated";
 
 #[derive(Debug)]
 pub(crate) struct SilentNodes;

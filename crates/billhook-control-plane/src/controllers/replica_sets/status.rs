@@ -101,7 +101,7 @@ impl Values {
         status.insert("observedGeneration".to_owned(), set.get("/metadata/generation").clone());
         let mut conditions = set.list("/status/conditions").to_vec();
         match failure {
-            // What has failed first is told until nothing fails.
+            // The first failure stays until nothing fails.
             Some(_) if set.condition("ReplicaFailure").is_some() => {}
             Some(Failure { reason, message }) => {
                 set_condition(&mut conditions, ["ReplicaFailure", "True", reason, message], now);

@@ -1,4 +1,5 @@
-//! What the pods on nodes use: counted with each change, so that a pod need not look at all others.
+//! The use of nodes by pods, counted with each change, so that scheduling a pod does not look at all
+//! others.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};

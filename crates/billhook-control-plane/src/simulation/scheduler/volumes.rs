@@ -38,7 +38,7 @@ impl<'v> Volumes<'v> {
             }
             match view.get(&VOLUMES, claim.text("/spec/volumeName")) {
                 Some(volume) if claim.text("/status/phase") == "Bound" => {
-                    volumes.bound.push(volume)
+                    volumes.bound.push(volume);
                 }
                 _ if binds_at_once(claim, view) => {
                     return Err("pod has unbound immediate PersistentVolumeClaims".to_owned());

@@ -1,0 +1,119 @@
+//! The needs of containers, and the events of nodes about them (CP-111, CP-113, CP-114).
+
+use std::time::Duration;
+
+use billhook_control_plane::ControlPlane;
+use billhook_control_plane::simulation::Rule;
+use serde_json::{Value, json};
+
+use crate::support::{create, request, run, run_with};
+
+const PODS: &str = "/api/v1/namespaces/default/pods";
+const EVENTS: &str = "/api/v1/namespaces/default/events";
+
+fn pod(spec: &str) -> String {
+    format!(
+        "apiVersion: v1\nkind: Pod\nmetadata: {{name: p, namespace: default}}\nspec: {{{spec}}}"
+    )
+}
+
+/// The reasons and messages of the events that nodes have written.
+async fn events_of_nodes(plane: &ControlPlane) -> Vec<String> {
+    let events = request(plane, "GET", EVENTS, "").await;
+    let of_nodes = events["items"].as_array().unwrap().iter();
+    let of_nodes = of_nodes.filter(|event| event["source"]["component"] == "kubelet");
+    let text = |event: &Value, name: &str| event[name].as_str().unwrap().to_owned();
+    of_nodes.map(|event| format!("{}: {}", text(event, "reason"), text(event, "message"))).collect()
+}
+
+async fn waiting(plane: &ControlPlane) -> [Value; 2] {
+    let pod = request(plane, "GET", &format!("{PODS}/p"), "").await;
+    let waiting = &pod["status"]["containerStatuses"][0]["state"]["waiting"];
+    ["reason", "message"].map(|name| waiting[name].clone())
+}
+
+/// CP-111, CP-114: there are events of images, starts and stops.
+#[test]
+fn the_events_of_a_container() {
+    run(async |plane| {
+        create(plane, &pod("containers: [{name: c, image: i, imagePullPolicy: Always}]")).await;
+        request(plane, "DELETE", &format!("{PODS}/p"), "").await;
+        plane.settled().await.unwrap();
+        let expected = [
+            "Pulling: Pulling image \"i\"",
+            "Pulled: Successfully pulled image \"i\"",
+            "Created: Created container: c",
+            "Started: Started container c",
+            "Killing: Stopping container c",
+        ];
+        assert_eq!(events_of_nodes(plane).await, expected);
+    });
+}
+
+/// CP-113: there are events of crashes, and of images that cannot be pulled.
+#[test]
+fn the_events_of_failures() {
+    for (rule, expected) in [
+        (Rule::pods("p").exits(1), vec!["Pulled", "Created", "Started", "BackOff"]),
+        (Rule::pods("p").fail_to_pull(), vec!["Pulling", "Failed", "BackOff"]),
+    ] {
+        run_with(
+            |builder| builder.simulate(rule),
+            async |plane| {
+                create(plane, &pod("containers: [{name: c, image: 'i:1'}]")).await;
+                plane.advance(Duration::from_secs(1)).await.unwrap();
+                let events = events_of_nodes(plane).await;
+                let reasons: Vec<_> =
+                    events.iter().map(|it| it.split(':').next().unwrap()).collect();
+                assert_eq!(reasons, expected);
+            },
+        );
+    }
+}
+
+/// CP-113: a container waits for the Secrets and ConfigMaps that its environment is made of.
+#[test]
+fn the_environment_of_a_container() {
+    let secret = |data: Value| json!({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s", "namespace": "default"}, "stringData": data});
+    let map = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "m", "namespace": "default"}});
+    let of_key = "env: [{name: E, valueFrom: {secretKeyRef: {name: s, key: k}}}]";
+    let of_map = "envFrom: [{configMapRef: {name: m}}]";
+    let optional = "envFrom: [{secretRef: {name: s, optional: true}}]";
+    for (environment, objects, message) in [
+        (of_key, vec![], json!("secret \"s\" not found")),
+        (of_key, vec![secret(json!({}))], json!("couldn't find key k in Secret default/s")),
+        (of_key, vec![secret(json!({"k": "v"}))], Value::Null),
+        (of_map, vec![], json!("configmap \"m\" not found")),
+        (of_map, vec![map], Value::Null),
+        (optional, vec![], Value::Null),
+    ] {
+        run(async |plane| {
+            plane.server().create_all(&objects).await.unwrap();
+            create(plane, &pod(&format!("containers: [{{name: c, image: i, {environment}}}]")))
+                .await;
+            let reason = match &message {
+                Value::Null => Value::Null,
+                _ => "CreateContainerConfigError".into(),
+            };
+            assert_eq!(waiting(plane).await, [reason, message], "{environment}");
+        });
+    }
+}
+
+/// CP-113: containers start when what is mounted is there.
+#[test]
+fn the_volumes_of_a_pod() {
+    run(async |plane| {
+        let volumes = "volumes: [{name: v, projected: {sources: [{secret: {name: s}}]}}]";
+        create(plane, &pod(&format!("containers: [{{name: c, image: i}}], {volumes}"))).await;
+        assert_eq!(waiting(plane).await[0], "ContainerCreating");
+        let expected =
+            "FailedMount: MountVolume.SetUp failed for volume \"v\" : secret \"s\" not found";
+        assert_eq!(events_of_nodes(plane).await, [expected]);
+        let secret = "apiVersion: v1\nkind: Secret\nmetadata: {name: s, namespace: default}";
+        create(plane, secret).await;
+        assert_eq!(waiting(plane).await[0], Value::Null);
+        let pod = request(plane, "GET", &format!("{PODS}/p"), "").await;
+        assert_eq!(pod["status"]["phase"], "Running");
+    });
+}
