@@ -2,6 +2,7 @@
 
 #![cfg(test)]
 
+mod autoscalers;
 mod cluster;
 mod containers;
 mod cron_jobs;

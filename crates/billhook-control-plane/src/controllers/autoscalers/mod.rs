@@ -1,10 +1,13 @@
-//! Autoscalers: their bounds count, and there are no metrics (CP-82).
+//! Autoscalers: their bounds count, and a recommendation of the test; there are no metrics (CP-82).
+
+mod metrics;
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use self::metrics::{Missing, missing};
 use crate::account::Account;
 use crate::clock::Timestamp;
 use crate::conditions::set_condition;
@@ -20,6 +23,8 @@ use crate::view::{Change, View};
 
 /// How often it looks.
 const PERIOD: Duration = Duration::from_secs(15);
+/// The annotation with the number of replicas that metrics would ask for.
+const RECOMMENDED: &str = "billhook.dev/recommended-replicas";
 
 #[derive(Debug)]
 pub(crate) struct Autoscalers;
@@ -111,7 +116,17 @@ impl Sync {
             0 if min != 0 => return self.note_disabled(),
             wanted if wanted > max => (max, "Current number of Replicas above Spec.MaxReplicas"),
             wanted if wanted < min => (min, "Current number of Replicas below Spec.MinReplicas"),
-            _ => return self.without_metrics(),
+            _ => match self.autoscaler.annotation(RECOMMENDED).and_then(|it| it.parse().ok()) {
+                None => return self.without_metrics(),
+                Some(recommended) => {
+                    self.note_recommendation(recommended, min, max);
+                    match recommended.clamp(min, max.max(min)) {
+                        size if size == wanted => return self.note_match(size),
+                        size if size > wanted => (size, "recommendation above target"),
+                        size => (size, "All metrics below target"),
+                    }
+                }
+            },
         };
         set(&mut scale, &["spec", "replicas"], size.into());
         let write = Request::replace(&target.path, &scale);
@@ -119,6 +134,33 @@ impl Sync {
             Some(outcome) if outcome.is_success() => self.note_size(size, why),
             failed => self.keep_size(size, why, &why_of(failed)),
         })
+    }
+
+    fn note_recommendation(&mut self, recommended: i64, min: i64, max: i64) {
+        let message =
+            "the HPA was able to successfully calculate a replica count from recommendation";
+        self.condition(["ScalingActive", "True", "ValidMetricFound", message]);
+        self.condition(match recommended {
+            size if size > max => {
+                let message = "the desired replica count is more than the maximum replica count";
+                ["ScalingLimited", "True", "TooManyReplicas", message]
+            }
+            size if size < min => {
+                let message = "the desired replica count is less than the minimum replica count";
+                ["ScalingLimited", "True", "TooFewReplicas", message]
+            }
+            _ => {
+                let message = "the desired count is within the acceptable range";
+                ["ScalingLimited", "False", "DesiredWithinRange", message]
+            }
+        });
+    }
+
+    fn note_match(mut self, size: i64) -> Plan {
+        let message = "recommended size matches current size";
+        self.condition(["AbleToScale", "True", "ReadyForNewScale", message]);
+        set(&mut self.status, &["desiredReplicas"], size.into());
+        self.write()
     }
 
     fn note_size(mut self, size: i64, why: &str) -> Plan {
@@ -147,17 +189,29 @@ impl Sync {
 
     /// Says that the metrics that the size would follow are not there.
     fn without_metrics(mut self) -> Plan {
-        let metrics = self.autoscaler.list("/spec/metrics");
-        let known: Vec<Value> = metrics.iter().map(|_| json!({"type": ""})).collect();
-        let first = metrics.first().map(missing);
+        let missing: Vec<Missing> = {
+            let namespace = self.autoscaler.namespace();
+            let metrics = self.autoscaler.list("/spec/metrics").iter();
+            metrics.map(|metric| missing(metric, namespace)).collect()
+        };
+        let known: Vec<Value> = missing.iter().map(|_| json!({"type": ""})).collect();
         set(&mut self.status, &["currentMetrics"], known.into());
         if self.status.get("desiredReplicas").is_none() {
             set(&mut self.status, &["desiredReplicas"], 0.into());
         }
-        let Some(Missing { reason, message }) = first else { return self.write() };
+        let Some(Missing { reason, message, what }) = missing.first() else {
+            return self.write();
+        };
         let text = format!("the HPA was unable to compute the replica count: {message}");
         self.condition(["ScalingActive", "False", reason, &text]);
-        self.warn(reason, message).and(self.write())
+        let count = missing.len();
+        let all = format!(
+            "invalid metrics ({count} invalid out of {count}), first error is: failed to get {what} \
+             metric value: {message}"
+        );
+        let each = missing.iter().map(|it| self.warn(it.reason, it.message.clone()));
+        let warned = each.fold(Plan::nothing(), Plan::and);
+        warned.and(self.warn("FailedComputeMetricsReplicas", all)).and(self.write())
     }
 
     fn write(mut self) -> Plan {
@@ -170,36 +224,4 @@ impl Sync {
         let key = self.autoscaler.key();
         Plan::nothing().request(Request::update_in(&POD_AUTOSCALERS, key, "status", &changed))
     }
-}
-
-/// Why a metric cannot be had.
-struct Missing {
-    reason: &'static str,
-    message: String,
-}
-
-fn missing(metric: &Value) -> Missing {
-    let text = |pointer: &str| metric.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
-    let (kind, reason) = match text("/type") {
-        "Resource" => ("/resource", "FailedGetResourceMetric"),
-        "ContainerResource" => ("/containerResource", "FailedGetContainerResourceMetric"),
-        "Pods" => return custom("FailedGetPodsMetric", text("/pods/metric/name")),
-        "Object" => return custom("FailedGetObjectMetric", text("/object/metric/name")),
-        _ => return custom("FailedGetExternalMetric", text("/external/metric/name")),
-    };
-    let name = text(&format!("{kind}/name"));
-    let of = match text(&format!("{kind}/target/type")) {
-        "Utilization" => "utilization",
-        _ => "usage",
-    };
-    let message = format!(
-        "failed to get {name} {of}: unable to get metrics for resource {name}: unable to fetch \
-         metrics from resource metrics API: the server could not find the requested resource (get \
-         pods.metrics.k8s.io)"
-    );
-    Missing { reason, message }
-}
-
-fn custom(reason: &'static str, name: &str) -> Missing {
-    Missing { reason, message: format!("unable to get metric {name}: no API has it") }
 }
