@@ -48,6 +48,13 @@ impl History {
         self.revisions.iter().filter(|revision| !is_used(revision)).cloned().collect()
     }
 
+    /// Returns the other revisions that are of the same template as one.
+    pub(super) fn duplicates(&self, of: &Object) -> impl Iterator<Item = &Arc<Object>> {
+        let is_duplicate =
+            |it: &&Arc<Object>| it.name() != of.name() && it.get("/data") == of.get("/data");
+        self.revisions.iter().filter(is_duplicate)
+    }
+
     /// Returns the revision of the template: the one with the highest number.
     ///
     /// # Errors

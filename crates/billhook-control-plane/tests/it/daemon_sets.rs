@@ -143,3 +143,30 @@ fn failed_pods_are_replaced() {
         assert_eq!(deletions, 5);
     });
 }
+
+/// CP-59: of two revisions of one template the one with the higher number stays, and the pods of the other
+/// are not replaced.
+#[test]
+fn revisions_of_one_template_are_merged() {
+    run_with(four_nodes, async |plane| {
+        create(plane, &daemon_set("{type: RollingUpdate}")).await;
+        let before = column(plane, PODS, "/metadata/name").await;
+        let revisions = "/apis/apps/v1/namespaces/default/controllerrevisions";
+        let list = request(plane, "GET", revisions, "").await;
+        let mut copy = list["items"][0].clone();
+        copy["apiVersion"] = "apps/v1".into();
+        copy["kind"] = "ControllerRevision".into();
+        copy["revision"] = 7.into();
+        copy["metadata"]["name"] = "agent-copy".into();
+        copy["metadata"]["labels"]["controller-revision-hash"] = "copy".into();
+        for name in ["resourceVersion", "uid", "creationTimestamp", "managedFields"] {
+            copy["metadata"].as_object_mut().unwrap().remove(name);
+        }
+        request(plane, "POST", revisions, &copy.to_string()).await;
+        plane.settled().await.unwrap();
+        assert_eq!(column(plane, revisions, "/metadata/name").await, ["agent-copy"]);
+        assert_eq!(column(plane, PODS, "/metadata/name").await, before);
+        let hashes = column(plane, PODS, "/metadata/labels/controller-revision-hash").await;
+        assert_eq!(hashes, ["copy"; 4]);
+    });
+}

@@ -18,12 +18,14 @@ use super::revisions::{self, History, REVISION};
 use crate::account::Account;
 use crate::clock::Timestamp;
 use crate::controller::{Controller, Keys};
+use crate::document::set;
 use crate::event::Event;
 use crate::object::Object;
 use crate::ownership::{Owner, selector_of};
 use crate::plan::Plan;
 use crate::pod_control::{create_pods, delete_pods, fail};
 use crate::pods::{create_pod, time_to_available};
+use crate::request::Request;
 use crate::resource::{CONTROLLER_REVISIONS, DAEMON_SETS, NODES, PODS, Resource};
 use crate::view::{Change, View};
 
@@ -79,11 +81,28 @@ impl Controller for DaemonSets {
             Ok(newest) => newest,
             Err(plan) => return claimed.and(plan),
         };
+        let merged = merge_duplicates(&history, newest, &pods.objects);
+        if !merged.is_nothing() {
+            return claimed.and(merged);
+        }
         let fits = view.all(&NODES).map(|node| (node.name(), fit(set, node))).collect();
         let (pods, hash) = (by_node(pods.objects), hash_of(newest).to_owned());
         let sync = Sync { owner, backoffs: &self.backoffs, fits, pods, hash, now };
         claimed.and(sync.plan()).and(sync.clean_up(&history))
     }
+}
+
+/// Makes the pods of other revisions of the same template those of the newest one, and deletes these.
+fn merge_duplicates(history: &History, newest: &Object, pods: &[Arc<Object>]) -> Plan {
+    history.duplicates(newest).fold(Plan::nothing(), |plan, duplicate| {
+        let of_duplicate = pods.iter().filter(|pod| hash_of(pod) == hash_of(duplicate));
+        let relabelled = of_duplicate.fold(plan, |plan, pod| {
+            let mut changed = pod.copy();
+            set(&mut changed, &["metadata", "labels", REVISION], hash_of(newest).into());
+            plan.request(Request::update(&PODS, pod.key(), &changed))
+        });
+        relabelled.request(Request::delete_seen(&CONTROLLER_REVISIONS, duplicate))
+    })
 }
 
 /// Returns whether other pods may be on a node than before a change.
