@@ -51,7 +51,9 @@ function drawNow() {
     const owner = row.owners.find((uid) => uids.has(uid) && uid !== row.uid);
     if (owner === undefined) continue;
     owned.add(row);
-    children.set(owner, [...(children.get(owner) ?? []), row]);
+    const siblings = children.get(owner);
+    if (siblings) siblings.push(row);
+    else children.set(owner, [row]);
   }
   choices(find("kind"), [...kinds].sort(), rows.size);
   choices(find("namespace"), [...namespaces].sort().map((name) => [name, ""]), "");
