@@ -9,7 +9,9 @@ use billhook_apiserver::{Server, ServerBuilder};
 use crate::clock::{Clock, Timestamp};
 use crate::control_plane::ControlPlane;
 use crate::controller::Controller;
-use crate::controllers::{Provisioner, RootCertificate, all};
+use crate::controllers::{
+    CertificateApproval, CertificateSigning, Provisioner, RootCertificate, all,
+};
 use crate::identifiers::Identifiers;
 use crate::object::Object;
 use crate::simulation::{
@@ -95,6 +97,27 @@ impl ControlPlaneBuilder {
     #[must_use]
     pub fn root_certificate(mut self, pem: &str) -> Self {
         self.controllers.push(Arc::new(RootCertificate::new(pem)));
+        self
+    }
+
+    /// Approves the requests for certificates that a function wants to be (CP-91). By default none is.
+    #[must_use]
+    pub fn approve_certificates(
+        mut self,
+        is_approved: impl Fn(&Object) -> bool + Send + Sync + 'static,
+    ) -> Self {
+        self.controllers.push(Arc::new(CertificateApproval::of(is_approved)));
+        self
+    }
+
+    /// Signs approved requests of the signers of a cluster by a function, which returns a certificate in
+    /// PEM, or why there is none (CP-91). By default none is signed.
+    #[must_use]
+    pub fn sign_certificates(
+        mut self,
+        sign: impl Fn(&Object) -> Result<String, String> + Send + Sync + 'static,
+    ) -> Self {
+        self.controllers.push(Arc::new(CertificateSigning::by(sign)));
         self
     }
 

@@ -12,7 +12,7 @@
 //!    `ownership`, `pods`, `conditions` and `slow_start`.
 
 mod autoscalers;
-mod certificate_requests;
+mod certificates;
 mod cron_jobs;
 mod daemon_sets;
 mod deployments;
@@ -38,7 +38,8 @@ mod volumes;
 use std::sync::Arc;
 
 use self::autoscalers::Autoscalers;
-use self::certificate_requests::CertificateRequests;
+use self::certificates::CertificateRequests;
+pub use self::certificates::{CertificateApproval, CertificateSigning};
 use self::cron_jobs::CronJobs;
 use self::daemon_sets::DaemonSets;
 use self::deployments::Deployments;

@@ -3,6 +3,7 @@
 #![cfg(test)]
 
 mod autoscalers;
+mod certificates;
 mod cluster;
 mod containers;
 mod cron_jobs;

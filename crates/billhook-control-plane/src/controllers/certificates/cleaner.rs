@@ -1,9 +1,10 @@
-//! Requests for certificates go when they are of no use any more (CP-91).
+//! Requests that are of no use any more go.
 
 use std::time::Duration;
 
 use serde_json::Value;
 
+use super::ACCOUNT;
 use crate::account::Account;
 use crate::clock::Timestamp;
 use crate::controller::{Controller, Keys};
@@ -28,7 +29,7 @@ impl Controller for CertificateRequests {
     }
 
     fn account(&self) -> Account {
-        Account::of_controller("certificate-controller")
+        Account::of_controller(ACCOUNT)
     }
 
     fn watches(&self) -> Vec<&'static Resource> {
