@@ -13,6 +13,7 @@ mod disruption_budgets;
 mod endpoints;
 mod http_api;
 mod jobs;
+mod namespace_tables;
 mod namespaces;
 mod node_lifecycle;
 mod nodes;
