@@ -81,10 +81,14 @@ impl<'s> Pair<'s> {
     pub(crate) fn new(old: &'s Side, new: &'s Side, bare: &'s Bare) -> Self {
         let ratchets_status =
             new.version.ratchets_status() || !new.version.has_status_subresource();
+        let drops_status =
+            old.version.has_status_subresource() || new.version.has_status_subresource();
         Pair {
             old,
             new,
-            prover: Prover::new(bare).ratcheting_status(ratchets_status),
+            prover: Prover::new(bare)
+                .ratcheting_status(ratchets_status)
+                .dropping_status(drops_status),
             old_builder: Builder::new(old.version.clone(), &old.document),
             new_builder: Builder::new(new.version.clone(), &new.document),
             obstacles: OnceCell::new(),

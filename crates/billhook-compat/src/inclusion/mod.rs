@@ -39,6 +39,8 @@ pub(crate) struct Prover<'s> {
     pub(crate) bare: &'s Bare,
     /// Whether an update of the status forgives what has not changed (KV-80).
     pub(crate) ratchets_status: bool,
+    /// Whether new objects are stored without a status.
+    pub(crate) drops_status: bool,
     steps: Cell<usize>,
     depth: Cell<usize>,
     text_searches: Cell<usize>,
@@ -52,6 +54,7 @@ impl<'s> Prover<'s> {
         Prover {
             bare,
             ratchets_status: false,
+            drops_status: false,
             steps: Cell::new(MAX_PROOF_STEPS),
             depth: Cell::new(0),
             text_searches: Cell::new(MAX_TEXT_SEARCHES),
@@ -63,6 +66,11 @@ impl<'s> Prover<'s> {
     /// The same for a server that forgives what has not changed in a status, or does not.
     pub(crate) fn ratcheting_status(self, ratchets_status: bool) -> Self {
         Prover { ratchets_status, ..self }
+    }
+
+    /// Knows that new objects are stored without a status, whatever its default is.
+    pub(crate) fn dropping_status(self, drops_status: bool) -> Self {
+        Prover { drops_status, ..self }
     }
 
     /// The kinds that a schema admits.

@@ -24,7 +24,10 @@ pub(crate) fn walk<'s>(
     mode: Mode,
 ) -> Vec<Obstacle<'s>> {
     let mut walk = Walk { prover, mode, found: Vec::new() };
-    let known = Known::of(from, prover.bare);
+    let mut known = Known::of(from, prover.bare);
+    if prover.drops_status && mode == Mode::Writes {
+        known.present.retain(|name| *name != "status");
+    }
     let at = At {
         path: FieldPath::default(),
         places: Default::default(),
@@ -258,7 +261,9 @@ impl<'s> Walk<'_, 's> {
 
     fn required(&mut self, name: &str, nodes: (Shape<'s>, Shape<'s>), at: &At<'s>) {
         let part = nodes.1.schema.property(name);
-        if self.mode == Mode::Writes && part.is_some_and(|part| part.default.is_some()) {
+        let is_dropped = self.prover.drops_status && at.place == Place::Root && name == "status";
+        let is_set = part.is_some_and(|part| part.default.is_some()) && !is_dropped;
+        if self.mode == Mode::Writes && is_set {
             return;
         }
         let below = self.member_at(name, nodes, at);

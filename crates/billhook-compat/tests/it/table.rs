@@ -263,3 +263,18 @@ fn whole_definitions() {
     }
     insta::assert_snapshot!(told);
 }
+
+/// RP-46: a creation drops the status after its default is set.
+#[test]
+fn no_default_makes_up_for_a_status_that_is_dropped() {
+    let mut old = definition(json!({"type": "object"}));
+    let version = &mut old["spec"]["versions"][0];
+    version["subresources"] = json!({"status": {}});
+    let schema = &mut version["schema"]["openAPIV3Schema"];
+    schema["properties"]["status"] =
+        json!({"type": "object", "default": {}, "x-kubernetes-preserve-unknown-fields": true});
+    let mut new = old.clone();
+    new["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["required"] = json!(["status"]);
+    let said = lines(&compared(&old, &new));
+    assert!(said.contains("v1 writers: breaks status: required added"), "{said}");
+}
