@@ -66,14 +66,15 @@ impl History {
         }
     }
 
-    pub(super) fn get(&self, key: &str) -> Option<&Object> {
-        self.objects.get(key)
+    /// Begins a collection at a revision with the objects that were there before.
+    pub(super) fn of(objects: Vec<Object>, revision: Revision) -> Self {
+        let mut history = History { objects: Objects::of(objects), ..History::new() };
+        history.begin_at(revision);
+        history
     }
 
-    /// Keeps an object that was there before the history begins; [`History::begin_at`] follows.
-    pub(super) fn load(&mut self, key: &str, text: Bytes, created: Revision, modified: Revision) {
-        let remembered = Remembered::default();
-        self.objects.insert(Object { key: key.into(), text, created, modified, remembered });
+    pub(super) fn get(&self, key: &str) -> Option<&Object> {
+        self.objects.get(key)
     }
 
     /// Changes the object `before`, or creates it. Returns the bytes that only the log keeps now.

@@ -25,6 +25,26 @@ const MAX_RATIO: usize = 3;
 const MAX_INNER_RATIO: usize = 2;
 
 impl Objects {
+    /// Objects in any order; of those with the same key, the last one.
+    pub(super) fn of(mut objects: Vec<Object>) -> Self {
+        objects.reverse();
+        objects.sort_by(|one, other| one.key.cmp(&other.key));
+        objects.dedup_by(|later, first| later.key == first.key);
+        let count = objects.len();
+        Objects::of_sorted(&mut objects.into_iter(), count)
+    }
+
+    /// The next objects, so many of them.
+    fn of_sorted(objects: &mut impl Iterator<Item = Object>, count: usize) -> Self {
+        if count == 0 {
+            return Objects::default();
+        }
+        let before = Objects::of_sorted(objects, count / 2);
+        let Some(object) = objects.next() else { return before };
+        let after = Objects::of_sorted(objects, count - count / 2 - 1);
+        Objects(Some(Arc::new(Node { object, count, before, after })))
+    }
+
     pub(super) fn get(&self, key: &str) -> Option<&Object> {
         let mut node = self.0.as_deref()?;
         loop {
@@ -215,6 +235,26 @@ mod tests {
 
     fn depth(objects: &Objects) -> usize {
         objects.0.as_ref().map_or(0, |node| depth(&node.before).max(depth(&node.after)) + 1)
+    }
+
+    #[test]
+    fn trees_of_many_objects_are_those_of_one_after_the_other() {
+        for count in [0, 1, 2, 3, 1000] {
+            // Each key twice, and in no order.
+            let items = (0..2 * count).map(|number| Object {
+                modified: number.into(),
+                ..object(number * 7919 % count.max(1))
+            });
+            let mut expected = Objects::default();
+            items.clone().for_each(|item| expected.insert(item));
+            let built = Objects::of(items.collect());
+            let listed = |objects: &Objects| -> Vec<Object> {
+                objects.skip_while(|_| false).cloned().collect()
+            };
+            assert_eq!(listed(&built), listed(&expected));
+            assert_eq!(built.count(), count as usize);
+            assert!(depth(&built) <= count.max(1).ilog2() as usize + 1);
+        }
     }
 
     #[test]

@@ -10,7 +10,9 @@ use tokio::sync::watch;
 
 use super::backend::{BackendError, Change, Loaded};
 use super::history::{History, HistoryLimits};
-use super::{Collection, Event, Mismatch, Object, Position, Range, Revision, Write, end_of};
+use super::{
+    Collection, Event, Mismatch, Object, Position, Range, Remembered, Revision, Write, end_of,
+};
 
 /// Acts upon the changes of a storage.
 pub(crate) trait Observer: Send + Sync {
@@ -77,17 +79,18 @@ impl State {
         loaded.check()?;
         let Loaded { revision, compacted, changes } = loaded;
         let mut changes = changes.into_iter().peekable();
-        let mut collections = BTreeMap::<Collection, History>::new();
+        let mut collections = BTreeMap::<Collection, Vec<Object>>::new();
         while let Some(change) = changes.next_if(|change| change.revision <= compacted) {
-            let history = collections.entry(change.collection).or_insert_with(History::new);
-            if let Some(text) = change.text {
-                history.load(&change.key, text, change.created, change.revision);
+            let Change { revision: modified, created, collection, key, text } = change;
+            let objects = collections.entry(collection).or_default();
+            if let Some(text) = text {
+                let (key, remembered) = (key.into(), Remembered::default());
+                objects.push(Object { key, text, created, modified, remembered });
             }
         }
         let mut state = State { compacted, ..State::default() };
-        for (name, mut history) in collections {
-            history.begin_at(compacted);
-            state.collections.insert_mut(name, history);
+        for (name, objects) in collections {
+            state.collections.insert_mut(name, History::of(objects, compacted));
         }
         let changes: Vec<Change> = changes.collect();
         for changes in changes.chunk_by(|a, b| a.revision == b.revision) {

@@ -60,6 +60,15 @@ fn failed(error: impl Into<redb::Error>) -> BackendError {
     }
 }
 
+/// How many bytes of a file are kept in memory: all objects are there in another form.
+const CACHE: usize = 64 << 20;
+
+fn builder() -> redb::Builder {
+    let mut builder = Database::builder();
+    builder.set_cache_size(CACHE);
+    builder
+}
+
 /// Begins a transaction that is on the disk when it is committed.
 fn begin(database: &Database) -> Result<WriteTransaction, BackendError> {
     let mut writing = database.begin_write().map_err(failed)?;
@@ -74,7 +83,7 @@ impl File {
         if !is_new {
             return File::open(path);
         }
-        let database = Database::create(path).map_err(unreadable)?;
+        let database = builder().create(path).map_err(unreadable)?;
         let writing = begin(&database)?;
         {
             let mut numbers = writing.open_table(NUMBERS).map_err(failed)?;
@@ -91,7 +100,7 @@ impl File {
 
     /// Opens a file that is there. Every page of it is read, so that nothing of a damaged file is used.
     pub(super) fn open(path: &Path) -> Result<Self, BackendError> {
-        let mut database = Database::open(path).map_err(unreadable)?;
+        let mut database = builder().open(path).map_err(unreadable)?;
         // Commits have two phases, so that what is damaged is never taken for one that was interrupted,
         // and undone.
         database.check_integrity().map_err(failed)?;

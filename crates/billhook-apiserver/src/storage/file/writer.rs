@@ -2,7 +2,8 @@
 
 use std::collections::VecDeque;
 use std::sync::Mutex;
-use std::sync::mpsc::{Receiver, TryRecvError};
+use std::sync::mpsc::Receiver;
+use std::time::{Duration, Instant};
 
 use tokio::sync::{oneshot, watch};
 
@@ -62,11 +63,14 @@ pub(super) fn work(file: File, jobs: &Receiver<Job>, tail: &Tail, history: u64) 
     let mut writer =
         Writer { path: file.path().to_owned(), newest: file.newest(), file: Some(file) };
     let mut next = jobs.recv().ok();
+    let mut last = (1, Duration::ZERO);
     while let Some(job) = next.take() {
         match job {
             Job::Commit(commit, answer) => {
-                let (commits, answers, other) = batch(jobs, commit, answer);
+                let (commits, answers, other) = batch(jobs, commit, answer, last);
+                let (count, begin) = (commits.len(), Instant::now());
                 writer.commit(commits, answers, tail, history);
+                last = (count, begin.elapsed());
                 next = other;
             }
             Job::Load(answer) => {
@@ -91,24 +95,34 @@ pub(super) fn work(file: File, jobs: &Receiver<Job>, tail: &Tail, history: u64) 
 
 type Answers = Vec<Answer<Result<Revision, CommitError>>>;
 
-/// Takes the commits that wait, up to the first other job.
+/// What part of the time of a transaction is waited for more commits.
+const WAIT: u32 = 4;
+
+/// Takes the commits that wait, up to the first other job. Those who were answered together are likely to
+/// commit again: as many as there were in the last transaction are waited for, a part of the time that
+/// it took, lest they miss this one and wait for all of it.
 fn batch(
     jobs: &Receiver<Job>,
     first: Commit,
     answer: Answer<Result<Revision, CommitError>>,
+    (count, took): (usize, Duration),
 ) -> (Vec<Commit>, Answers, Option<Job>) {
     let size = |commit: &Commit| commit.text.as_ref().map_or(0, bytes::Bytes::len);
+    let deadline = Instant::now() + took / WAIT;
     let mut bytes = size(&first);
     let (mut commits, mut answers) = (vec![first], vec![answer]);
     while commits.len() < MAX_BATCH.0 && bytes < MAX_BATCH.1 {
-        match jobs.try_recv() {
-            Ok(Job::Commit(commit, answer)) => {
+        let job = match commits.len() < count {
+            true => jobs.recv_timeout(deadline.saturating_duration_since(Instant::now())).ok(),
+            false => jobs.try_recv().ok(),
+        };
+        match job {
+            Some(Job::Commit(commit, answer)) => {
                 bytes += size(&commit);
                 commits.push(commit);
                 answers.push(answer);
             }
-            Ok(other) => return (commits, answers, Some(other)),
-            Err(TryRecvError::Empty | TryRecvError::Disconnected) => break,
+            other => return (commits, answers, other),
         }
     }
     (commits, answers, None)
