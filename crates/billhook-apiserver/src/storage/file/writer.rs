@@ -95,7 +95,7 @@ pub(super) fn work(file: File, jobs: &Receiver<Job>, tail: &Tail, history: u64) 
 
 type Answers = Vec<Answer<Result<Revision, CommitError>>>;
 
-/// What part of the time of a transaction is waited for more commits.
+/// Which part of the time of a transaction is spent waiting for more commits.
 const WAIT: u32 = 4;
 
 /// Takes the commits that wait, up to the first other job. Those who were answered together are likely to
