@@ -41,7 +41,8 @@ impl State {
 #[derive(Debug)]
 pub(crate) struct Automaton {
     states: Vec<Arc<State>>,
-    /// For each state what follows each class of ASCII characters, and the end of the text.
+    /// For each state what follows each class of ASCII characters, and the end of the text. The
+    /// number of a state is where its part begins.
     ascii: Vec<u32>,
     wide: HashMap<(u32, char), u32>,
     numbers: HashMap<Arc<State>, u32>,
@@ -103,7 +104,7 @@ impl Automaton {
             let next = match program.ascii_class(*byte) {
                 Some(class) => {
                     at += 1;
-                    match self.known(program, state, class) {
+                    match self.known(state, class) {
                         UNKNOWN => {
                             self.follow(program, state, Some(char::from(*byte)), class, steps)?
                         }
@@ -127,7 +128,7 @@ impl Automaton {
                 next => state = next,
             }
         }
-        let next = match self.known(program, state, end) {
+        let next = match self.known(state, end) {
             UNKNOWN => self.follow(program, state, None, end, steps)?,
             next => next,
         };
@@ -148,9 +149,8 @@ impl Automaton {
     }
 
     #[inline]
-    fn known(&self, program: &Program, state: u32, class: usize) -> u32 {
-        let row = state as usize * (program.ascii_classes + 1);
-        self.ascii.get(row + class).copied().unwrap_or(UNKNOWN)
+    fn known(&self, state: u32, class: usize) -> u32 {
+        self.ascii.get(state as usize + class).copied().unwrap_or(UNKNOWN)
     }
 
     /// Works out what follows a state and a character, or the end of the text, and keeps it.
@@ -163,7 +163,8 @@ impl Automaton {
         class: usize,
         steps: &mut Steps,
     ) -> Result<u32, OutOfSteps> {
-        let Some(state) = self.states.get(number as usize).cloned() else { return Ok(DEAD) };
+        let position = number as usize / (program.ascii_classes + 1);
+        let Some(state) = self.states.get(position).cloned() else { return Ok(DEAD) };
         let is_match = self.room.step(program, &state, c, steps)?;
         let forgotten = self.forgotten;
         let next = match c {
@@ -181,8 +182,7 @@ impl Automaton {
         };
         // Unless all states were forgotten on the way.
         if self.forgotten == forgotten {
-            let row = number as usize * (program.ascii_classes + 1);
-            match (self.ascii.get_mut(row.saturating_add(class)), c) {
+            match (self.ascii.get_mut((number as usize).saturating_add(class)), c) {
                 (Some(place), _) if class <= program.ascii_classes => *place = next,
                 (_, Some(c)) => {
                     self.bytes += WIDE;
@@ -205,7 +205,7 @@ impl Automaton {
         if self.bytes > ENGINE_CACHE_BYTES && !self.states.is_empty() {
             self.forget();
         }
-        let number = self.states.len() as u32;
+        let number = self.ascii.len() as u32;
         let state = Arc::new(state);
         self.numbers.insert(Arc::clone(&state), number);
         self.states.push(state);

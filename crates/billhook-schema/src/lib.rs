@@ -16,8 +16,9 @@ mod validate;
 pub mod walk;
 
 pub use compiled::{
-    CompileOptions, CompiledSchema, Edge, Effects, ExpectedProperty, Members, NodeId, NodeRef,
-    PreviousProperty, PropertyRef, RESOURCE_FIELDS, ResourceField, SchemaStep, Types, Unlisted,
+    CompileOptions, CompiledSchema, Edge, Effects, ExpectedProperty, MemberNames, Members, NodeId,
+    NodeRef, PreviousProperty, PropertyRef, RESOURCE_FIELDS, ResourceField, SchemaStep, Types,
+    Unlisted,
 };
 pub use props::{JsonSchemaProps, MAX_SCHEMA_DEPTH};
 pub use schema_paths::SchemaPaths;

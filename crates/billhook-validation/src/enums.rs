@@ -38,9 +38,13 @@ impl Enum {
         if value.is_null() {
             return false;
         }
-        match &self.index {
-            Some(index) => index.admits(&self.entries, value, work),
-            None => self.entries.iter().any(|entry| matches_entry(entry, value)),
+        match (&self.index, value) {
+            (Some(index), _) => index.admits(&self.entries, value, work),
+            (None, Value::String(text)) => self
+                .entries
+                .iter()
+                .any(|entry| matches!(&**entry, Value::String(own) if own == text)),
+            (None, _) => self.entries.iter().any(|entry| matches_entry(entry, value)),
         }
     }
 

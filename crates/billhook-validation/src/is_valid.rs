@@ -200,15 +200,11 @@ impl Verdict<'_> {
         {
             return false;
         }
-        let known = self.arena.at(node).members();
         let (mut next, mut required) = (0, 0);
         let mut members = object.iter();
         let is_wrong = members.any(|(key, member)| {
-            let position = known.position(key, next);
-            next = position.map_or(next, |position| position + 1);
-            let Some(Member { id, plain, is_required }) = node.members.at(position) else {
-                return true;
-            };
+            let found = node.members.find(|| self.arena.at(node), key, &mut next);
+            let Some(Member { id, plain, is_required }) = found else { return true };
             required += usize::from(*is_required);
             let kind = Kinds::of(member);
             if plain.include(kind) {

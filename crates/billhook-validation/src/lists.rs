@@ -11,6 +11,7 @@ use serde_json::{Map, Value};
 use crate::compile::{Additional, Arena, Node};
 use crate::identity::Identity;
 use crate::list_type::ListType;
+use crate::members::listed;
 use crate::report::Report;
 
 /// The walk over an object that looks only at list types.
@@ -44,40 +45,53 @@ impl ListWalk<'_> {
                 }
             }),
             Value::Object(members) if R::ORDERED => grow(|| {
-                for (key, member) in sorted(members) {
-                    self.member(node, key, member, at, report);
-                }
+                self.members(node, sorted(members), at, report);
             }),
             Value::Object(members) => grow(|| {
-                for (key, member) in members {
-                    self.member(node, key, member, at, report);
-                }
+                self.members(node, members, at, report);
             }),
             _ => {}
         }
     }
 
-    fn member<R: Report>(
+    fn members<'v, R: Report>(
         &self,
         node: &Node,
-        key: &str,
-        member: &Value,
+        members: impl IntoIterator<Item = (&'v String, &'v Value)>,
         at: &Location<'_>,
         report: &mut R,
     ) {
-        match (self.arena.property(node, key), node.additional) {
-            (Some(id), _) => self.node(id, member, &at.name(key), report),
-            (None, Additional::Schema(id)) => self.node(id, member, &at.key(key), report),
-            _ => {}
+        let known = self.arena.at(node).members();
+        let mut next = 0;
+        for (key, member) in members {
+            let property = known.find(key, next);
+            next = property.map_or(next, |property| property.position() + 1);
+            match (listed(property), node.additional) {
+                (Some(id), _) => self.node(id, member, &at.name(key), report),
+                (None, Additional::Schema(id)) => self.node(id, member, &at.key(key), report),
+                _ => {}
+            }
         }
     }
 }
 
+/// Up to this many elements are compared one by one.
+const MAX_COMPARED: usize = 8;
+
 /// Reports the second occurrence of each repeated identity (VV-40).
 fn second_occurrences<'v>(
-    identities: impl Iterator<Item = Identity<'v>>,
+    identities: impl ExactSizeIterator<Item = Identity<'v>>,
     mut report: impl FnMut(usize),
 ) {
+    if identities.len() <= MAX_COMPARED {
+        let identities: Vec<Identity<'v>> = identities.collect();
+        for (index, identity) in identities.iter().enumerate() {
+            if identities.iter().take(index).filter(|other| *other == identity).count() == 1 {
+                report(index);
+            }
+        }
+        return;
+    }
     let mut seen: HashMap<Identity<'v>, bool> = HashMap::new();
     for (index, identity) in identities.enumerate() {
         match seen.entry(identity) {

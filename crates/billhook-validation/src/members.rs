@@ -1,6 +1,6 @@
 //! The demands on the members of an object, by which the verdict is found.
 
-use billhook_schema::{NodeId, NodeRef, PropertyRef};
+use billhook_schema::{MemberNames, NodeId, NodeRef, PropertyRef};
 
 use crate::types::Kinds;
 
@@ -22,6 +22,7 @@ pub(crate) struct Member {
 /// The members that objects at a node may and must have.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Members {
+    names: MemberNames,
     /// Those that the compiled schema knows, by position; none for one that is forbidden.
     known: Box<[Option<Member>]>,
     /// Any other one; none if all others are forbidden.
@@ -50,14 +51,28 @@ impl Members {
         let known: Box<[_]> = at.properties().map(member).collect();
         let count = known.iter().flatten().filter(|member| member.is_required).count();
         let required = required.iter().all(|name| at.property(name).is_some()).then_some(count);
-        Members { known, others, required }
+        Members { names: at.member_names(), known, others, required }
     }
 
-    /// Returns the member at a position among those that are known, or any other one; none if it is
-    /// forbidden.
+    /// Returns what is demanded of the member with a name; none if it is forbidden. The search
+    /// begins at `next`, which becomes the position after the member. `node` is theirs.
     #[inline(always)]
-    pub(crate) fn at(&self, position: Option<usize>) -> Option<&Member> {
-        let known = position.and_then(|position| self.known.get(position));
-        known.unwrap_or(&self.others).as_ref()
+    pub(crate) fn find<'s>(
+        &self,
+        node: impl Fn() -> NodeRef<'s>,
+        name: &str,
+        next: &mut usize,
+    ) -> Option<&Member> {
+        if self.names.is_at(&node, name, *next)
+            && let Some(known) = self.known.get(*next)
+        {
+            *next += 1;
+            return known.as_ref();
+        }
+        let Some(position) = self.names.search(node(), name, *next) else {
+            return self.others.as_ref();
+        };
+        *next = position + 1;
+        self.known.get(position)?.as_ref()
     }
 }

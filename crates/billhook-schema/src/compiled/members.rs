@@ -82,41 +82,69 @@ impl<'s> NodeRef<'s> {
     pub fn members(self) -> Members<'s> {
         Members { node: self, words: self.arena.name_words(self.node.properties) }
     }
+
+    /// Returns the names of the members known by name.
+    pub fn member_names(self) -> MemberNames {
+        MemberNames(self.arena.name_words(self.node.properties).into())
+    }
 }
 
 impl<'s> Members<'s> {
-    /// Finds a member by its name, as [`Members::position`] does.
+    /// Finds a member by its name. Objects mostly have their members in the order of their names, so
+    /// the search begins at `next`, one past the member that was found last.
     #[inline(always)]
-    pub fn find(&self, name: &str, next: usize) -> Option<PropertyRef<'s>> {
-        self.node.property_at(self.position(name, next)?)
+    pub fn find(self, name: &str, next: usize) -> Option<PropertyRef<'s>> {
+        let is_next = is_at(self.words, || self.node, name, next);
+        let found = if is_next { Some(next) } else { search(self.words, self.node, name, next) };
+        self.node.property_at(found?)
+    }
+}
+
+/// The names of the members that a node knows, kept with what others know of the members.
+#[derive(Clone, Debug, Default)]
+pub struct MemberNames(Box<[NameWords]>);
+
+impl MemberNames {
+    /// Returns whether a name is that of the member at a position. The node is asked for only if the
+    /// name is long.
+    #[inline(always)]
+    pub fn is_at<'s>(&self, node: impl Fn() -> NodeRef<'s>, name: &str, position: usize) -> bool {
+        is_at(&self.0, node, name, position)
     }
 
-    /// Finds the [position](PropertyRef::position) of a member by its name. Objects mostly have their
-    /// members in the order of their names, so the search begins at `next`, one past the member that
-    /// was found last.
-    #[inline(always)]
-    pub fn position(&self, name: &str, next: usize) -> Option<usize> {
-        let words = NameWords::new(name.as_bytes());
-        match self.words.get(next) {
-            Some(own) if *own == words && self.has_at(name, next) => Some(next),
-            _ => self.search(name, words, next + 1),
-        }
+    /// Finds the [position](PropertyRef::position) of a member of the node. Objects mostly have
+    /// their members in the order of their names, so the search begins at `next`.
+    #[inline]
+    pub fn search(&self, node: NodeRef<'_>, name: &str, next: usize) -> Option<usize> {
+        search(&self.0, node, name, next)
     }
+}
 
-    /// Returns whether a name that has the words of the member at a position is that member's.
-    #[inline(always)]
-    fn has_at(&self, name: &str, position: usize) -> bool {
-        let is_named = || self.node.property_at(position).is_some_and(|own| own.is_named(name));
-        !NameWords::leave_doubt(name.as_bytes()) || is_named()
-    }
+#[inline(always)]
+fn is_at<'s>(
+    names: &[NameWords],
+    node: impl Fn() -> NodeRef<'s>,
+    name: &str,
+    position: usize,
+) -> bool {
+    let words = NameWords::new(name.as_bytes());
+    names.get(position).is_some_and(|own| *own == words) && is_named(node, name, position)
+}
 
-    #[inline(never)]
-    fn search(&self, name: &str, words: NameWords, next: usize) -> Option<usize> {
-        let ahead = self.words.get(next..).unwrap_or_default().iter().take(AHEAD);
-        let skipped = ahead.clone().position(|own| *own == words);
-        let found = skipped.map(|skipped| next + skipped).filter(|at| self.has_at(name, *at));
-        found.or_else(|| self.node.property(name).map(PropertyRef::position))
-    }
+/// Returns whether a name that has the words of the member at a position is that member's.
+#[inline(always)]
+fn is_named<'s>(node: impl Fn() -> NodeRef<'s>, name: &str, position: usize) -> bool {
+    !NameWords::leave_doubt(name.as_bytes())
+        || node().property_at(position).is_some_and(|own| own.is_named(name))
+}
+
+#[inline(never)]
+fn search(names: &[NameWords], node: NodeRef<'_>, name: &str, next: usize) -> Option<usize> {
+    let words = NameWords::new(name.as_bytes());
+    let mut ahead = names.get(next..).unwrap_or_default().iter().take(AHEAD);
+    let skipped = ahead.position(|own| *own == words).map(|skipped| next + skipped);
+    let found = skipped.filter(|position| is_named(|| node, name, *position));
+    found.or_else(|| node.property(name).map(PropertyRef::position))
 }
 
 impl<'s> PropertyRef<'s> {
