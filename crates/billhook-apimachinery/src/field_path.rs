@@ -1,7 +1,7 @@
 //! Field paths (SS-02) and where a walk is.
 
 use std::cmp::Ordering;
-use std::fmt::{self, Write as _};
+use std::fmt;
 
 use serde::Serialize;
 
@@ -90,7 +90,8 @@ impl FieldPath {
     /// [`Display`](fmt::Display) prints it, except that map keys have a dot, an empty name is
     /// nothing after its dot, and the top is empty.
     pub fn to_dotted(&self) -> String {
-        let mut out = String::with_capacity(self.steps.len());
+        const ROOM: usize = 16;
+        let mut out = String::with_capacity(self.steps.len() + ROOM);
         for (position, segment) in self.segments().enumerate() {
             match segment {
                 Segment::Index(index) => push_index(&mut out, index),
@@ -160,8 +161,9 @@ fn push_number(steps: &mut String, kind: Kind, number: usize) {
 }
 
 fn push_index(out: &mut String, index: usize) {
-    // Writing into a string doesn't fail.
-    let _ = write!(out, "[{index}]");
+    out.push('[');
+    out.push_str(itoa::Buffer::new().format(index));
+    out.push(']');
 }
 
 /// The steps of a [`FieldPath`] from the top.
@@ -204,7 +206,20 @@ impl PartialOrd for FieldPath {
 
 impl Ord for FieldPath {
     fn cmp(&self, other: &Self) -> Ordering {
-        self.segments().cmp(other.segments())
+        // Sorted lists have long beginnings in common, of which only the ends of steps are found.
+        let pairs = self.steps.bytes().zip(other.steps.bytes());
+        let same = pairs.take_while(|(own, other)| own == other).count();
+        let mut ours = self.segments();
+        let mut start = 0;
+        loop {
+            let mut next = ours.clone();
+            let end = next.next().map_or(usize::MAX, |_| self.steps.len() - next.0.len());
+            if end > same {
+                break;
+            }
+            (ours, start) = (next, end);
+        }
+        ours.cmp(Segments(other.steps.get(start..).unwrap_or_default()))
     }
 }
 
@@ -216,7 +231,7 @@ impl fmt::Debug for FieldPath {
 
 impl<'a> Extend<Segment<'a>> for FieldPath {
     fn extend<T: IntoIterator<Item = Segment<'a>>>(&mut self, segments: T) {
-        const USUAL_LENGTH: usize = 12;
+        const USUAL_LENGTH: usize = 16;
         let segments = segments.into_iter();
         self.steps.reserve(segments.size_hint().0.saturating_mul(USUAL_LENGTH));
         segments.for_each(|segment| self.push(segment));

@@ -18,6 +18,7 @@ mod number;
 mod output;
 mod prepared;
 mod reader;
+mod removed_fields;
 mod report;
 mod rewriter;
 mod scanner;

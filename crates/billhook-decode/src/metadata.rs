@@ -12,6 +12,7 @@ use crate::duplicate_keys::OpenKeys;
 use crate::fields::{FieldKind, Fields};
 use crate::output::Output;
 use crate::reader::read_json_to_depth;
+use crate::removed_fields::RemovedFields;
 use crate::scanner::{AnyKeys, Keys, Part, Scan, Step, Stop};
 
 /// The fast path through metadata: where everything is normalized, or only unknown fields must be
@@ -20,8 +21,8 @@ pub(crate) struct Fast<'p, 't> {
     pub(crate) scan: &'p mut Scan<'t>,
     pub(crate) keys: &'p mut OpenKeys,
     pub(crate) out: &'p mut Output<'t>,
-    /// Whether unknown fields are cut here; otherwise they are not taken for normal.
-    pub(crate) cuts: bool,
+    /// The unknown fields that were removed, if they are wanted.
+    pub(crate) removed: Option<RemovedFields>,
 }
 
 /// Metadata as it came and as a server normalizes it.
@@ -90,11 +91,12 @@ impl<'t> Fast<'_, 't> {
             return Ok(fields.has_required(seen).then_some(at + 1));
         }
         loop {
+            let mut key: &[u8] = &[];
             let found = match self.scan.expected(names, expected, at) {
                 Some(found) => Some(found),
                 None => {
                     let (end, escaped) = self.scan.skip_key(at, byte)?;
-                    let key = self.scan.slice(at + 1, end - 1);
+                    key = self.scan.slice(at + 1, end - 1);
                     (at, byte) = self.scan.skip_colon(end)?;
                     if escaped {
                         return Ok(None);
@@ -115,17 +117,19 @@ impl<'t> Fast<'_, 't> {
                     seen |= bit;
                     previous = field.as_previous();
                     expected = field.expected_next();
-                    let kind = fields.kind(field);
-                    let Some(end) = self.field(kind, value, byte, left)? else { return Ok(None) };
+                    let end = self.field((field.name(), fields.kind(field)), value, byte, left)?;
+                    let Some(end) = end else { return Ok(None) };
                     kept_end = end;
                     end
                 }
-                None if self.cuts => {
+                None => {
                     let end = self.scan.skip_value(at, byte, &mut AnyKeys, left)?;
+                    if let Some(removed) = &mut self.removed {
+                        removed.add(key, self.scan.slice(at, end), left)?;
+                    }
                     self.out.cut_member((start, kept_end), end, self.scan.comma_end(end));
                     end
                 }
-                None => return Ok(None),
             };
             match self.scan.next_part(end, b'}')? {
                 Part::Next(next, first) => (at, byte) = (next, first),
@@ -134,15 +138,16 @@ impl<'t> Fast<'_, 't> {
         }
     }
 
-    fn field(&mut self, kind: Option<&FieldKind>, at: usize, byte: u8, left: usize) -> NormalEnd {
+    fn field(
+        &mut self,
+        (name, kind): (&str, Option<&FieldKind>),
+        at: usize,
+        byte: u8,
+        left: usize,
+    ) -> NormalEnd {
         let (type_, is_required) = match kind {
             Some(FieldKind::Plain(type_, is_required)) => (type_, *is_required),
-            Some(FieldKind::Records(fields)) => {
-                return self.list(at, left, |fast, at, left| {
-                    let Some(left) = left.checked_sub(1) else { return Err(Stop::Invalid) };
-                    fast.record(fields, at, left)
-                });
-            }
+            Some(FieldKind::Records(fields)) => return self.records(name, fields, at, left),
             None => return Ok(None),
         };
         match type_ {
@@ -165,6 +170,25 @@ impl<'t> Fast<'_, 't> {
             }
             _ => Ok(None),
         }
+    }
+
+    /// A list of records.
+    fn records(&mut self, name: &str, fields: &Fields, at: usize, left: usize) -> NormalEnd {
+        if let Some(removed) = &mut self.removed {
+            removed.open_list(name);
+        }
+        let end = self.list(at, left, |fast, at, left| {
+            let Some(left) = left.checked_sub(1) else { return Err(Stop::Invalid) };
+            let end = fast.record(fields, at, left);
+            if let Some(removed) = &mut fast.removed {
+                removed.next_item();
+            }
+            end
+        });
+        if let Some(removed) = &mut self.removed {
+            removed.close_list();
+        }
+        end
     }
 
     /// A string with an acceptable spelling.

@@ -201,13 +201,12 @@ impl<'s> Notes<'s> {
         std::iter::successors(first, before).map(|way| &way.step)
     }
 
-    /// A member was removed; `text` is its value.
+    /// A member was removed; `text` is its value, which has no repeated keys.
     pub(crate) fn pruned(&mut self, text: &[u8], place: Place<'_, 's>) -> scanner::Step<()> {
-        let document = read_json(text).map_err(|_| Stop::Invalid)?;
-        if !document.duplicates().is_empty() {
-            return Err(Stop::Duplicate);
-        }
-        let value = document.into_value();
+        let value = match self.has_changes() {
+            true => read_json(text).map_err(|_| Stop::Invalid)?.into_value(),
+            false => DeepValue::default(),
+        };
         self.push(What::Pruned { node: place.node, value }, place);
         Ok(())
     }

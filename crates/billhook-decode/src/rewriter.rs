@@ -19,10 +19,11 @@ use billhook_schema::{
 
 use crate::duplicate_keys::OpenKeys;
 use crate::fields::Fields;
-use crate::metadata::{self, Fast};
+use crate::metadata::{self, Fast, Normal};
 use crate::output::Output;
 use crate::prepared::{Prepared, PreparedDefaults};
 use crate::reader::MAX_DEPTH;
+use crate::removed_fields::RemovedFields;
 use crate::report::{Notes, Place, Reported, Within};
 use crate::scanner::{AnyKeys, Keys, Part, Scan, Step, Stop};
 use crate::string;
@@ -498,9 +499,14 @@ impl<'t, 's> Pass<'t, 's> {
                 scan: &mut self.scan,
                 keys: &mut self.keys,
                 out: &mut self.out,
-                cuts: !self.notes.are_wanted(),
+                removed: self.notes.are_wanted().then(RemovedFields::default),
             };
             if let Some(end) = fast.metadata(self.fields, at, object.left)? {
+                let removed = fast.removed.unwrap_or_default();
+                if let Some((written, decoded)) = removed.into_difference()? {
+                    let normal = Normal { written, decoded, text: None };
+                    self.notes.metadata(object.is_root(), node, normal, place)?;
+                }
                 return Ok(end);
             }
             self.keys.forget_since(keys);

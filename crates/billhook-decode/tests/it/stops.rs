@@ -1,6 +1,9 @@
 //! The reasons for which the pass over text leaves a text to the path over a tree.
 
-use billhook_apimachinery::Dialect;
+use billhook_apimachinery::metadata::{
+    Invalid, decode_metadata, metadata_changes, unknown_metadata_fields,
+};
+use billhook_apimachinery::{Dialect, FieldPath, Location};
 use billhook_decode::{Decoder, Reported, Stop};
 use billhook_schema::{CompileOptions, CompiledSchema, JsonSchemaProps, StructuralSchema};
 use serde_json::{Value, json};
@@ -121,4 +124,38 @@ fn defaults() {
     }}}});
     let items = vec!["{}"; 201].join(",");
     check(&decoder(&many, |_| {}), &object(&format!(r#", "l": [{items}]"#)), Some(Stop::Defaults));
+}
+
+/// Unknown fields of metadata are reported as all of it is that is written anew (OM-12).
+#[test]
+fn unknown_fields_of_metadata() {
+    let decoder = decoder(&json!({}), |_| {});
+    let owner = |more: Value| {
+        let mut owner = json!({"apiVersion": "v1", "kind": "K", "name": "n", "uid": "u"});
+        owner.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        owner
+    };
+    let entry = json!({"manager": "m", "operation": "Update", "x": "y", "fieldsV1": {"x": {}}});
+    for metadata in [
+        json!({"name": "n", "z": 1, "a": {"b": [null]}, "é": null}),
+        json!({"ownerReferences": [owner(json!({})), owner(json!({"z": [], "a": 1.0}))]}),
+        json!({"y": {}, "managedFields": [entry], "ownerReferences": [owner(json!({"x": 1}))]}),
+    ] {
+        let text = object(&format!(r#", "metadata": {metadata}"#));
+        let reported = decoder.clean_reporting(text.as_bytes(), Reported::Changes);
+        let (cleaned, findings) = reported.unwrap();
+        let decoded = decode_metadata(&metadata, Invalid::Refuse).unwrap().changed().unwrap();
+        let cleaned: Value = serde_json::from_slice(&cleaned).unwrap();
+        assert_eq!(cleaned["metadata"], *decoded);
+        let at = Location::TOP.name("metadata");
+        let changes = metadata_changes(&metadata, &decoded, &at, &FieldPath::default());
+        assert!(!changes.is_empty());
+        assert_eq!(findings.changes, changes);
+        assert_eq!(findings.unknown, unknown_metadata_fields(&metadata, &at));
+    }
+    for repeated in [r#""x": 1, "x": 2"#, r#""x": {"a": 1, "a": 2}"#] {
+        let text = object(&format!(r#", "metadata": {{{repeated}}}"#));
+        let reported = decoder.clean_reporting(text.as_bytes(), Reported::UnknownFields);
+        assert_eq!(reported.err(), Some(Stop::Duplicate), "{repeated}");
+    }
 }
