@@ -178,3 +178,38 @@ spec: {containers: [{name: c, image: i}]}
         assert!(reasons.contains(&"UnmanagedPods".to_owned()), "{reasons:?}");
     });
 }
+
+/// CP-80: pods without a controller are reported where their controllers would be counted.
+#[test]
+fn unmanaged_pods_are_reported() {
+    const OBJECTS: &str = "
+apiVersion: v1
+kind: Pod
+metadata: {name: loose, namespace: default, labels: {app: web}}
+spec: {containers: [{name: c, image: i}]}
+---
+apiVersion: policy/v1
+kind: PodDisruptionBudget
+metadata: {name: web, namespace: default}
+spec:
+  maxUnavailable: 1
+  selector: {matchLabels: {app: web}, matchExpressions: [{key: app, operator: In, values: [web, x]}]}
+";
+    run(async |plane| {
+        create(plane, OBJECTS).await;
+        let events = request(plane, "GET", "/api/v1/namespaces/default/events", "").await;
+        let events = events["items"].as_array().unwrap().iter();
+        let found: Vec<_> = events
+            .filter(|event| event["reason"] == "UnmanagedPods")
+            .map(|event| event["message"].as_str().unwrap())
+            .collect();
+        let expected = "Pods selected by this PodDisruptionBudget (selector: \
+                        &LabelSelector{MatchLabels:map[string]string{app: web,},MatchExpressions:\
+                        []LabelSelectorRequirement{LabelSelectorRequirement{Key:app,Operator:In,\
+                        Values:[web x],},},}) were found to be unmanaged. As a result, the status of \
+                        the PDB cannot be calculated correctly, which may result in undefined \
+                        behavior. To account for these pods please set \".spec.minAvailable\" field \
+                        of the PDB to an integer value.";
+        assert_eq!(found, [expected]);
+    });
+}

@@ -7,6 +7,7 @@ use billhook_policy::{PolicyDocument, PolicyKind};
 use serde_json::Value;
 
 use crate::behavior::{Behavior, Findings, WriteContext};
+use crate::selector_text::selector_text;
 use crate::values::{items, path, text};
 use crate::{cells, conditions};
 
@@ -84,34 +85,10 @@ fn param_kind(policy: &Value) -> Value {
 fn param_ref(binding: &Value) -> Value {
     let Some(reference) = binding.pointer("/spec/paramRef") else { return UNSET.into() };
     match (text(reference, "/namespace"), text(reference, "/name")) {
-        (_, "") => reference.get("selector").map_or_else(|| UNSET.to_owned(), selector),
+        (_, "") => reference.get("selector").map_or_else(|| UNSET.to_owned(), selector_text),
         // The parameter may be one of the cluster.
         ("", name) => format!("*/{name}"),
         (namespace, name) => format!("{namespace}/{name}"),
     }
     .into()
-}
-
-/// A selector as a server logs it.
-fn selector(selector: &Value) -> String {
-    let labels = selector.get("matchLabels").and_then(Value::as_object);
-    let labels = labels.into_iter().flatten();
-    let labels = labels.map(|(name, value)| format!("{name}: {},", text(value, "")));
-    let expressions = selector.get("matchExpressions").and_then(Value::as_array);
-    let expressions = expressions.into_iter().flatten().map(|expression| {
-        let values = expression.get("values").and_then(Value::as_array);
-        let values: Vec<_> = values.into_iter().flatten().map(|value| text(value, "")).collect();
-        format!(
-            "LabelSelectorRequirement{{Key:{},Operator:{},Values:[{}],}},",
-            text(expression, "/key"),
-            text(expression, "/operator"),
-            values.join(" "),
-        )
-    });
-    format!(
-        "&LabelSelector{{MatchLabels:map[string]string{{{}}},MatchExpressions:\
-         []LabelSelectorRequirement{{{}}},}}",
-        labels.collect::<String>(),
-        expressions.collect::<String>(),
-    )
 }

@@ -1,5 +1,6 @@
 //! Metrics that autoscalers ask for, which no server of metrics has.
 
+use billhook_kinds::selector_text;
 use serde_json::Value;
 
 /// Why a metric cannot be had.
@@ -57,17 +58,8 @@ fn of_resource(name: &str, target: &str) -> String {
 }
 
 fn external(name: &str, metric: &Value, namespace: &str) -> Missing {
-    let labels = metric.pointer("/external/metric/selector/matchLabels").and_then(Value::as_object);
-    let selector = labels.map_or("nil".to_owned(), |labels| {
-        let label = |(name, value): (&String, &Value)| {
-            format!("{name}: {},", value.as_str().unwrap_or_default())
-        };
-        let labels: String = labels.iter().map(label).collect::<Vec<_>>().join(" ");
-        let expressions = "[]LabelSelectorRequirement{}";
-        format!(
-            "&LabelSelector{{MatchLabels:map[string]string{{{labels}}},MatchExpressions:{expressions},}}"
-        )
-    });
+    let selector = metric.pointer("/external/metric/selector").unwrap_or(&Value::Null);
+    let selector = selector_text(selector);
     let missing = format!(
         "unable to fetch metrics from external metrics API: the server could not find the requested \
          resource (get {name}.external.metrics.k8s.io)"

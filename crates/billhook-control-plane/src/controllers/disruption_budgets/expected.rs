@@ -66,8 +66,8 @@ fn share_of(wanted: &Value, total: i64) -> i64 {
 pub(super) struct Controllers {
     /// References to them, each once, and the name of a pod that has each.
     pub(super) references: Vec<(Value, String)>,
-    /// The names of the pods that have none.
-    pub(super) unmanaged: Vec<String>,
+    /// Whether a pod has none.
+    pub(super) are_missing: bool,
 }
 
 /// Finds the controllers of pods: of a ReplicaSet that a Deployment controls, the Deployment.
@@ -76,7 +76,7 @@ pub(super) fn controllers(view: &View, pods: &[Arc<Object>]) -> Controllers {
     let mut uids = BTreeSet::new();
     for pod in pods {
         let Some(mut reference) = pod.controller() else {
-            found.unmanaged.push(pod.name().to_owned());
+            found.are_missing = true;
             continue;
         };
         let set = pod.controller_key(&REPLICA_SETS).and_then(|key| view.get(&REPLICA_SETS, &key));

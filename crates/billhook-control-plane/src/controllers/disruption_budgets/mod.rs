@@ -5,6 +5,8 @@ mod status;
 
 use std::sync::Arc;
 
+use billhook_kinds::selector_text;
+
 use self::expected::{Counting, Wanted, controllers};
 use self::status::{disrupted, failed, write};
 use crate::account::Account;
@@ -89,11 +91,13 @@ fn count_replicas(
 ) -> Plan {
     let of_pods = controllers(view, &pods);
     let mut plan = Plan::nothing();
-    if !of_pods.unmanaged.is_empty() {
+    if of_pods.are_missing {
         let message = format!(
-            "Pods selected by this PodDisruptionBudget have no controller: {}. Set \
-             \".spec.minAvailable\" to an integer to account for them.",
-            of_pods.unmanaged.join(", ")
+            "Pods selected by this PodDisruptionBudget (selector: {}) were found to be unmanaged. As a \
+             result, the status of the PDB cannot be calculated correctly, which may result in \
+             undefined behavior. To account for these pods please set \".spec.minAvailable\" field of \
+             the PDB to an integer value.",
+            selector_text(budget.get("/spec/selector"))
         );
         plan = plan.event(Event::warning(&DISRUPTION_BUDGETS, budget, "UnmanagedPods", message));
     }
