@@ -26,7 +26,8 @@ pub(crate) async fn run(
     let mut builder = ControlPlane::builder()
         .clock(clock)
         .controllers(selection.controllers())
-        .nodes(selection.has_nodes().then_some("node-0"));
+        .nodes(selection.has_nodes().then_some("node-0"))
+        .report_containers();
     if let Some(certificate) = certificate.filter(|_| selection.publishes_certificate()) {
         builder = builder.root_certificate(certificate);
     }

@@ -68,6 +68,21 @@ impl Place {
         Self::file(&path.to_string_lossy())
     }
 
+    /// The place of a field by its dotted path, or of the innermost one around it that is there.
+    pub(crate) fn of_field(mut self, dotted: &str) -> Self {
+        self.text = self.text.or_else(|| {
+            let object = self.of_finding()?;
+            let ends = dotted.match_indices(['.', '[']).map(|(end, _)| end).rev();
+            let mut paths = std::iter::once(dotted.len()).chain(ends).map(|end| dotted.get(..end));
+            let path = paths.find_map(|path| object.resolve(path?))?;
+            let span = object.find(&path)?.span;
+            let start = span.key.map_or(span.value.start, |key| key.start);
+            let position = object.source.position(start);
+            Some((position.line, position.column))
+        });
+        self
+    }
+
     /// The place as findings have it, if the file was read.
     pub(crate) fn of_finding(&self) -> Option<billhook_findings::Place> {
         let source = self.source.clone()?;

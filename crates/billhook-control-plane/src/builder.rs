@@ -33,6 +33,7 @@ pub struct ControlPlaneBuilder {
     controllers: Vec<Arc<dyn Controller>>,
     nodes: Vec<String>,
     manager: String,
+    reports_all: bool,
     simulation: Simulation,
     stages: Vec<Stage>,
     has_provisioner: bool,
@@ -50,6 +51,7 @@ impl Default for ControlPlaneBuilder {
             controllers: all(),
             nodes: vec!["node-0".to_owned()],
             manager: "kubelet".to_owned(),
+            reports_all: false,
             simulation: Simulation::default(),
             stages: Vec::new(),
             has_provisioner: true,
@@ -165,6 +167,14 @@ impl ControlPlaneBuilder {
         self
     }
 
+    /// Lets nodes write events about images, starts and stops of containers; by default only about their
+    /// failures, because they take as many writes as all else that happens to a pod.
+    #[must_use]
+    pub fn report_containers(mut self) -> Self {
+        self.reports_all = true;
+        self
+    }
+
     /// Builds the server and creates the nodes. Nothing else happens yet.
     pub async fn build(mut self) -> ControlPlane {
         let server = std::mem::take(&mut self.server);
@@ -186,7 +196,14 @@ impl ControlPlaneBuilder {
     /// Nothing else happens yet.
     pub async fn build_on(self, server: Server) -> ControlPlane {
         let ControlPlaneBuilder {
-            clock, mut controllers, nodes, manager, simulation, stages, ..
+            clock,
+            mut controllers,
+            nodes,
+            manager,
+            reports_all,
+            simulation,
+            stages,
+            ..
         } = self;
         if self.has_provisioner && !nodes.is_empty() {
             controllers.push(Arc::new(Provisioner));
@@ -194,7 +211,7 @@ impl ControlPlaneBuilder {
         if !nodes.is_empty() {
             controllers.push(Arc::new(Scheduler::new(simulation.clone())));
             if !stages.iter().any(Stage::is_of_pods) {
-                controllers.push(Arc::new(Kubelet::new(&manager, simulation.clone())));
+                controllers.push(Arc::new(Kubelet::new(&manager, simulation.clone(), reports_all)));
             }
             permit(&server, &manager).await;
         }

@@ -30,6 +30,10 @@ impl Event {
         Event::new("Warning", resource, object, reason, message)
     }
 
+    pub(crate) fn is_warning(&self) -> bool {
+        self.kind == "Warning"
+    }
+
     fn new(
         kind: &'static str,
         resource: &Resource,

@@ -45,7 +45,9 @@ impl Controllers {
 /// Reads a stage of kwok.
 fn read_stage(document: &Document) -> Result<Stage, Box<Problem>> {
     let stage = Stage::from_value(&document.value);
-    stage.map_err(|error| Problem::unusable(document.place.clone(), error.to_string()))
+    stage.map_err(|error| {
+        Problem::unusable(document.place.clone().of_field(error.path()), error.to_string())
+    })
 }
 
 /// Reads the rules of a document.
@@ -56,7 +58,9 @@ fn read_rules(document: &Document) -> Result<Vec<Rule>, Box<Problem>> {
     };
     let read = |(index, rule)| {
         Rule::from_value(rule).map_err(|error| {
-            Problem::unusable(document.place.clone(), format!("rules[{index}]: {error}"))
+            let path = format!("rules[{index}]");
+            let place = document.place.clone().of_field(&path);
+            Problem::unusable(place, format!("{path}: {error}"))
         })
     };
     rules.iter().enumerate().map(read).collect()

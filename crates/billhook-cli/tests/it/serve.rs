@@ -5,6 +5,8 @@ use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
+use crate::support::Scratch;
+
 pub(crate) const DEFINITION: &str = r"
 apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
@@ -296,4 +298,30 @@ fn configuration_in_place_of_a_file() {
     assert_eq!(output.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&output.stderr).contains("a link, which is not followed"));
     assert_eq!(std::fs::read_to_string(&victim).unwrap(), "precious");
+}
+
+/// CP-110, CP-115: a mistake in a file of `--simulate` has its line and column.
+#[test]
+fn mistakes_in_simulations_have_places() {
+    let stage = "apiVersion: kwok.x-k8s.io/v1alpha1
+kind: Stage
+metadata: {name: ready}
+spec:
+  resourceRef: {apiGroup: v1, kind: Pod}
+  next:
+    snapshot: true
+";
+    let rules = "---
+rules:
+- {pods: a, exit: 1}
+- {pods: b, exit: often}
+";
+    let scratch = Scratch::new("simulate", &[("stage.yaml", stage), ("rules.yaml", rules)]);
+    for (file, expected) in [
+        ("stage.yaml", "DIR/stage.yaml:7:5: spec.next.snapshot is not understood"),
+        ("rules.yaml", "DIR/rules.yaml:4:3: rules[1]: exit is an exit code"),
+    ] {
+        let shown = scratch.run(&format!("serve --controllers all --simulate DIR/{file}"));
+        assert!(shown.contains(expected), "{shown}");
+    }
 }

@@ -11,13 +11,14 @@ use super::container::Container;
 use super::needs::Needs;
 use super::node::account;
 use super::pod::Pod;
-use super::pod_events::{lacks_volume, stops, tell};
+use super::pod_events::{changes, lacks_volume, stops};
 use super::rules::Simulation;
 use super::script::Script;
 use super::status::{Address, patch};
 use crate::account::Account;
 use crate::clock::Timestamp;
 use crate::controller::{Controller, Keys};
+use crate::event::Event;
 use crate::object::Object;
 use crate::plan::Plan;
 use crate::pods::is_terminal;
@@ -29,6 +30,8 @@ use crate::view::{Change, View};
 pub(crate) struct Kubelet {
     account: Account,
     simulation: Simulation,
+    /// Whether there are events about all that containers do, not only about failures.
+    reports_all: bool,
     /// How many pods have got an address.
     addresses: AtomicU32,
 }
@@ -41,15 +44,16 @@ impl fmt::Debug for Kubelet {
 
 impl Kubelet {
     /// Creates the nodes' part, whose fields have a manager.
-    pub(crate) fn new(manager: &str, simulation: Simulation) -> Self {
-        Kubelet { account: account(manager, "node-0"), simulation, addresses: AtomicU32::new(0) }
+    pub(crate) fn new(manager: &str, simulation: Simulation, reports_all: bool) -> Self {
+        let (account, addresses) = (account(manager, "node-0"), AtomicU32::new(0));
+        Kubelet { account, simulation, reports_all, addresses }
     }
 
     fn next_address(&self) -> Address {
         Address::nth(self.addresses.fetch_add(1, Ordering::Relaxed))
     }
 
-    /// Writes the status of a pod if it has changed, and tells what has become of its containers.
+    /// Writes the status of a pod if it has changed, and events about its containers.
     fn write(&self, before: &Pod<'_>, pod: &Pod<'_>, script: &Script, now: Timestamp) -> Plan {
         let object = pod.object;
         let Some(status) = patch(pod, script, || self.next_address(), now) else {
@@ -58,7 +62,12 @@ impl Kubelet {
         let patch = json!({"metadata": {"uid": object.uid()}, "status": status});
         let write = Request::patch_in(&PODS, object.key(), "status", &patch);
         let plan = Plan::nothing().try_request(write, &[404, 409]);
-        plan.and(tell(object, before.all(), pod.all()))
+        self.report(plan, changes(object, before.all(), pod.all()))
+    }
+
+    fn report(&self, plan: Plan, events: Vec<Event>) -> Plan {
+        let reported = events.into_iter().filter(|event| self.reports_all || event.is_warning());
+        reported.fold(plan, Plan::event)
     }
 }
 
@@ -105,8 +114,9 @@ impl Controller for Kubelet {
             true => Needs::of(object, view),
             false => Needs::default(),
         };
+        let before = pod.clone();
         let next = pod.advance(&script, &needs, now);
-        let plan = self.write(&Pod::read(object, now), &pod, &script, now);
+        let plan = self.write(&before, &pod, &script, now);
         let plan = lacks_volume(&pod, &needs).into_iter().fold(plan, Plan::event);
         next.into_iter().filter(|next| !next.is_zero()).fold(plan, Plan::again_after)
     }
@@ -122,10 +132,9 @@ impl Kubelet {
         }
         let mut plan = Plan::nothing();
         if !is_terminal(object) {
-            let before = Pod::read(object, now);
-            plan = before
-                .running_when_deleted(now)
-                .fold(plan, |plan, it| plan.event(stops(object, it)));
+            let before = pod.clone();
+            let stopped = before.running_when_deleted(now).map(|it| stops(object, it));
+            plan = self.report(plan, stopped.collect());
             let left = pod.stop(script, now);
             plan = plan.and(self.write(&before, &pod, script, now));
             if let Some(left) = left {

@@ -11,6 +11,7 @@ use crate::clock::Timestamp;
 use crate::object::Object;
 
 /// A pod, and its containers.
+#[derive(Clone)]
 pub(super) struct Pod<'p> {
     pub(super) object: &'p Object,
     pub(super) init: Vec<Init>,
@@ -23,6 +24,7 @@ pub(super) struct Pod<'p> {
 }
 
 /// An init container.
+#[derive(Clone)]
 pub(super) struct Init {
     pub(super) container: Container,
     /// Whether it goes on while the others run.

@@ -5,70 +5,63 @@ use super::needs::Needs;
 use super::pod::Pod;
 use crate::event::Event;
 use crate::object::Object;
-use crate::plan::Plan;
 use crate::resource::PODS;
 
-/// Tells what has become of containers.
-pub(super) fn tell<'c>(
+/// Returns the events about what has become of containers.
+pub(super) fn changes<'c>(
     pod: &Object,
     before: impl Iterator<Item = &'c Container>,
     after: impl Iterator<Item = &'c Container>,
-) -> Plan {
-    before.zip(after).fold(Plan::nothing(), |plan, (before, after)| match &after.state {
-        state if *state == before.state => plan,
-        State::Running { .. } => started(pod, after, plan),
-        State::Waiting { reason, message } => waits(pod, after, [reason, message], plan),
-        State::Terminated(_) => plan,
-    })
+) -> Vec<Event> {
+    let changed = before.zip(after).filter(|(before, after)| before.state != after.state);
+    let of_container = |(_, after): (_, &Container)| match &after.state {
+        State::Running { .. } => starts(pod, after),
+        State::Waiting { reason, message } => waits(pod, after, [reason, message]),
+        State::Terminated(_) => Vec::new(),
+    };
+    changed.flat_map(of_container).collect()
 }
 
-/// Tells that a container is stopped because its pod is deleted.
+/// Returns the event that a container is stopped because its pod is deleted.
 pub(super) fn stops(pod: &Object, container: &Container) -> Event {
     normal(pod, "Killing", format!("Stopping container {}", container.name))
 }
 
-/// Tells why the containers of a pod do not start, if they wait for a volume.
+/// Returns the event that the containers of a pod do not start, if they wait for a volume.
 pub(super) fn lacks_volume(pod: &Pod<'_>, needs: &Needs) -> Option<Event> {
     let why = needs.volume.clone().filter(|_| pod.all().all(Container::is_new))?;
     Some(warning(pod.object, "FailedMount", why))
 }
 
 /// Images that are not always pulled are on simulated nodes already.
-fn started(pod: &Object, container: &Container, plan: Plan) -> Plan {
+fn starts(pod: &Object, container: &Container) -> Vec<Event> {
     let (name, image) = (&container.name, &container.image);
-    let pulled = match container.is_always_pulled {
-        true => plan
-            .event(normal(pod, "Pulling", format!("Pulling image \"{image}\"")))
-            .event(normal(pod, "Pulled", format!("Successfully pulled image \"{image}\""))),
+    let mut events = match container.is_always_pulled {
+        true => vec![
+            normal(pod, "Pulling", format!("Pulling image \"{image}\"")),
+            normal(pod, "Pulled", format!("Successfully pulled image \"{image}\"")),
+        ],
         false => {
             let message = format!("Container image \"{image}\" already present on machine");
-            plan.event(normal(pod, "Pulled", message))
+            vec![normal(pod, "Pulled", message)]
         }
     };
-    pulled.event(normal(pod, "Created", format!("Created container: {name}"))).event(normal(
-        pod,
-        "Started",
-        format!("Started container {name}"),
-    ))
+    events.push(normal(pod, "Created", format!("Created container: {name}")));
+    events.push(normal(pod, "Started", format!("Started container {name}")));
+    events
 }
 
-fn waits(pod: &Object, container: &Container, [reason, message]: [&str; 2], plan: Plan) -> Plan {
+fn waits(pod: &Object, container: &Container, [reason, message]: [&str; 2]) -> Vec<Event> {
     match reason {
         "CrashLoopBackOff" | "ImagePullBackOff" => {
-            plan.event(warning(pod, "BackOff", message.to_owned()))
+            vec![warning(pod, "BackOff", message.to_owned())]
         }
         "ErrImagePull" => {
             let pulling = format!("Pulling image \"{}\"", container.image);
-            plan.event(normal(pod, "Pulling", pulling)).event(warning(
-                pod,
-                "Failed",
-                message.to_owned(),
-            ))
+            vec![normal(pod, "Pulling", pulling), warning(pod, "Failed", message.to_owned())]
         }
-        "CreateContainerConfigError" => {
-            plan.event(warning(pod, "Failed", format!("Error: {message}")))
-        }
-        _ => plan,
+        "CreateContainerConfigError" => vec![warning(pod, "Failed", format!("Error: {message}"))],
+        _ => Vec::new(),
     }
 }
 

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use billhook_control_plane::ControlPlane;
 use billhook_control_plane::simulation::Rule;
+use billhook_control_plane::{ControlPlane, ControlPlaneBuilder};
 use serde_json::{Value, json};
 
 use crate::support::{create, request, run, run_with};
@@ -35,7 +35,7 @@ async fn waiting(plane: &ControlPlane) -> [Value; 2] {
 /// CP-111, CP-114: there are events of images, starts and stops.
 #[test]
 fn the_events_of_a_container() {
-    run(async |plane| {
+    run_with(ControlPlaneBuilder::report_containers, async |plane| {
         create(plane, &pod("containers: [{name: c, image: i, imagePullPolicy: Always}]")).await;
         request(plane, "DELETE", &format!("{PODS}/p"), "").await;
         plane.settled().await.unwrap();
@@ -58,7 +58,7 @@ fn the_events_of_failures() {
         (Rule::pods("p").fail_to_pull(), vec!["Pulling", "Failed", "BackOff"]),
     ] {
         run_with(
-            |builder| builder.simulate(rule),
+            |builder| builder.simulate(rule).report_containers(),
             async |plane| {
                 create(plane, &pod("containers: [{name: c, image: 'i:1'}]")).await;
                 plane.advance(Duration::from_secs(1)).await.unwrap();

@@ -35,11 +35,11 @@ impl Controller for EphemeralVolumes {
     }
 
     fn concerns(&self, change: &Change, _: &View, keys: &mut Keys) {
-        if keys.add_changed(change, &PODS) {
-            return;
-        }
-        // A claim that is gone is created again.
-        if change.after.is_none() {
+        if change.is_of(&PODS) {
+            let pod = change.after.iter().filter(|pod| templates(pod).next().is_some());
+            pod.for_each(|pod| keys.add(pod.key()));
+        } else if change.after.is_none() {
+            // A claim that is gone is created again.
             keys.add_controllers(change, &PODS);
         }
     }
@@ -47,15 +47,18 @@ impl Controller for EphemeralVolumes {
     fn sync(&self, key: &str, view: &View, _: Timestamp) -> Plan {
         let pod = view.get(&PODS, key).filter(|pod| !pod.is_deleting() && !is_terminal(pod));
         let Some(pod) = pod else { return Plan::nothing() };
-        let volumes = pod.list("/spec/volumes").iter();
-        let templates = volumes.filter_map(|volume| {
-            let template = volume.pointer("/ephemeral/volumeClaimTemplate")?;
-            Some((volume.get("name")?.as_str()?, template))
-        });
-        templates.fold(Plan::nothing(), |plan, (volume, template)| {
+        templates(pod).fold(Plan::nothing(), |plan, (volume, template)| {
             plan.and(claim(pod, view, volume, template))
         })
     }
+}
+
+/// Returns the names of the ephemeral volumes of a pod, and the templates of their claims.
+fn templates(pod: &Object) -> impl Iterator<Item = (&str, &Value)> {
+    pod.list("/spec/volumes").iter().filter_map(|volume| {
+        let template = volume.pointer("/ephemeral/volumeClaimTemplate")?;
+        Some((volume.get("name")?.as_str()?, template))
+    })
 }
 
 /// Creates the claim of a volume, unless it is there.

@@ -32,8 +32,7 @@ impl Usage {
         let counted = |pod: &&Object| !pod.text("/spec/nodeName").is_empty() && !is_terminal(pod);
         let before = change.before.as_deref().filter(counted);
         let after = change.after.as_deref().filter(counted);
-        let needs = |pod: &Object| (pod_requests(pod.get("/spec")), host_ports(pod));
-        if before.is_some() == after.is_some() && before.map(needs) == after.map(needs) {
+        if before.map(|pod| pod.get("/spec")) == after.map(|pod| pod.get("/spec")) {
             return false;
         }
         let mut nodes = self.nodes.lock().unwrap_or_else(PoisonError::into_inner);

@@ -94,6 +94,11 @@ struct Patch {
 }
 
 impl StageError {
+    /// Returns the path of the member that is missing, wrong or not understood: `spec.next.patches[0].type`.
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+
     fn new(path: &str, why: &str) -> Self {
         StageError { path: path.to_owned(), why: why.to_owned() }
     }
