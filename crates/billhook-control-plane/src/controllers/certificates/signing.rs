@@ -24,9 +24,12 @@ const SIGNERS: [&str; 4] = [
     "kubernetes.io/legacy-unknown",
 ];
 
+/// Returns the certificate of a request, or why there is none.
+type Sign = dyn Fn(&Object) -> Result<String, String> + Send + Sync;
+
 /// Signs approved requests for certificates of the signers of a cluster.
 pub struct CertificateSigning {
-    sign: Box<dyn Fn(&Object) -> Result<String, String> + Send + Sync>,
+    sign: Box<Sign>,
 }
 
 impl fmt::Debug for CertificateSigning {
