@@ -27,6 +27,7 @@ struct KindPlugin {
     name: &'static str,
     group: &'static str,
     resource: &'static str,
+    subresource: &'static str,
     operations: &'static [Operation],
     mutate: Option<Act>,
     validate: Option<Act>,
@@ -37,7 +38,7 @@ const WRITE: &[Operation] = &[Operation::Create, Operation::Update];
 
 const fn plugin(name: &'static str, group: &'static str, resource: &'static str) -> KindPlugin {
     let (mutate, validate) = (None, None);
-    KindPlugin { name, group, resource, operations: CREATE, mutate, validate }
+    KindPlugin { name, group, resource, subresource: "", operations: CREATE, mutate, validate }
 }
 
 const fn security(group: &'static str, resource: &'static str, check: Act) -> KindPlugin {
@@ -49,7 +50,7 @@ const fn security(group: &'static str, resource: &'static str, check: Act) -> Ki
 }
 
 /// The plugins in the order in which they are run.
-static PLUGINS: [KindPlugin; 23] = [
+static PLUGINS: [KindPlugin; 24] = [
     KindPlugin {
         mutate: Some(limits::set_defaults),
         validate: Some(limits::check_pod),
@@ -60,8 +61,9 @@ static PLUGINS: [KindPlugin; 23] = [
         validate: Some(limits::check_claim),
         ..plugin("LimitRanger", "", "persistentvolumeclaims")
     },
-    security("", "namespaces", security::check_labels),
+    security("", "namespaces", security::check_namespace),
     security("", "pods", security::check_pod),
+    KindPlugin { subresource: "ephemeralcontainers", ..security("", "pods", security::check_pod) },
     security("", "podtemplates", security::check_template),
     security("", "replicationcontrollers", security::check_template),
     security("apps", "daemonsets", security::check_template),
@@ -182,10 +184,8 @@ impl Plugin for Bound {
 
 impl Bound {
     fn act(&self, act: Option<Act>, request: &mut PluginRequest<'_>) -> Result<(), Status> {
-        match act {
-            Some(act) if request.attributes().subresource.is_empty() => act(&self.server, request),
-            _ => Ok(()),
-        }
+        let is_for = request.attributes().subresource == self.plugin.subresource;
+        act.filter(|_| is_for).map_or(Ok(()), |act| act(&self.server, request))
     }
 }
 

@@ -117,6 +117,43 @@ async fn namespaces_have_limits() {
     assert_eq!(patch(&server, "/api/v1/namespaces/default", "merge", &wrong).await.code, 422);
 }
 
+/// BK-567: a stricter level warns of the pods that are there, and they may go on.
+#[tokio::test]
+async fn a_new_level_of_security_is_checked_against_the_pods() {
+    let server = server();
+    let mut on_host = pod("on-host");
+    on_host["spec"]["hostNetwork"] = true.into();
+    for pod in [&pod("a"), &pod("b"), &pod("c"), &on_host] {
+        assert_eq!(post(&server, PODS, pod).await.code, 201);
+    }
+    let label = async |level: &str| {
+        let labels = json!({"metadata": {"labels": {"pod-security.kubernetes.io/enforce": level}}});
+        patch(&server, "/api/v1/namespaces/default", "merge", &labels).await.warnings
+    };
+    let reasons = "allowPrivilegeEscalation != false, unrestricted capabilities, runAsNonRoot != \
+                   true, seccompProfile";
+    let warnings = [
+        "existing pods in namespace \\\"default\\\" violate the new PodSecurity enforce level \
+         \\\"restricted:latest\\\""
+            .to_owned(),
+        format!("a (and 2 other pods): {reasons}"),
+        "on-host: allowPrivilegeEscalation != false, unrestricted capabilities, host namespaces, \
+         runAsNonRoot != true, seccompProfile"
+            .to_owned(),
+    ];
+    assert_eq!(label("restricted").await, warnings.map(|it| format!("299 - \"{it}\"")));
+    assert_eq!(label("baseline").await, [""; 0], "a weaker level");
+
+    let path = format!("{PODS}/on-host");
+    let seconds = json!({"spec": {"activeDeadlineSeconds": 9}});
+    assert_eq!(patch(&server, &path, "merge", &seconds).await.code, 200);
+    let image = json!([{"op": "replace", "path": "/spec/containers/0/image", "value": "other"}]);
+    assert_eq!(patch(&server, &path, "json", &image).await.code, 403);
+    let container = json!({"spec": {"ephemeralContainers": [{"name": "e", "image": "i"}]}});
+    let path = format!("{path}/ephemeralcontainers");
+    assert_eq!(patch(&server, &path, "strategic-merge", &container).await.code, 403);
+}
+
 /// BK-202, BK-208: the objects that come and go with a service.
 #[tokio::test]
 async fn a_service_has_addresses_and_endpoints() {

@@ -224,3 +224,51 @@ fn levels_of_security() {
         ]
     );
 }
+
+/// BK-567: the rules of a level are those of its version.
+#[test]
+fn levels_of_security_have_versions() {
+    let windows = json!({
+        "os": {"name": "windows"}, "securityContext": {"runAsNonRoot": true},
+        "containers": [{"name": "c"}],
+    });
+    let sysctl =
+        |name: &str| json!({"securityContext": {"sysctls": [{"name": name, "value": "1"}]}});
+    let labeled = |type_: &str| json!({"securityContext": {"seLinuxOptions": {"type": type_}}});
+    let probe = json!({"containers": [{
+        "name": "c", "livenessProbe": {"tcpSocket": {"port": 1, "host": "x"}},
+    }]});
+    let root = json!({"securityContext": {"runAsNonRoot": true, "runAsUser": 0}});
+    let adding = json!({"securityContext": {"runAsNonRoot": true}, "containers": [{
+        "name": "c", "securityContext": {"capabilities": {"add": ["CHOWN"]}},
+    }]});
+    for (level, version, spec, reasons) in [
+        ("restricted", "v1.25", &windows, ""),
+        (
+            "restricted",
+            "v1.24",
+            &windows,
+            "allowPrivilegeEscalation != false, unrestricted capabilities, seccompProfile",
+        ),
+        ("baseline", "v1.26", &sysctl("net.ipv4.ip_local_reserved_ports"), "forbidden sysctls"),
+        ("baseline", "v1.27", &sysctl("net.ipv4.ip_local_reserved_ports"), ""),
+        ("baseline", "v1.31", &sysctl("net.ipv4.tcp_rmem"), "forbidden sysctls"),
+        ("baseline", "latest", &sysctl("net.ipv4.tcp_rmem"), ""),
+        ("baseline", "v1.30", &labeled("container_engine_t"), "seLinuxOptions"),
+        ("baseline", "v1.31", &labeled("container_engine_t"), ""),
+        ("baseline", "v1.33", &probe, ""),
+        ("baseline", "v1.34", &probe, "probe or lifecycle host"),
+        ("restricted", "v1.22", &root, ""),
+        ("restricted", "v1.23", &root, "runAsUser=0"),
+        ("restricted", "v1.7", &adding, ""),
+        ("restricted", "v1.21", &adding, "allowPrivilegeEscalation != false, seccompProfile"),
+    ] {
+        let labels = json!({
+            "pod-security.kubernetes.io/enforce": level,
+            "pod-security.kubernetes.io/enforce-version": version,
+        });
+        let level = SecurityLevel::of(&json!({"metadata": {"labels": labels}}), "enforce").unwrap();
+        let found = level.reasons(&json!({}), spec).unwrap_or_default();
+        assert_eq!(found, reasons, "{} {spec}", level.quoted());
+    }
+}
