@@ -29,19 +29,7 @@ pub(crate) async fn create(server: &Arc<Shared>) -> Result<(), (String, Status)>
     if !server.settings.bootstraps {
         return Ok(());
     }
-    let address = server.settings.service_ranges.first_address();
-    let service = json!({
-        "apiVersion": "v1", "kind": "Service",
-        "metadata": {
-            "name": "kubernetes", "namespace": "default",
-            "labels": {"component": "apiserver", "provider": "kubernetes"},
-        },
-        "spec": {
-            "clusterIP": address,
-            "ports": [{"name": "https", "port": 443, "targetPort": 6443}],
-        },
-    });
-    create_object(server, SERVICES, &service).await?;
+    create_service(server).await?;
     for (name, value, description) in [
         (
             "system-node-critical",
@@ -66,6 +54,23 @@ pub(crate) async fn create(server: &Arc<Shared>) -> Result<(), (String, Status)>
     let objects = InitialObject::all(server.settings.kubernetes);
     let stored = objects.map(|object| -> BoxFuture<'_, _> { Box::pin(store(server, object)) });
     together(stored.collect()).await
+}
+
+/// Creates the service of the server itself, which is there again if it is deleted.
+pub(super) async fn create_service(server: &Arc<Shared>) -> Result<bool, (String, Status)> {
+    let address = server.settings.service_ranges.first_address();
+    let service = json!({
+        "apiVersion": "v1", "kind": "Service",
+        "metadata": {
+            "name": "kubernetes", "namespace": "default",
+            "labels": {"component": "apiserver", "provider": "kubernetes"},
+        },
+        "spec": {
+            "clusterIP": address,
+            "ports": [{"name": "https", "port": 443, "targetPort": 6443}],
+        },
+    });
+    create_object(server, SERVICES, &service).await
 }
 
 /// Creates the range of the addresses of services, which is ready at once.

@@ -11,6 +11,7 @@ use billhook_decode::{Document, read_json};
 use billhook_kinds::{AllocationError, ServiceAllocator};
 use serde_json::{Value, json};
 
+use super::initial;
 use crate::resources::Resource;
 use crate::shared::{Change, Controller, Shared, Work, Written};
 use crate::storage::{Collection, Object, Range, Write};
@@ -112,12 +113,20 @@ async fn create_addresses(server: &Arc<Shared>, service: &Value) {
     }
 }
 
-/// Removes the objects that belonged to services. One that cannot be removed is left to `resume`.
-async fn remove_released(server: &Shared) {
+/// Removes the objects that belonged to services, and creates the server's own service if it has gone
+/// (BK-680). What cannot be done is left to `resume`, or to the next start.
+async fn remove_released(server: &Arc<Shared>) {
     let released = std::mem::take(&mut *server.released_by_services());
+    let lost_own = released.iter().any(|(_, key)| key == OWN_SERVICE);
     for (collection, key) in released {
         let Some(stored) = server.storage.get(&collection, &key) else { continue };
         let _failed = server.storage.write(&collection, &key, Write::delete(stored.modified)).await;
+    }
+    if lost_own && server.settings.bootstraps {
+        let _failed = initial::create_service(server).await;
+        if let Some(service) = server.read_object("", "services", OWN_SERVICE) {
+            create_addresses(server, &service).await;
+        }
     }
 }
 
@@ -127,6 +136,9 @@ fn is_managed(object: &Object) -> bool {
     let by = document.as_deref().and_then(|it| it.pointer("/metadata/labels"));
     by.is_some_and(|labels| text(labels, MANAGED_BY) == MANAGER)
 }
+
+/// The service of the server itself.
+const OWN_SERVICE: &str = "default/kubernetes";
 
 const MANAGED_BY: &str = "ipaddress.kubernetes.io/managed-by";
 const MANAGER: &str = "ipallocator.k8s.io";

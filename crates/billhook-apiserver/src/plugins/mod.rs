@@ -50,9 +50,15 @@ const fn security(group: &'static str, resource: &'static str, check: Act) -> Ki
 }
 
 /// The plugins in the order in which they are run.
-static PLUGINS: [KindPlugin; 24] = [
+static PLUGINS: [KindPlugin; 25] = [
     KindPlugin {
         mutate: Some(limits::set_defaults),
+        validate: Some(limits::check_pod),
+        ..plugin("LimitRanger", "", "pods")
+    },
+    KindPlugin {
+        subresource: "resize",
+        operations: &[Operation::Update],
         validate: Some(limits::check_pod),
         ..plugin("LimitRanger", "", "pods")
     },

@@ -60,14 +60,14 @@ impl Plugin for Quota {
     }
 
     fn handles(&self, operation: Operation) -> bool {
-        operation == Operation::Create || operation == Operation::Update && self.counts_updates
+        matches!(operation, Operation::Create | Operation::Update)
     }
 
     fn reserve<'a>(
         &'a self,
         attributes: &'a AdmissionAttributes,
     ) -> Option<BoxFuture<'a, Result<(), Status>>> {
-        if !attributes.subresource.is_empty() {
+        if !self.counts(attributes) {
             return None;
         }
         let prefix = object_key(&attributes.namespace, "");
@@ -111,6 +111,16 @@ fn charged<'q>(
 }
 
 impl Quota {
+    /// Whether a write can change what is used.
+    fn counts(&self, attributes: &AdmissionAttributes) -> bool {
+        match (attributes.operation, attributes.subresource.as_str()) {
+            (Operation::Create, "") => true,
+            (Operation::Update, "") => self.counts_updates,
+            (Operation::Update, "resize") => true,
+            _ => false,
+        }
+    }
+
     fn quotas(&self, prefix: &str) -> Vec<DeepValue> {
         self.server.read_objects("", "resourcequotas", prefix)
     }

@@ -97,7 +97,7 @@ pub(super) fn check_namespace(
     Ok(())
 }
 
-/// What the pods of a namespace lack of a level: a line for each set of reasons.
+/// Warnings of the pods of a namespace that do not have a level: a line for each set of reasons.
 fn warnings_of_pods(server: &Shared, namespace: &str, level: &SecurityLevel) -> Vec<String> {
     let pods = server.read_objects("", "pods", &object_key(namespace, ""));
     let checked = pods.len().min(MAX_CHECKED_PODS);

@@ -80,6 +80,47 @@ async fn count_pods(server: &Server) {
     assert_eq!(text(&used, "/status/used/pods"), "1");
 }
 
+/// BK-561, BK-562: a resize keeps to the limits of the namespace, and what is used rises with it.
+#[tokio::test]
+async fn resizes_keep_to_limits() {
+    let server = server();
+    let mut small = pod("a");
+    small["spec"]["containers"][0]["resources"] = json!({"requests": {"cpu": "100m"}});
+    assert_eq!(post(&server, PODS, &small).await.code, 201);
+    let quotas = "/api/v1/namespaces/default/resourcequotas";
+    let quota = json!({
+        "apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "q"},
+        "spec": {"hard": {"requests.cpu": "1"}},
+    });
+    assert_eq!(post(&server, quotas, &quota).await.code, 201);
+    let used = json!({"status": {"hard": {"requests.cpu": "1"}, "used": {"requests.cpu": "100m"}}});
+    let path = format!("{quotas}/q/status");
+    assert_eq!(patch(&server, &path, "merge", &used).await.code, 200);
+    let range = json!({
+        "apiVersion": "v1", "kind": "LimitRange", "metadata": {"name": "l"},
+        "spec": {"limits": [{"type": "Container", "min": {"cpu": "200m"}}]},
+    });
+    assert_eq!(post(&server, "/api/v1/namespaces/default/limitranges", &range).await.code, 201);
+    let resize = async |cpu: &str| {
+        let resources = json!({"requests": {"cpu": cpu}});
+        let patched = json!({"spec": {"containers": [{"name": "c", "resources": resources}]}});
+        let path = format!("{PODS}/a/resize");
+        let answer = patch(&server, &path, "strategic-merge", &patched).await;
+        (answer.code, answer.message())
+    };
+    for (cpu, code, why) in [
+        ("150m", 403, "minimum cpu usage per Container is 200m, but request is 150m"),
+        ("1100m", 403, "exceeded quota: q, requested: requests.cpu=1, used: requests.cpu=100m, "),
+        ("300m", 200, ""),
+    ] {
+        let (found, message) = resize(cpu).await;
+        assert_eq!(found, code, "{cpu}: {message}");
+        assert!(message.contains(why), "{cpu}: {message}");
+    }
+    let quota = get(&server, &format!("{quotas}/q")).await.json();
+    assert_eq!(text(&quota, "/status/used/requests.cpu"), "300m");
+}
+
 /// BK-561, BK-567: namespaces limit their pods.
 #[tokio::test]
 async fn namespaces_have_limits() {
@@ -152,6 +193,21 @@ async fn a_new_level_of_security_is_checked_against_the_pods() {
     let container = json!({"spec": {"ephemeralContainers": [{"name": "e", "image": "i"}]}});
     let path = format!("{path}/ephemeralcontainers");
     assert_eq!(patch(&server, &path, "strategic-merge", &container).await.code, 403);
+}
+
+/// BK-680: the service of the server is there again when it is deleted, with its address.
+#[tokio::test]
+async fn the_service_of_the_server_stays() {
+    let server = server();
+    let path = "/api/v1/namespaces/default/services/kubernetes";
+    let before = get(&server, path).await.json();
+    let deleted = call(&server, Method::DELETE, path, &[], "").await;
+    assert_eq!(deleted.code, 200);
+    let after = get(&server, path).await.json();
+    assert_ne!(text(&after, "/metadata/uid"), text(&before, "/metadata/uid"));
+    assert_eq!(after["spec"], before["spec"]);
+    let address = get(&server, "/apis/networking.k8s.io/v1/ipaddresses/10.0.0.1").await;
+    assert_eq!(address.code, 200);
 }
 
 /// BK-202, BK-208: the objects that come and go with a service.

@@ -74,7 +74,7 @@ impl SecurityLevel {
     }
 }
 
-/// What is found, with commas; none if that is nothing.
+/// All that is found, with commas; none if that is nothing.
 fn joined(found: impl Iterator<Item = String>) -> Option<String> {
     let found: Vec<String> = found.collect();
     (!found.is_empty()).then(|| found.join(", "))

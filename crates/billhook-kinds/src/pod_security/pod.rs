@@ -1,4 +1,4 @@
-//! What is looked at in a pod, and how findings name its containers.
+//! A pod as the rules see it, and how findings name its containers.
 
 use std::collections::BTreeSet;
 

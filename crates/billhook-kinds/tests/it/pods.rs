@@ -29,33 +29,33 @@ pub(crate) fn write(
     (object, found)
 }
 
-fn pod(spec: &Value) -> Value {
+pub(crate) fn pod(spec: &Value) -> Value {
     json!({"metadata": {"name": "p"}, "spec": spec})
 }
 
 /// A pod with a container that has some members more.
-fn with(members: &Value) -> Value {
+pub(crate) fn with(members: &Value) -> Value {
     let mut container = json!({"name": "c", "image": "i:1"});
     container.as_object_mut().unwrap().extend(members.as_object().unwrap().clone());
     pod(&json!({"containers": [container]}))
 }
 
-fn created(body: &Value) -> Value {
+pub(crate) fn created(body: &Value) -> Value {
     let (pod, found) = write("Pod", body, None, "");
     assert_eq!(errors(&found), [""; 0], "{body}");
     pod
 }
 
-fn errors(found: &Findings) -> Vec<String> {
+pub(crate) fn errors(found: &Findings) -> Vec<String> {
     found.errors.iter().map(ToString::to_string).collect()
 }
 
-fn errors_of(body: &Value) -> Vec<String> {
+pub(crate) fn errors_of(body: &Value) -> Vec<String> {
     errors(&write("Pod", body, None, "").1)
 }
 
 /// A copy with another value at a place.
-fn changed(object: &Value, place: &str, value: Value) -> Value {
+pub(crate) fn changed(object: &Value, place: &str, value: Value) -> Value {
     let mut object = object.clone();
     let (parent, name) = place.rsplit_once('/').unwrap();
     match object.pointer_mut(parent).unwrap() {
@@ -452,47 +452,6 @@ fn ephemeral_containers_are_only_added() {
     let expected =
         "spec.ephemeralContainers[1].ports: Forbidden: cannot be set for an Ephemeral Container";
     assert_eq!(errors(&add(port, &pod).1), [expected]);
-}
-
-#[test]
-fn only_resources_are_resized() {
-    // BK-113
-    let resources =
-        json!({"requests": {"cpu": "100m", "memory": "64Mi"}, "limits": {"cpu": "200m"}});
-    let old = created(&with(&json!({"resources": resources})));
-    let resize = |place: &str, value: Value| {
-        let pod = changed(&old, place, value);
-        let (pod, found) = write("Pod", &pod, Some(&old), "resize");
-        (pod, errors(&found))
-    };
-    let (pod, found) = resize("/spec/containers/0/resources/requests/cpu", "150m".into());
-    assert_eq!(found, [""; 0]);
-    assert_eq!(pod["spec"]["containers"][0]["resources"]["requests"]["cpu"], "150m");
-    let (pod, found) = resize("/spec/containers/0/image", "other".into());
-    assert_eq!((found, &pod), (Vec::new(), &old));
-    for (place, value, expected) in [
-        (
-            "/spec/containers/0/resources/limits/ephemeral-storage",
-            json!("1Gi"),
-            vec!["spec: Forbidden: only cpu and memory resources are mutable"],
-        ),
-        (
-            "/spec/containers/0/resources",
-            Value::Null,
-            vec![
-                "spec: Invalid value: \"Burstable\": Pod QOS Class may not change as a result of resizing",
-                "spec.containers[0].resources.requests: Forbidden: resource requests cannot be removed",
-                "spec.containers[0].resources.limits: Forbidden: resource limits cannot be removed",
-            ],
-        ),
-        (
-            "/spec/containers",
-            json!([{"name": "d", "image": "i"}, {"name": "c", "image": "i"}]),
-            vec!["spec.containers: Forbidden: containers may not be added or removed on resize"],
-        ),
-    ] {
-        assert_eq!(resize(place, value).1, expected, "{place}");
-    }
 }
 
 #[test]

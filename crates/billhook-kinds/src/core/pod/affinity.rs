@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::checks::{member, member_text, one_of_member};
 use super::scope::Scope;
 use crate::rules::{invalid, label_selector, named, one_of, qualified_name};
-use crate::values::{integer, items, text};
+use crate::values::{integer, items, members, text};
 
 const REQUIRED: &str = "requiredDuringSchedulingIgnoredDuringExecution";
 
@@ -207,6 +207,11 @@ fn label_keys(errors: &mut Vec<FieldError>, path: &FieldPath, term: &Value, scop
             qualified_name(errors, &path.clone().index(index), key, scope.kubernetes);
         }
     }
+    for (index, key) in own.iter().enumerate().filter(|(_, key)| is_selected_twice(term, key)) {
+        let path = path.clone().name("matchLabelKeys").index(index);
+        let detail = "exists in both matchLabelKeys and labelSelector";
+        invalid(errors, &path, key.clone(), [detail]);
+    }
     let others = items(term, "/mismatchLabelKeys");
     for (index, key) in own.iter().enumerate().filter(|(_, key)| others.contains(key)) {
         let path = path.clone().name("matchLabelKeys").index(index);
@@ -217,6 +222,15 @@ fn label_keys(errors: &mut Vec<FieldError>, path: &FieldPath, term: &Value, scop
             ["exists in both matchLabelKeys and mismatchLabelKeys"],
         );
     }
+}
+
+/// Whether a selector has a key beside the expression that a server makes of it for pods.
+fn is_selected_twice(term: &Value, key: &Value) -> bool {
+    let labels = members(term, "/labelSelector/matchLabels").filter(|(name, _)| key == name);
+    let expressions = items(term, "/labelSelector/matchExpressions").iter();
+    let expressions =
+        expressions.filter(|it| it.get("key") == Some(key) && text(it, "/operator") == "In");
+    labels.count() + expressions.count() > 1
 }
 
 /// The taints that a pod tolerates.

@@ -70,10 +70,11 @@ pub(super) fn overhead(
 /// The resources of a pod as a whole.
 pub(super) fn of_pod(
     errors: &mut Vec<FieldError>,
-    path: &FieldPath,
+    spec_path: &FieldPath,
     spec: &Value,
     scope: &Scope<'_>,
 ) {
+    let path = &spec_path.clone().name("resources");
     let Some(resources) = spec.get("resources").filter(|resources| !resources.is_null()) else {
         return;
     };
@@ -84,12 +85,14 @@ pub(super) fn of_pod(
     let before = errors.len();
     amounts(errors, path, resources, Holder::Pod, scope);
     if errors.len() == before {
-        compare(errors, path, spec, resources);
+        compare(errors, spec_path, spec, resources);
     }
 }
 
 /// The containers of a pod must not take more than the pod has.
-fn compare(errors: &mut Vec<FieldError>, path: &FieldPath, spec: &Value, resources: &Value) {
+fn compare(errors: &mut Vec<FieldError>, spec_path: &FieldPath, spec: &Value, resources: &Value) {
+    let path = spec_path.clone().name("resources");
+    let containers = spec_path.clone().name("containers");
     let sorted = |place: &str| -> BTreeMap<String, Quantity> {
         let known = members(resources, place);
         known.filter_map(|(name, amount)| Some((name.to_owned(), quantity(amount)?))).collect()
@@ -102,6 +105,19 @@ fn compare(errors: &mut Vec<FieldError>, path: &FieldPath, spec: &Value, resourc
             let detail =
                 format!("must be greater than or equal to aggregate container requests of {sum}");
             invalid(errors, &at("requests", name), amount.to_string(), [detail]);
+        }
+    }
+    for (index, container) in items(spec, "/containers").iter().enumerate() {
+        let own: BTreeMap<_, _> = members(container, "/resources/limits").collect();
+        for (name, amount) in own.into_iter().filter(|(name, _)| is_of_pods(name)) {
+            let (Some(amount), Some(limit)) = (quantity(amount), limits.get(name)) else {
+                continue;
+            };
+            if amount > *limit {
+                let at = containers.clone().index(index).name("resources").name("limits").key(name);
+                let detail = format!("must be less than or equal to pod limits of {limit}");
+                invalid(errors, &at, amount.to_string(), [detail]);
+            }
         }
     }
     for (name, amount) in limits.iter().filter(|(name, _)| name.starts_with(HUGE_PAGES)) {

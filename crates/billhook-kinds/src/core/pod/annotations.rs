@@ -30,3 +30,9 @@ pub(crate) fn validate(errors: &mut Vec<FieldError>, at: &FieldPath, object: &Va
         }
     }
 }
+
+/// Whether a node made a pod by itself.
+pub(super) fn is_static(pod: &Value) -> bool {
+    let annotations = pod.pointer("/metadata/annotations");
+    annotations.is_some_and(|all| all.get(MIRROR).is_some())
+}

@@ -6,7 +6,7 @@ use billhook_apimachinery::names::{dns1123_label, dns1123_subdomain};
 use serde_json::Value;
 
 use super::warnings::warnings;
-use super::{annotations, defaults, prepare, spec, status, table, update};
+use super::{annotations, defaults, prepare, resize, spec, status, table, update};
 use crate::behavior::{Behavior, Findings, WriteContext};
 use crate::values::{integer, is_set, items, object_mut, path, text};
 
@@ -71,7 +71,7 @@ impl Behavior for Pod {
             (Some(old), "ephemeralcontainers") => {
                 update::validate_ephemeral_containers(errors, pod, old);
             }
-            (Some(old), "resize") => update::validate_resize(errors, pod, old),
+            (Some(old), "resize") => resize::validate(errors, pod, old),
             (Some(old), _) => {
                 update::validate_annotations(errors, pod, old);
                 update::validate(errors, pod, old);

@@ -145,3 +145,8 @@ pub(super) fn forbid(errors: &mut Vec<FieldError>, path: FieldPath, detail: &str
 pub(super) fn name_of(object: &Value) -> &str {
     text(object, "/name")
 }
+
+/// The path of an object as a whole.
+pub(super) fn whole() -> FieldPath {
+    FieldPath::default().key("")
+}

@@ -225,6 +225,13 @@ fn init_containers(
             probes::validate(errors, &path, container, scope);
             continue;
         }
+        for (index, policy) in items(container, "/resizePolicy").iter().enumerate() {
+            if text(policy, "/restartPolicy") == "RestartContainer" {
+                let path = path.clone().name("resizePolicy").index(index).name("restartPolicy");
+                let detail = "must not be set to 'RestartContainer' for non-sidecar initContainers";
+                invalid(errors, &path, "RestartContainer", [detail]);
+            }
+        }
         for name in ["lifecycle", "livenessProbe", "readinessProbe", "startupProbe"] {
             if member(container, name).is_some() {
                 let detail = "may not be set for init containers without restartPolicy=Always";

@@ -17,6 +17,7 @@ mod prepare;
 mod probes;
 mod references;
 mod remote_volumes;
+mod resize;
 mod resources;
 mod scope;
 mod security;

@@ -142,7 +142,7 @@ pub(super) fn of_pod(errors: &mut Vec<FieldError>, path: &FieldPath, spec: &Valu
         let detail = "ShareProcessNamespace and HostPID cannot both be enabled";
         invalid(errors, &path.clone().name("shareProcessNamespace"), true, [detail]);
     }
-    sysctls(errors, &path.clone().name("sysctls"), items(context, "/sysctls"));
+    sysctls(errors, &path.clone().name("sysctls"), spec, items(context, "/sysctls"));
     let policies = ["Always", "OnRootMismatch"];
     one_of_member(errors, &path, context, "fsGroupChangePolicy", &policies);
     seccomp(errors, &path, context);
@@ -154,7 +154,7 @@ pub(super) fn of_pod(errors: &mut Vec<FieldError>, path: &FieldPath, spec: &Valu
     }
 }
 
-fn sysctls(errors: &mut Vec<FieldError>, path: &FieldPath, sysctls: &[Value]) {
+fn sysctls(errors: &mut Vec<FieldError>, path: &FieldPath, spec: &Value, sysctls: &[Value]) {
     let mut names: Vec<&str> = Vec::new();
     for (index, sysctl) in sysctls.iter().enumerate() {
         let path = path.clone().index(index);
@@ -162,11 +162,28 @@ fn sysctls(errors: &mut Vec<FieldError>, path: &FieldPath, sysctls: &[Value]) {
         if !required(errors, &path, sysctl, "name") {
             // A missing name repeats nothing.
         } else if !is_sysctl(name) {
-            invalid(errors, &path.name("name"), name, [SYSCTL]);
+            invalid(errors, &path.clone().name("name"), name, [SYSCTL]);
         } else if names.contains(&name) {
-            errors.push(FieldError::duplicate(path.name("name"), name));
+            errors.push(FieldError::duplicate(path.clone().name("name"), name));
+        }
+        if let Some(host) = host_of_sysctl(name).filter(|host| is_set(spec, host)) {
+            let detail = format!("may not be specified when '{host}' is true");
+            invalid(errors, &path.name("name"), name, [detail]);
         }
         names.push(name);
+    }
+}
+
+/// The member that gives a pod the namespace of its node in which a parameter is.
+fn host_of_sysctl(name: &str) -> Option<&'static str> {
+    let name = name.replace('/', ".");
+    let of_ipc = ["kernel.shm", "kernel.msg", "fs.mqueue."];
+    if name.starts_with("net.") {
+        Some("hostNetwork")
+    } else if name == "kernel.sem" || of_ipc.iter().any(|prefix| name.starts_with(prefix)) {
+        Some("hostIPC")
+    } else {
+        None
     }
 }
 

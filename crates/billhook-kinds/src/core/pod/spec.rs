@@ -4,9 +4,10 @@ use billhook_apimachinery::names::{dns1123_label, dns1123_subdomain};
 use billhook_apimachinery::{FieldError, FieldPath};
 use serde_json::Value;
 
+use super::annotations::is_static;
 use super::checks::{
     forbid, label_member, member, member_text, name_of, one_of_member, one_of_required, required,
-    subdomain_member,
+    subdomain_member, whole,
 };
 use super::defaults::CONTAINERS;
 use super::internal::show;
@@ -29,9 +30,9 @@ pub(crate) fn validate(
     let mut scope = Scope::of(spec, pod, context.kubernetes);
     volumes::validate(found, &path.clone().name("volumes"), spec, &mut scope, context);
     let errors = &mut found.errors;
-    resource_claims(errors, &path.clone().name("resourceClaims"), spec);
+    resource_claims(errors, &path.clone().name("resourceClaims"), spec, pod);
     containers::validate(errors, path, spec, &scope);
-    amounts::of_pod(errors, &path.clone().name("resources"), spec, &scope);
+    amounts::of_pod(errors, path, spec, &scope);
     network::host_ports(errors, path, spec, &scope);
     let policies = ["Always", "OnFailure", "Never"];
     one_of_required(errors, path, spec, "restartPolicy", &policies);
@@ -90,8 +91,16 @@ fn names_and_numbers(
 }
 
 /// The devices that a pod claims.
-fn resource_claims(errors: &mut Vec<FieldError>, path: &FieldPath, spec: &Value) {
+fn resource_claims(
+    errors: &mut Vec<FieldError>,
+    path: &FieldPath,
+    spec: &Value,
+    pod: Option<&Value>,
+) {
     let claims = items(spec, "/resourceClaims");
+    if !claims.is_empty() && pod.is_some_and(is_static) {
+        forbid(errors, whole(), "static pods do not support resource claims");
+    }
     for (index, claim) in claims.iter().enumerate() {
         let path = path.clone().index(index);
         let name = name_of(claim);

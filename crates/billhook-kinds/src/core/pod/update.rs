@@ -1,19 +1,19 @@
-//! Changes that updates of pods may make (BK-107, BK-112, BK-113).
+//! Changes that updates of pods may make (BK-107, BK-112).
 
+use billhook_apimachinery::FieldError;
 use billhook_apimachinery::record::Type;
 use billhook_apimachinery::value::semantically_equal;
-use billhook_apimachinery::{FieldError, FieldPath};
 use serde_json::Value;
 
-use super::checks::{forbid, member, name_of, required};
+use super::annotations::is_static;
+use super::checks::{forbid, member, name_of, required, whole};
 use super::difference::difference;
 use super::internal::{show, show_spec};
-use super::resources::class_of_service;
 use crate::generated::core_v1::EPHEMERAL_CONTAINER;
 use crate::rules::invalid;
-use crate::values::{integer, items, items_mut, path, section};
+use crate::values::{integer, items, items_mut, path};
 
-const CONTAINERS: [&str; 2] = ["containers", "initContainers"];
+pub(super) const CONTAINERS: [&str; 2] = ["containers", "initContainers"];
 
 const CHANGES: &str = "pod updates may not change fields other than \
     `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,\
@@ -53,7 +53,7 @@ pub(super) fn validate(errors: &mut Vec<FieldError>, pod: &Value, old: &Value) {
 }
 
 /// Takes a member of another object.
-fn take(object: &mut Value, other: &Value, name: &str) {
+pub(super) fn take(object: &mut Value, other: &Value, name: &str) {
     let Value::Object(members) = object else { return };
     match other.get(name) {
         Some(value) => members.insert(name.to_owned(), value.clone()),
@@ -173,6 +173,11 @@ pub(super) fn validate_ephemeral_containers(
     pod: &Value,
     old: &Value,
 ) {
+    if is_static(old) {
+        let detail = "static pods do not support ephemeral containers";
+        *errors = vec![FieldError::forbidden(whole(), detail)];
+        return;
+    }
     let path = path(&["spec", "ephemeralContainers"]);
     let shown = |container| show(Some(container), Type::Record(|| &EPHEMERAL_CONTAINER));
     let now = items(pod, "/spec/ephemeralContainers");
@@ -192,97 +197,6 @@ pub(super) fn validate_ephemeral_containers(
                 forbid(errors, path.clone(), &detail);
             }
             Some(_) => {}
-        }
-    }
-}
-
-/// Checks which resources change (BK-113).
-pub(super) fn validate_resize(errors: &mut Vec<FieldError>, pod: &Value, old: &Value) {
-    let (Some(spec), Some(stored)) = (pod.get("spec"), old.get("spec")) else { return };
-    if !has_same_containers(errors, spec, stored) {
-        return;
-    }
-    let class = class_of_service(stored);
-    if class_of_service(spec) != class {
-        let detail = "Pod QOS Class may not change as a result of resizing";
-        invalid(errors, &path(&["spec"]), class, [detail]);
-    }
-    let mut rest = spec.clone();
-    for list in CONTAINERS {
-        let place = format!("/{list}");
-        let containers = items(spec, &place).iter().zip(items(stored, &place)).enumerate();
-        for (index, (container, stored)) in containers {
-            kept(errors, &path(&["spec", list]).index(index).name("resources"), container, stored);
-        }
-        for (container, stored) in
-            items_mut(&mut rest, &place).iter_mut().zip(items(stored, &place))
-        {
-            take(container, stored, "resizePolicy");
-            take_cpu_and_memory(container, stored);
-        }
-    }
-    take_cpu_and_memory(&mut rest, stored);
-    if !semantically_equal(&rest, stored) {
-        forbid(errors, path(&["spec"]), "only cpu and memory resources are mutable");
-    }
-}
-
-fn has_same_containers(errors: &mut Vec<FieldError>, spec: &Value, stored: &Value) -> bool {
-    let before = errors.len();
-    for list in CONTAINERS {
-        let place = format!("/{list}");
-        let (now, stored) = (items(spec, &place), items(stored, &place));
-        if now.len() != stored.len() {
-            let detail = format!("{list} may not be added or removed on resize");
-            forbid(errors, path(&["spec", list]), &detail);
-            continue;
-        }
-        for (index, (container, stored)) in now.iter().zip(stored).enumerate() {
-            if name_of(container) != name_of(stored) {
-                let detail = format!("{list} may not be renamed or reordered on resize");
-                forbid(errors, path(&["spec", list]).index(index).name("name"), &detail);
-            }
-        }
-    }
-    errors.len() == before
-}
-
-/// A resource that was requested or limited stays so, in whatever amount.
-fn kept(errors: &mut Vec<FieldError>, path: &FieldPath, container: &Value, stored: &Value) {
-    for (name, detail) in [
-        ("requests", "resource requests cannot be removed"),
-        ("limits", "resource limits cannot be removed"),
-    ] {
-        let place = format!("/resources/{name}");
-        let amounts = container.pointer(&place);
-        let has = |resource: &str| {
-            stored.pointer(&format!("{place}/{resource}")).is_some()
-                && amounts.and_then(|amounts| amounts.get(resource)).is_none()
-        };
-        if has("cpu") || has("memory") {
-            forbid(errors, path.clone().name(name), detail);
-        }
-    }
-}
-
-fn take_cpu_and_memory(holder: &mut Value, stored: &Value) {
-    for list in ["requests", "limits"] {
-        for resource in ["cpu", "memory"] {
-            let before = stored.pointer(&format!("/resources/{list}/{resource}")).cloned();
-            let holds = holder.pointer(&format!("/resources/{list}")).is_some();
-            if before.is_none() && !holds {
-                continue;
-            }
-            let Some(resources) = section(holder, "resources") else { continue };
-            let amounts = resources.entry(list).or_insert_with(|| serde_json::json!({}));
-            let Value::Object(amounts) = amounts else { continue };
-            match before {
-                Some(amount) => amounts.insert(resource.to_owned(), amount),
-                None => amounts.remove(resource),
-            };
-            if amounts.is_empty() {
-                resources.remove(list);
-            }
         }
     }
 }
