@@ -143,9 +143,7 @@ fn cargo_of(toolchain: Option<&str>) -> Command {
 fn numbers(root: &Path) -> Result<(), String> {
     // Both at once: each concerns something else, the order of members and numbers.
     let features = "serde_json/preserve_order,serde_json/arbitrary_precision";
-    let arguments = format!("test -p billhook --locked --quiet --test it --features {features}");
-    // Built for this alone, which takes longer than it runs.
-    cargo(root, &format!("{arguments} --config profile.dev.package.billhook-cel.opt-level=0"))
+    cargo(root, &format!("test -p billhook --locked --quiet --test it --features {features}"))
 }
 
 /// Compares the cost of the paths of the product with the recorded one.
