@@ -3,6 +3,12 @@
 use std::fmt::Write as _;
 
 use crate::calendar::Date;
+use crate::message_error;
+
+message_error! {
+    /// A text that is not a time; prints the server's text.
+    pub struct TimeError;
+}
 
 const LAYOUT: &str = "2006-01-02T15:04:05Z07:00";
 const MICRO_LAYOUT: &str = "2006-01-02T15:04:05.000000Z07:00";
@@ -66,8 +72,12 @@ impl Time {
         self.seconds.saturating_sub(earlier.seconds)
     }
 
-    /// Parses a time; the error is the server's text.
-    pub fn parse(text: &str) -> Result<Time, String> {
+    /// Parses a time.
+    ///
+    /// # Errors
+    ///
+    /// If the text is not one.
+    pub fn parse(text: &str) -> Result<Time, TimeError> {
         let mut parser = Parser { text, rest: text.as_bytes(), layout: LAYOUT };
         parser
             .time(|parser| Ok(parser.fraction()))
@@ -101,8 +111,12 @@ impl MicroTime {
         text
     }
 
-    /// Parses a time, whose fraction must have six digits (BK-26); the error is the server's text.
-    pub fn parse(text: &str) -> Result<MicroTime, String> {
+    /// Parses a time, whose fraction must have six digits (BK-26).
+    ///
+    /// # Errors
+    ///
+    /// If the text is not one.
+    pub fn parse(text: &str) -> Result<MicroTime, TimeError> {
         let mut parser = Parser { text, rest: text.as_bytes(), layout: MICRO_LAYOUT };
         let (time, micros) = parser.time(Parser::micros)?;
         Ok(MicroTime { time, micros })
@@ -165,8 +179,8 @@ impl Parser<'_> {
     /// Reads a time, and its fraction as a layout has it.
     fn time<F>(
         &mut self,
-        fraction: impl FnOnce(&mut Self) -> Result<F, String>,
-    ) -> Result<(Time, F), String> {
+        fraction: impl FnOnce(&mut Self) -> Result<F, TimeError>,
+    ) -> Result<(Time, F), TimeError> {
         let year = self.year()?;
         self.literal("-")?;
         let month = self.number("01", true)?;
@@ -205,21 +219,21 @@ impl Parser<'_> {
     }
 
     /// Six digits after a point.
-    fn micros(&mut self) -> Result<i32, String> {
+    fn micros(&mut self) -> Result<i32, TimeError> {
         let micros = self.rest.strip_prefix(b".").and_then(|rest| digits(rest.get(..6)?));
         let Some(micros) = micros else { return Err(self.cannot_parse(".000000")) };
         self.advance(7);
         Ok(micros)
     }
 
-    fn year(&mut self) -> Result<i64, String> {
+    fn year(&mut self) -> Result<i64, TimeError> {
         let year = self.rest.get(..4).and_then(digits);
         let Some(year) = year else { return Err(self.cannot_parse("2006")) };
         self.advance(4);
         Ok(i64::from(year))
     }
 
-    fn literal(&mut self, literal: &str) -> Result<(), String> {
+    fn literal(&mut self, literal: &str) -> Result<(), TimeError> {
         match self.rest.strip_prefix(literal.as_bytes()) {
             Some(rest) => {
                 self.rest = rest;
@@ -230,7 +244,7 @@ impl Parser<'_> {
     }
 
     /// One or two digits; exactly two when `fixed`.
-    fn number(&mut self, element: &str, fixed: bool) -> Result<i32, String> {
+    fn number(&mut self, element: &str, fixed: bool) -> Result<i32, TimeError> {
         let width = match self.rest {
             [first, second, ..] if first.is_ascii_digit() && second.is_ascii_digit() => 2,
             [first, ..] if first.is_ascii_digit() && !fixed => 1,
@@ -255,7 +269,7 @@ impl Parser<'_> {
     }
 
     /// The offset from UTC in seconds.
-    fn offset(&mut self) -> Result<i32, String> {
+    fn offset(&mut self) -> Result<i32, TimeError> {
         const ELEMENT: &str = "Z07:00";
         if self.rest.first() == Some(&b'Z') {
             self.advance(1);
@@ -287,18 +301,18 @@ impl Parser<'_> {
         self.rest = self.rest.get(count..).unwrap_or_default();
     }
 
-    fn cannot_parse(&self, element: &str) -> String {
+    fn cannot_parse(&self, element: &str) -> TimeError {
         let (text, rest) = (quote(self.text.as_bytes()), quote(self.rest));
         let layout = self.layout;
-        format!("parsing time {text} as \"{layout}\": cannot parse {rest} as \"{element}\"")
+        format!("parsing time {text} as \"{layout}\": cannot parse {rest} as \"{element}\"").into()
     }
 
-    fn out_of_range(&self, element: &str) -> String {
+    fn out_of_range(&self, element: &str) -> TimeError {
         self.failure(&format!(": {element} out of range"))
     }
 
-    fn failure(&self, message: &str) -> String {
-        format!("parsing time {}{message}", quote(self.text.as_bytes()))
+    fn failure(&self, message: &str) -> TimeError {
+        format!("parsing time {}{message}", quote(self.text.as_bytes())).into()
     }
 }
 
@@ -370,7 +384,7 @@ mod tests {
             let error = format!(
                 "parsing time \"{text}\" as \"{layout}\": cannot parse \"{rest}\" as \"{element}\""
             );
-            assert_eq!(printed(text), Err(error));
+            assert_eq!(printed(text), Err(error.into()));
         }
     }
 
@@ -420,7 +434,7 @@ mod tests {
                 "parsing time \"2020-01-01T00:00:00Zx\": extra text: \"x\"".to_owned(),
             ),
         ] {
-            assert_eq!(Time::parse(text).unwrap_err(), expected);
+            assert_eq!(Time::parse(text).unwrap_err().to_string(), expected);
         }
     }
 }

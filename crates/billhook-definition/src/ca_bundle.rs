@@ -1,18 +1,23 @@
 //! Reading `caBundle`, the certificates that a webhook's own one is checked against (CL-41, CL-42,
 //! CV-89, WCF-72).
 
-use billhook_apimachinery::base64;
+use billhook_apimachinery::{base64, message_error};
 use x509_cert::Certificate;
 use x509_cert::der::Decode as _;
+
+message_error! {
+    /// A bundle without a certificate; prints the server's text.
+    pub struct CaBundleError;
+}
 
 /// Returns the certificates of a bundle, in DER. Other blocks are skipped, as are those with
 /// headers; a block that is not a certificate only matters if there is no certificate at all.
 ///
 /// # Errors
 ///
-/// Returns the server's text if there is no certificate.
-pub fn certificates(bundle: &[u8]) -> Result<Vec<Vec<u8>>, String> {
-    let failed = |why: &str| Err(format!("unable to load root certificates: {why}"));
+/// If there is no certificate.
+pub fn certificates(bundle: &[u8]) -> Result<Vec<Vec<u8>>, CaBundleError> {
+    let failed = |why: &str| Err(format!("unable to load root certificates: {why}").into());
     let mut blocks = Blocks { rest: bundle };
     let mut certificates = Vec::new();
     let mut is_malformed = false;
@@ -152,7 +157,7 @@ mod tests {
         ] {
             let found = certificates(bundle.as_bytes()).map(|found| found.len());
             let expected =
-                expected.map_err(|why| format!("unable to load root certificates: {why}"));
+                expected.map_err(|why| format!("unable to load root certificates: {why}").into());
             assert_eq!(found, expected, "{bundle}");
         }
     }

@@ -51,9 +51,10 @@ pub(crate) fn check(model: &Model<'_>, options: &Options<'_>, errors: &mut Vec<F
             validate_client_config(config, &config_path, options.wording(), errors);
             if options.ca_bundle
                 && !config.ca_bundle.is_empty()
-                && let Err(detail) = certificates(&config.ca_bundle)
+                && let Err(error) = certificates(&config.ca_bundle)
             {
                 let bundle = base64::encode(&config.ca_bundle);
+                let detail = error.to_string();
                 errors.push(FieldError::invalid(config_path.name("caBundle"), bundle, &detail));
             }
         }

@@ -1,9 +1,7 @@
 //! The rules of kinds beside their fields.
 
 use billhook_apimachinery::metadata::Time;
-use billhook_apimachinery::record::{
-    Record, RecordError, check_types, complete_decoded, fill_nulls,
-};
+use billhook_apimachinery::record::{Record, RecordError, decode};
 use billhook_apimachinery::{FieldError, KubernetesVersion, UserInfo};
 use serde_json::Value;
 
@@ -25,9 +23,7 @@ pub trait Behavior: Sync {
         record: &'static Record,
         kubernetes: KubernetesVersion,
     ) -> Result<Vec<String>, RecordError> {
-        let unknown = check_types(object, record, kubernetes, None)?;
-        fill_nulls(object, record);
-        complete_decoded(object, record, kubernetes);
+        let unknown = decode(object, record, kubernetes)?;
         self.set_defaults(object, kubernetes);
         Ok(unknown)
     }
@@ -140,7 +136,7 @@ pub trait Behavior: Sync {
         None
     }
 
-    /// Returns the warning of a deletion that does not say what becomes of dependents (BK-13).
+    /// Returns the warning of a deletion that does not say whether dependents go, too (BK-13).
     fn deletion_warning(&self) -> Option<&'static str> {
         None
     }

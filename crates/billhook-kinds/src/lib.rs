@@ -50,6 +50,6 @@ pub use kind::{BodyKind, ColumnHeading, Deprecation, Generation, Kind, NameRule,
 pub use kind_type::KindType;
 pub use limits::{claim_exceeds, pod_exceeds, set_limit_defaults};
 pub use pod_security::{SecurityLevel, security_label_errors};
-pub use quota::{QuotaSubject, charge, is_quota_resource};
+pub use quota::{QuotaError, QuotaSubject, charge, is_quota_resource};
 pub use rbac::{PolicyRule, RoleBinding};
 pub use selector_text::selector_text;

@@ -2,13 +2,18 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use billhook_apimachinery::Quantity;
+use billhook_apimachinery::{Quantity, message_error};
 use serde_json::{Map, Value};
 
 use crate::core::pod::{Amounts, class_of_service, pod_requests, total};
 use crate::limits::amounts;
 use crate::rules::quantity;
 use crate::values::{integer, items, text};
+
+message_error! {
+    /// The reason why a quota refuses an object, in the server's words.
+    pub struct QuotaError;
+}
 
 const HUGE_PAGES: &str = "hugepages-";
 const REQUESTS: &str = "requests.";
@@ -86,9 +91,9 @@ impl<'o> QuotaSubject<'o> {
     ///
     /// # Errors
     ///
-    /// The text of the refusal, if the object does not say what the quota demands or if the quota
-    /// does not know yet what is used.
-    pub fn is_covered_by(&self, quota: &Value) -> Result<bool, String> {
+    /// If the object does not say what the quota demands, or if the quota does not know yet what is
+    /// used.
+    pub fn is_covered_by(&self, quota: &Value) -> Result<bool, QuotaError> {
         let hard = amounts(quota, "/status/hard");
         let limited: Vec<&str> =
             hard.keys().map(String::as_str).filter(|name| self.concerns(name)).collect();
@@ -97,12 +102,13 @@ impl<'o> QuotaSubject<'o> {
         }
         let name = text(quota, "/metadata/name");
         if let Some(missing) = self.missing(&limited) {
-            return Err(format!("failed quota: {name}: must specify {missing}"));
+            return Err(format!("failed quota: {name}: must specify {missing}").into());
         }
         let used = amounts(quota, "/status/used");
         if limited.iter().any(|name| !used.contains_key(*name)) {
             let limited = limited.join(",");
-            return Err(format!("status unknown for quota: {name}, resources: {limited}"));
+            let error = format!("status unknown for quota: {name}, resources: {limited}");
+            return Err(error.into());
         }
         Ok(true)
     }
@@ -163,8 +169,8 @@ impl<'o> QuotaSubject<'o> {
     ///
     /// # Errors
     ///
-    /// The text of the refusal of an object that counts for less than nothing.
-    pub fn added(&self) -> Result<BTreeMap<String, Quantity>, String> {
+    /// If the object counts for less than nothing.
+    pub fn added(&self) -> Result<BTreeMap<String, Quantity>, QuotaError> {
         let mut usage = self.usage(self.object);
         let negative: Vec<&str> = usage
             .iter()
@@ -173,7 +179,7 @@ impl<'o> QuotaSubject<'o> {
             .collect();
         if !negative.is_empty() {
             let names = negative.join(",");
-            return Err(format!("quota usage is negative for resource(s): {names}"));
+            return Err(format!("quota usage is negative for resource(s): {names}").into());
         }
         if let Some(old) = self.old {
             for (name, before) in self.usage(old) {
@@ -231,11 +237,11 @@ pub fn is_quota_resource(name: &str) -> bool {
 ///
 /// # Errors
 ///
-/// The text of the refusal, if the quota does not allow it.
+/// If the quota does not allow it.
 pub fn charge(
     quota: &Value,
     added: &BTreeMap<String, Quantity>,
-) -> Result<Option<Map<String, Value>>, String> {
+) -> Result<Option<Map<String, Value>>, QuotaError> {
     let (hard, used) = (amounts(quota, "/status/hard"), amounts(quota, "/status/used"));
     let requested: Vec<(&String, &Quantity)> =
         added.iter().filter(|(name, _)| hard.contains_key(*name)).collect();
@@ -254,13 +260,13 @@ pub fn charge(
                 exceeded.iter().filter_map(|name| Some(format!("{name}={}", of.get(*name)?)));
             known.collect::<Vec<_>>().join(",")
         };
-        return Err(format!(
+        return Err(QuotaError::new(format!(
             "exceeded quota: {}, requested: {}, used: {}, limited: {}",
             text(quota, "/metadata/name"),
             listed(added),
             listed(&used),
             listed(&hard),
-        ));
+        )));
     }
     let printed = |(name, amount): (String, Quantity)| (name, amount.to_string().into());
     Ok((!requested.is_empty()).then(|| sums.into_iter().map(printed).collect()))

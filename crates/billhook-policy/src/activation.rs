@@ -93,7 +93,7 @@ impl<'r> Shared<'r> {
         head: &Head,
         has_authorizer: bool,
     ) -> Result<Vec<(&'static str, Value<'a>)>, String> {
-        let mut values = known.values()?;
+        let mut values = known.values().map_err(|error| error.to_string())?;
         let namespace = match head.asks.namespace {
             true => self.namespace()?,
             false => &Json::Null,

@@ -1,6 +1,13 @@
 //! Paths to fields, as rules and selectable fields write them (CE-15).
 
+use billhook_apimachinery::message_error;
+
 use crate::JsonSchemaProps;
+
+message_error! {
+    /// A path that does not resolve; prints the server's text.
+    pub struct JsonPathError;
+}
 
 /// Whether a path may have steps in brackets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,37 +35,37 @@ impl<'s> JsonPath<'s> {
     ///
     /// # Errors
     ///
-    /// Returns the server's text for a path that does not resolve.
+    /// If the path does not resolve.
     pub fn resolve(
         path: &str,
         schema: &'s JsonSchemaProps,
         brackets: ArrayNotation,
-    ) -> Result<Self, String> {
+    ) -> Result<Self, JsonPathError> {
         let mut tokens = Tokens { rest: path };
         let mut resolved =
             JsonPath { normal: String::new(), first: String::new(), schema: Some(schema) };
         while let Some(token) = tokens.next() {
             match token {
                 "[" if brackets == ArrayNotation::Forbidden => {
-                    return Err("array notation is not allowed".to_owned());
+                    return Err("array notation is not allowed".into());
                 }
                 "[" => {
                     let name = unquote(tokens.need()?)?;
                     resolved.step(&name)?;
                     match tokens.need()? {
                         "]" => {}
-                        other => return Err(format!("expected ] but got {other}")),
+                        other => return Err(format!("expected ] but got {other}").into()),
                     }
                 }
                 "." => resolved.step(tokens.need()?)?,
-                other => return Err(format!("expected [ or . but got: {other}")),
+                other => return Err(format!("expected [ or . but got: {other}").into()),
             }
         }
         Ok(resolved)
     }
 
-    fn step(&mut self, name: &str) -> Result<(), String> {
-        let missing = || "does not refer to a valid field".to_owned();
+    fn step(&mut self, name: &str) -> Result<(), JsonPathError> {
+        let missing = || JsonPathError::from("does not refer to a valid field");
         let schema = self.schema.ok_or_else(missing)?;
         // Listed properties hide the schema of the others.
         let (schema, step) = match &schema.properties {
@@ -94,8 +101,8 @@ impl<'p> Tokens<'p> {
         Some(token)
     }
 
-    fn need(&mut self) -> Result<&'p str, String> {
-        self.next().ok_or_else(|| "unexpected end of JSON path".to_owned())
+    fn need(&mut self) -> Result<&'p str, JsonPathError> {
+        self.next().ok_or_else(|| "unexpected end of JSON path".into())
     }
 }
 
@@ -111,7 +118,7 @@ fn quoted_end(text: &str) -> usize {
     text.len()
 }
 
-fn unquote(token: &str) -> Result<String, String> {
+fn unquote(token: &str) -> Result<String, JsonPathError> {
     let inner = token.strip_prefix('\'').and_then(|rest| rest.strip_suffix('\''));
     let inner = inner.ok_or_else(|| format!("expected single quoted string but got {token}"))?;
     let mut name = String::new();
@@ -133,7 +140,7 @@ fn unquote(token: &str) -> Result<String, String> {
             Some('\\') => '\\',
             other => {
                 let other = other.map(String::from).unwrap_or_default();
-                return Err(format!("invalid string literal: invalid escape char \\{other}"));
+                return Err(format!("invalid string literal: invalid escape char \\{other}").into());
             }
         });
     }

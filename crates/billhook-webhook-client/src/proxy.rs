@@ -135,7 +135,8 @@ impl Proxy {
         };
         let (host, port) = host_and_port(authority, 80).map_err(|error| invalid(&error))?;
         let authorization = user.map(|user| -> Result<_, String> {
-            let user = unescape(user, UrlPart::UserInfo).map_err(|error| invalid(&error))?;
+            let user =
+                unescape(user, UrlPart::UserInfo).map_err(|error| invalid(&error.to_string()))?;
             // A user without a password has an empty one.
             let separator: &[u8] = if user.contains(&b':') { b"" } else { b":" };
             Ok(format!("Basic {}", base64::encode(&[user.as_slice(), separator].concat())))

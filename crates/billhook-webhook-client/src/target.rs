@@ -79,13 +79,14 @@ fn duration(seconds: u64) -> String {
 }
 
 fn of_url(url: &str) -> Result<Target, String> {
-    let url = Url::parse(url)?;
+    let url = Url::parse(url).map_err(|error| error.to_string())?;
     if url.scheme != "https" {
         return Err(format!("the scheme is \"{}\", not \"https\"", url.scheme));
     }
     // User information is refused when the configuration is written.
     let (host, port) = host_and_port(&url.host, 443)?;
-    let path = clean(&unescape(&url.escaped_path(), UrlPart::Path)?);
+    let path = unescape(&url.escaped_path(), UrlPart::Path).map_err(|error| error.to_string())?;
+    let path = clean(&path);
     Ok(Target {
         authority: url.host.clone(),
         host: host.to_owned(),

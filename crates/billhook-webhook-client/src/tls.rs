@@ -24,7 +24,8 @@ pub(super) fn settings(ca_bundle: &[u8], user: Option<&User>) -> Result<Arc<Clie
     let builder = if ca_bundle.is_empty() {
         builder.with_root_certificates(system_roots())
     } else {
-        let verifier = BundleVerifier::new(certificates(ca_bundle)?, provider)?;
+        let bundle = certificates(ca_bundle).map_err(|error| error.to_string())?;
+        let verifier = BundleVerifier::new(bundle, provider)?;
         builder.dangerous().with_custom_certificate_verifier(Arc::new(verifier))
     };
     let mut config = match user.map(identity).transpose()?.flatten() {

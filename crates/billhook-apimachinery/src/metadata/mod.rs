@@ -19,7 +19,7 @@ mod decode;
 mod object_meta;
 mod validate;
 
-pub use crate::time::{MicroTime, Time, is_normal_time};
+pub use crate::time::{MicroTime, Time, TimeError, is_normal_time};
 pub use applied::{WRITTEN_BY_SERVERS, validate_applied};
 pub use changes::metadata_changes;
 pub use decode::{

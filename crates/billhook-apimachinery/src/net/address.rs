@@ -3,7 +3,13 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
+use crate::message_error;
 use crate::print::quote;
+
+message_error! {
+    /// A text that is not an IP address or a prefix of addresses; prints the server's text.
+    pub struct AddressError;
+}
 
 /// A problem and its place.
 struct Problem<'t> {
@@ -30,8 +36,8 @@ impl Address {
     ///
     /// # Errors
     ///
-    /// Returns the server's text.
-    pub fn parse(text: &str) -> Result<Self, String> {
+    /// If the text is neither.
+    pub fn parse(text: &str) -> Result<Self, AddressError> {
         let first = text.find(['.', ':', '%']);
         let separator = first.and_then(|at| text.get(at..)?.chars().next());
         let parsed = match separator {
@@ -42,7 +48,7 @@ impl Address {
         };
         parsed.map_err(|Problem { message, at }| {
             let at = if at.is_empty() { String::new() } else { format!(" (at {})", quote(at)) };
-            format!("ParseAddr({}): {message}{at}", quote(text))
+            AddressError::new(format!("ParseAddr({}): {message}{at}", quote(text)))
         })
     }
 }
@@ -186,12 +192,13 @@ fn embedded_v4(
 ///
 /// # Errors
 ///
-/// Returns the server's text.
-pub fn parse_prefix(text: &str) -> Result<(IpAddr, u8), String> {
-    let fail = |message: &str| format!("netip.ParsePrefix({}): {message}", quote(text));
+/// If the text is not one.
+pub fn parse_prefix(text: &str) -> Result<(IpAddr, u8), AddressError> {
+    let fail =
+        |message: &str| AddressError::new(format!("netip.ParsePrefix({}): {message}", quote(text)));
     let (address, bits) = text.rsplit_once('/').ok_or_else(|| fail("no '/'"))?;
     let Address { ip: address, has_zone } =
-        Address::parse(address).map_err(|error| fail(&error))?;
+        Address::parse(address).map_err(|error| fail(&error.to_string()))?;
     if has_zone {
         return Err(fail("IPv6 zones cannot be present in a prefix"));
     }

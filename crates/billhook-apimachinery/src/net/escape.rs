@@ -3,7 +3,13 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
+use crate::message_error;
 use crate::print::quote;
+
+message_error! {
+    /// An invalid escape in a URL, or a character that has to be escaped; prints the server's text.
+    pub struct EscapeError;
+}
 
 /// A part of a URL, which decides the characters to escape in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,8 +53,8 @@ fn must_escape(byte: u8, part: UrlPart) -> bool {
 ///
 /// # Errors
 ///
-/// Returns the server's text for an invalid escape.
-pub fn unescape(text: &str, part: UrlPart) -> Result<Vec<u8>, String> {
+/// If an escape is invalid, or a character of a host is not escaped.
+pub fn unescape(text: &str, part: UrlPart) -> Result<Vec<u8>, EscapeError> {
     let bytes = text.as_bytes();
     let mut out = Vec::with_capacity(bytes.len());
     let mut at = 0;
@@ -78,7 +84,7 @@ pub fn unescape(text: &str, part: UrlPart) -> Result<Vec<u8>, String> {
                 && must_escape(byte, part) =>
             {
                 let shown = String::from(char::from(byte));
-                return Err(format!("invalid character {} in host name", quote(&shown)));
+                return Err(format!("invalid character {} in host name", quote(&shown)).into());
             }
             byte => out.push(byte),
         }
@@ -91,13 +97,13 @@ pub fn unescape(text: &str, part: UrlPart) -> Result<Vec<u8>, String> {
 ///
 /// # Errors
 ///
-/// Returns the server's text for an invalid escape.
-pub fn unescape_text(text: &str, part: UrlPart) -> Result<String, String> {
+/// If an escape is invalid, or a character of a host is not escaped.
+pub fn unescape_text(text: &str, part: UrlPart) -> Result<String, EscapeError> {
     unescaped(text, part).map(Cow::into_owned)
 }
 
 /// [`unescape_text`] without a copy of a text that has no escapes.
-pub(super) fn unescaped(text: &str, part: UrlPart) -> Result<Cow<'_, str>, String> {
+pub(super) fn unescaped(text: &str, part: UrlPart) -> Result<Cow<'_, str>, EscapeError> {
     // Most texts have no escapes.
     let is_plain = |byte: u8| match part {
         UrlPart::Query => !matches!(byte, b'%' | b'+'),
@@ -118,8 +124,8 @@ fn code(digits: &[u8]) -> Option<u8> {
     }
 }
 
-fn invalid_escape(text: &[u8]) -> String {
-    format!("invalid URL escape {}", quote(&String::from_utf8_lossy(text)))
+fn invalid_escape(text: &[u8]) -> EscapeError {
+    format!("invalid URL escape {}", quote(&String::from_utf8_lossy(text))).into()
 }
 
 /// Escapes everything in a text that has to be escaped.

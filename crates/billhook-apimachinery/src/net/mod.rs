@@ -4,6 +4,6 @@ mod address;
 mod escape;
 mod url;
 
-pub use address::{Address, parse_prefix};
-pub use escape::{UrlPart, escape, unescape, unescape_text};
-pub use url::Url;
+pub use address::{Address, AddressError, parse_prefix};
+pub use escape::{EscapeError, UrlPart, escape, unescape, unescape_text};
+pub use url::{Url, UrlError};

@@ -5,20 +5,32 @@ use std::fmt;
 use std::net::IpAddr;
 
 use super::address::Address;
-use super::escape::{UrlPart, escape, is_escaped, unescape_text, unescaped};
+use super::escape::{EscapeError, UrlPart, escape, is_escaped, unescape_text, unescaped};
+use crate::message_error;
 use crate::print::quote;
+
+message_error! {
+    /// A text that is not a URL; prints the server's text.
+    pub struct UrlError;
+}
+
+impl From<EscapeError> for UrlError {
+    fn from(error: EscapeError) -> Self {
+        UrlError::new(error.to_string())
+    }
+}
 
 /// A URL in its parts. It prints as the server puts it together again.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Url {
-    /// The scheme in lower case; empty if there is none.
+    /// The scheme in lower case; empty if absent.
     pub scheme: String,
     /// The part after a scheme without a slash.
     opaque: String,
     /// The part before `@`, normalized.
     pub user: Option<String>,
-    /// The host and the port; empty if there is none.
+    /// The host and the port; empty if absent.
     pub host: String,
     /// The path without escapes.
     path: String,
@@ -66,12 +78,12 @@ impl From<Parts<'_>> for Url {
     }
 }
 
-fn parse(text: &str, is_request: bool) -> Result<Parts<'_>, String> {
+fn parse(text: &str, is_request: bool) -> Result<Parts<'_>, UrlError> {
     if text.bytes().any(|byte| byte.is_ascii_control()) {
-        return Err("net/url: invalid control character in URL".to_owned());
+        return Err("net/url: invalid control character in URL".into());
     }
     if text.is_empty() && is_request {
-        return Err("empty url".to_owned());
+        return Err("empty url".into());
     }
     if text == "*" {
         return Ok(Parts { path: text.into(), written_path: text, ..Parts::default() });
@@ -88,10 +100,10 @@ fn parse(text: &str, is_request: bool) -> Result<Parts<'_>, String> {
             return Ok(url);
         }
         if is_request {
-            return Err("invalid URI for request".to_owned());
+            return Err("invalid URI for request".into());
         }
         if rest.split('/').next().is_some_and(|segment| segment.contains(':')) {
-            return Err("first path segment in URL cannot contain colon".to_owned());
+            return Err("first path segment in URL cannot contain colon".into());
         }
     }
     let has_authority = !url.scheme.is_empty() || !is_request && !rest.starts_with("///");
@@ -109,12 +121,12 @@ fn parse(text: &str, is_request: bool) -> Result<Parts<'_>, String> {
 }
 
 /// Returns the scheme, if there is one, and the rest.
-fn split_scheme(text: &str) -> Result<(&str, &str), String> {
+fn split_scheme(text: &str) -> Result<(&str, &str), UrlError> {
     for (position, byte) in text.bytes().enumerate() {
         match byte {
             b'a'..=b'z' | b'A'..=b'Z' => {}
             b'0'..=b'9' | b'+' | b'-' | b'.' if position > 0 => {}
-            b':' if position == 0 => return Err("missing protocol scheme".to_owned()),
+            b':' if position == 0 => return Err("missing protocol scheme".into()),
             b':' => return Ok(text.split_once(':').unwrap_or(("", text))),
             _ => break,
         }
@@ -125,14 +137,14 @@ fn split_scheme(text: &str) -> Result<(&str, &str), String> {
 fn parse_authority<'t>(
     scheme: &str,
     text: &'t str,
-) -> Result<(Option<String>, Cow<'t, str>), String> {
+) -> Result<(Option<String>, Cow<'t, str>), UrlError> {
     let Some((user, host)) = text.rsplit_once('@') else {
         return Ok((None, parse_host(scheme, text)?));
     };
     let host = parse_host(scheme, host)?;
     let is_valid = |byte: u8| byte.is_ascii_alphanumeric() || b"-._:~!$&'()*+,;=%@".contains(&byte);
     if !user.bytes().all(is_valid) {
-        return Err("net/url: invalid userinfo".to_owned());
+        return Err("net/url: invalid userinfo".into());
     }
     let normal =
         |text| unescape_text(text, UrlPart::UserInfo).map(|text| escape(&text, UrlPart::UserInfo));
@@ -143,12 +155,12 @@ fn parse_authority<'t>(
     Ok((Some(user), host))
 }
 
-fn parse_host<'t>(scheme: &str, host: &'t str) -> Result<Cow<'t, str>, String> {
+fn parse_host<'t>(scheme: &str, host: &'t str) -> Result<Cow<'t, str>, UrlError> {
     let check_port = |port: &str| {
         if is_optional_port(port) {
             Ok(())
         } else {
-            Err(format!("invalid port {} after host", quote(port)))
+            Err(UrlError::new(format!("invalid port {} after host", quote(port))))
         }
     };
     match host.rfind('[') {
@@ -160,7 +172,7 @@ fn parse_host<'t>(scheme: &str, host: &'t str) -> Result<Cow<'t, str>, String> {
             check_port(port)?;
             return Ok(format!("[{}]{port}", parse_literal(literal)?).into());
         }
-        Some(_) => return Err("invalid IP-literal".to_owned()),
+        Some(_) => return Err("invalid IP-literal".into()),
         None => {}
     }
     // Lists of hosts with ports are known of databases.
@@ -170,11 +182,11 @@ fn parse_host<'t>(scheme: &str, host: &'t str) -> Result<Cow<'t, str>, String> {
     if let Some(port) = colon.and_then(|colon| host.get(colon..)) {
         check_port(port)?;
     }
-    unescaped(host, UrlPart::Host)
+    Ok(unescaped(host, UrlPart::Host)?)
 }
 
 /// Reads an IPv6 address in brackets, perhaps with a zone after an escaped percent sign.
-fn parse_literal(text: &str) -> Result<String, String> {
+fn parse_literal(text: &str) -> Result<String, UrlError> {
     let literal = match text.find("%25").and_then(|at| text.split_at_checked(at)) {
         Some((address, zone)) => {
             unescape_text(address, UrlPart::Host)? + &unescape_text(zone, UrlPart::Zone)?
@@ -183,8 +195,8 @@ fn parse_literal(text: &str) -> Result<String, String> {
     };
     match Address::parse(&literal).map(|address| address.ip) {
         Ok(IpAddr::V6(_)) => Ok(literal),
-        Ok(IpAddr::V4(_)) => Err("invalid IP-literal".to_owned()),
-        Err(error) => Err(format!("invalid host: {error}")),
+        Ok(IpAddr::V4(_)) => Err("invalid IP-literal".into()),
+        Err(error) => Err(format!("invalid host: {error}").into()),
     }
 }
 
@@ -201,13 +213,13 @@ impl Url {
     ///
     /// # Errors
     ///
-    /// Returns the server's text.
-    pub fn parse(text: &str) -> Result<Self, String> {
-        let failed = |url, error| format!("parse {}: {error}", quote(url));
+    /// If the text is not one.
+    pub fn parse(text: &str) -> Result<Self, UrlError> {
+        let failed = |url, error: UrlError| UrlError::new(format!("parse {}: {error}", quote(url)));
         let (url, fragment) = text.split_once('#').unwrap_or((text, ""));
         let mut parsed = Url::from(parse(url, false).map_err(|error| failed(url, error))?);
         let unescaped = unescape_text(fragment, UrlPart::Fragment);
-        parsed.fragment = unescaped.map_err(|error| failed(text, error))?;
+        parsed.fragment = unescaped.map_err(|error| failed(text, error.into()))?;
         let is_default = escape(&parsed.fragment, UrlPart::Fragment) == fragment;
         parsed.raw_fragment = (!is_default).then(|| fragment.to_owned());
         Ok(parsed)
@@ -217,10 +229,10 @@ impl Url {
     ///
     /// # Errors
     ///
-    /// Returns the server's text.
-    pub fn parse_request_uri(text: &str) -> Result<Self, String> {
+    /// If the text is not one.
+    pub fn parse_request_uri(text: &str) -> Result<Self, UrlError> {
         let parsed = parse(text, true).map(Url::from);
-        parsed.map_err(|error| format!("parse {}: {error}", quote(text)))
+        parsed.map_err(|error| UrlError::new(format!("parse {}: {error}", quote(text))))
     }
 
     /// Returns whether a text is the URI of a request; mostly takes no memory for that.

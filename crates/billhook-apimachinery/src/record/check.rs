@@ -348,9 +348,9 @@ impl Checker {
             Type::Bytes => base64::decode(text)
                 .err()
                 .map(|offset| format!("illegal base64 data at input byte {offset}")),
-            Type::Time => Time::parse(text).err(),
-            Type::MicroTime => MicroTime::parse(text).err(),
-            Type::Parsed(parse) => parse(text).err(),
+            Type::Time => Time::parse(text).err().map(|error| error.to_string()),
+            Type::MicroTime => MicroTime::parse(text).err().map(|error| error.to_string()),
+            Type::Parsed(parse) => parse(text).err().map(|error| error.to_string()),
             _ => None,
         };
         if let Some(error) = error {

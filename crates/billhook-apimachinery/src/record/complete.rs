@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::{Field, Record, Type};
+use super::{Field, Record, RecordError, Type, check_types, fill_nulls};
 use crate::base64;
 use crate::time::{MicroTime, Time};
 use crate::value::{Num, grow};
@@ -31,16 +31,25 @@ pub fn complete(document: &mut Value, record: &'static Record, kubernetes: Kuber
     }
 }
 
-/// Brings a document that was just decoded into the form of [`complete`], but keeps required lists
-/// and maps that are there and empty: a client owns them, and only storage forgets them (BK-04).
-pub fn complete_decoded(
+/// Decodes a document as a type: checks its values, removes unknown fields, and brings it into the
+/// form of [`complete`], but keeps required lists and maps that are there and empty: a client owns
+/// them, and only storage forgets them (BK-04). Returns the unknown fields as field validation
+/// reports them.
+///
+/// # Errors
+///
+/// If a value is not of the type of its field.
+pub fn decode(
     document: &mut Value,
     record: &'static Record,
     kubernetes: KubernetesVersion,
-) {
+) -> Result<Vec<String>, RecordError> {
+    let unknown = check_types(document, record, kubernetes, None)?;
+    fill_nulls(document, record);
     if let Value::Object(members) = document {
         complete_members(members, record, Form { kubernetes, keeps_empty: true });
     }
+    Ok(unknown)
 }
 
 /// The form that documents are brought into.

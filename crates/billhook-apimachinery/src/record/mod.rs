@@ -13,12 +13,12 @@ pub mod show;
 
 use std::borrow::Cow;
 
-use crate::KubernetesVersion;
+use crate::{KubernetesVersion, message_error};
 use serde_json::Value;
 
 pub use check::{InText, RecordError, check_types, too_deep, unknown_fields};
 pub(crate) use check::{check_field, check_tree};
-pub use complete::{complete, complete_decoded};
+pub use complete::{complete, decode};
 pub use define::{TypedRecord, to_value};
 pub use field_value::{FieldValue, Written};
 pub use go::go_syntax;
@@ -274,6 +274,11 @@ impl Field {
     }
 }
 
+message_error! {
+    /// A text that a field does not accept, in the server's words.
+    pub struct TextError;
+}
+
 /// Returns the table of a record; tables of records that hold themselves refer to it so.
 pub type Table = fn() -> &'static Record;
 
@@ -301,7 +306,7 @@ pub enum Type {
     /// A 32-bit integer or text (BK-23).
     IntOrString,
     /// A string that a function accepts or refuses.
-    Parsed(fn(&str) -> Result<(), String>),
+    Parsed(fn(&str) -> Result<(), TextError>),
     /// Any value; null is absent.
     Any,
     /// A record; all its fields are absent when it is.

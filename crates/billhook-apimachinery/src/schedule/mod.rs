@@ -3,7 +3,12 @@
 mod parse;
 
 use crate::calendar::Date;
-use crate::time_zone;
+use crate::{message_error, time_zone};
+
+message_error! {
+    /// A text that is not a schedule: the first thing that is wrong with it, in the server's text.
+    pub struct ScheduleError;
+}
 
 /// A schedule: five fields (minute, hour, day of the month, month, day of the week), a name such as
 /// `@daily`, or `@every 1h30m`.
@@ -49,9 +54,9 @@ impl Schedule {
     ///
     /// # Errors
     ///
-    /// The first thing that is wrong with it, as a server says it.
-    pub fn parse(text: &str) -> Result<Self, String> {
-        parse::schedule(text)
+    /// If the text is not one.
+    pub fn parse(text: &str) -> Result<Self, ScheduleError> {
+        Ok(parse::schedule(text)?)
     }
 
     /// Returns the time zone that is in the schedule itself, if there is one.
@@ -60,7 +65,7 @@ impl Schedule {
     }
 
     /// Returns the first time after another one, in seconds since 1970-01-01, by the clocks of a time
-    /// zone; `None` if there is none in five years. An hour that clocks leave out has no times, one that
+    /// zone; `None` if absent in five years. An hour that clocks leave out has no times, one that
     /// they show twice has them twice.
     pub fn next_after(&self, after: i64, zone: &str) -> Option<i64> {
         match &self.times {

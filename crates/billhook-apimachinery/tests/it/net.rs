@@ -8,7 +8,7 @@ fn shown(text: &str) -> String {
             let user = url.user.as_deref().unwrap_or("-");
             format!("{}|{user}|{}|{}|{}", url.scheme, url.host, url.query, url.fragment)
         }
-        Err(error) => error,
+        Err(error) => error.to_string(),
     }
 }
 

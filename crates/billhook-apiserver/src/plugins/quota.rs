@@ -8,7 +8,7 @@ use billhook_admission::{Chain, ObjectRequest, Plugin, Stage, Subresource};
 use billhook_apimachinery::Status;
 use billhook_apimachinery::record::text;
 use billhook_apimachinery::value::deep_clone;
-use billhook_kinds::{QuotaSubject, charge};
+use billhook_kinds::{QuotaError, QuotaSubject, charge};
 use serde_json::{Map, Value};
 
 use super::forbidden;
@@ -86,7 +86,7 @@ type Charged<'q> = (&'q DeepValue, Map<String, Value>);
 fn charged<'q>(
     attributes: &AdmissionAttributes,
     quotas: &'q [DeepValue],
-) -> Result<Vec<Charged<'q>>, String> {
+) -> Result<Vec<Charged<'q>>, QuotaError> {
     let Some(object) = attributes.object.as_deref() else { return Ok(Vec::new()) };
     let resource = &attributes.resource;
     let old = attributes.old_object.as_deref();
@@ -133,8 +133,8 @@ impl Quota {
         mut quotas: Vec<DeepValue>,
     ) -> Result<(), Status> {
         for _ in 0..MAX_ATTEMPTS {
-            let charged =
-                charged(attributes, &quotas).map_err(|why| forbidden(attributes, &why))?;
+            let charged = charged(attributes, &quotas)
+                .map_err(|why| forbidden(attributes, &why.to_string()))?;
             if attributes.dry_run || self.write(&prefix, charged).await {
                 return Ok(());
             }

@@ -2,7 +2,7 @@
 
 use billhook::{FieldValidation, read_body};
 use billhook_admission::Warnings;
-use billhook_apimachinery::record::{Record, check_types, complete, complete_decoded, fill_nulls};
+use billhook_apimachinery::record::{Record, complete, decode};
 use billhook_apimachinery::value::DeepValue;
 use billhook_apimachinery::{KubernetesVersion, Status};
 
@@ -25,7 +25,7 @@ pub(crate) fn read_document(
             "{kind} in version \"{version}\" cannot be handled as a {kind}: {why}"
         ))
     };
-    let unknown = check_types(&object, record, kubernetes, None);
+    let unknown = decode(&mut object, record, kubernetes);
     let unknown = unknown.map_err(|error| refused(error.to_string()))?;
     match validation {
         FieldValidation::Strict if !unknown.is_empty() => {
@@ -34,8 +34,6 @@ pub(crate) fn read_document(
         FieldValidation::Warn => unknown.iter().for_each(|field| warnings.add(field)),
         _ => {}
     }
-    fill_nulls(&mut object, record);
-    complete_decoded(&mut object, record, kubernetes);
     complete(&mut object, record, kubernetes);
     Ok(object)
 }

@@ -56,7 +56,7 @@ fn explain(
     let mut activation = Vec::new();
     let mut environment = Environment::default();
     if let (Some(known), Some(request)) = (&known, &values.request) {
-        activation = known.values().map_err(|text| not_usable("--request", text))?;
+        activation = known.values().map_err(|error| not_usable("--request", error.to_string()))?;
         environment = RequestVariables::environment(false);
         if let Some(authorizer) = allow::authorizer(&command.allow) {
             environment = RequestVariables::declare_authorizer(environment);

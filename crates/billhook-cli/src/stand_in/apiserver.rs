@@ -1,5 +1,6 @@
 //! `kube-apiserver`: the server with its flags, certificates and users.
 
+use std::fmt::Display;
 use std::fs;
 use std::net::SocketAddr;
 use std::path::Path;
@@ -167,9 +168,10 @@ fn service_account_tokens(options: &TokenOptions) -> Result<ServiceAccountTokens
 }
 
 fn client_authorities(file: &Path) -> Result<Arc<ClientAuthorities>, String> {
-    let failed = |why: String| format!("unable to load client CA file {}: {why}", file.display());
-    let text = fs::read(file).map_err(|error| failed(error.to_string()))?;
-    let pool = certificates(&text).map_err(failed)?;
+    let failed =
+        |why: &dyn Display| format!("unable to load client CA file {}: {why}", file.display());
+    let text = fs::read(file).map_err(|error| failed(&error))?;
+    let pool = certificates(&text).map_err(|error| failed(&error))?;
     let pool = pool.into_iter().map(CertificateDer::from).collect();
     Ok(Arc::new(ClientAuthorities::new(pool)))
 }

@@ -117,7 +117,7 @@ fn validate_schedule(spec: &Value, old: Option<&Value>, errors: &mut Vec<FieldEr
         errors.push(FieldError::required(at, ""));
     } else {
         if let Err(error) = Schedule::parse(expression) {
-            errors.push(FieldError::invalid(at.clone(), expression, &error));
+            errors.push(FieldError::invalid(at.clone(), expression, &error.to_string()));
         }
         let had_zone = old.is_some_and(|old| text(old, "/spec/schedule").contains("TZ"));
         if expression.contains("TZ") && !had_zone {

@@ -86,9 +86,9 @@ fn quotas_are_charged() {
     let refusal = |pod: &Value| {
         let subject = QuotaSubject::new("", "pods", pod, None);
         match subject.is_covered_by(&quota) {
-            Ok(true) => charge(&quota, &subject.added().unwrap()).err(),
+            Ok(true) => charge(&quota, &subject.added().unwrap()).err().map(|why| why.to_string()),
             Ok(false) => Some("not covered".to_owned()),
-            Err(why) => Some(why),
+            Err(why) => Some(why.to_string()),
         }
     };
     let full = |cpu| json!({"requests": {"cpu": cpu}, "limits": {"memory": "100Mi"}});
@@ -124,7 +124,7 @@ fn quotas_count_objects() {
     let subject = QuotaSubject::new("apps", "deployments", &object, None);
     let unknown = quota(json!({"count/deployments.apps": "1"}), json!({}));
     assert_eq!(
-        subject.is_covered_by(&unknown).unwrap_err(),
+        subject.is_covered_by(&unknown).unwrap_err().to_string(),
         "status unknown for quota: q, resources: count/deployments.apps"
     );
     let other = quota(json!({"count/deployments.extensions": "1"}), json!({}));

@@ -6,11 +6,17 @@ use billhook::{
     CustomResourceDefinition, DecodeOptions, DeepValue, Definition, ErrorType, FieldError,
     ValidateOptions,
 };
+use billhook_apimachinery::message_error;
 use billhook_findings::{Finding, Place, SchemaSource, Severity, Source, human};
 use serde::Serialize;
 use serde_json::Value;
 
 use crate::install::accepted_definition;
+
+message_error! {
+    /// The reason why an assertion does not hold: findings for people.
+    pub struct AssertionError;
+}
 
 /// The namespace of objects without one.
 const NAMESPACE: &str = "default";
@@ -19,12 +25,17 @@ const NAMESPACE: &str = "default";
 ///
 /// # Errors
 ///
-/// The findings, for people.
-pub fn check_valid(definition: &impl Serialize, object: &impl Serialize) -> Result<(), String> {
+/// If it refuses the object.
+pub fn check_valid(
+    definition: &impl Serialize,
+    object: &impl Serialize,
+) -> Result<(), AssertionError> {
     let checked = Checked::new(document(definition, "definition")?, document(object, "object")?)?;
     match checked.errors.as_slice() {
         [] => Ok(()),
-        errors => Err(format!("a server refuses the object:\n\n{}", checked.findings(errors))),
+        errors => {
+            Err(format!("a server refuses the object:\n\n{}", checked.findings(errors)).into())
+        }
     }
 }
 
@@ -32,13 +43,13 @@ pub fn check_valid(definition: &impl Serialize, object: &impl Serialize) -> Resu
 ///
 /// # Errors
 ///
-/// That it accepts the object, or the findings about it, for people.
+/// If it accepts the object, or refuses it with other errors only.
 pub fn check_invalid(
     definition: &impl Serialize,
     object: &impl Serialize,
     field: &str,
     error_type: ErrorType,
-) -> Result<(), String> {
+) -> Result<(), AssertionError> {
     let checked = Checked::new(document(definition, "definition")?, document(object, "object")?)?;
     let is_it =
         |error: &FieldError| error.error_type() == error_type && error.field().to_string() == field;
@@ -47,8 +58,8 @@ pub fn check_invalid(
     }
     let expected = format!("expected {} at `{field}`", error_type.reason());
     match checked.errors.as_slice() {
-        [] => Err(format!("{expected}, but a server accepts the object")),
-        errors => Err(format!("{expected}, but found:\n\n{}", checked.findings(errors))),
+        [] => Err(format!("{expected}, but a server accepts the object").into()),
+        errors => Err(format!("{expected}, but found:\n\n{}", checked.findings(errors)).into()),
     }
 }
 
@@ -56,8 +67,8 @@ pub fn check_invalid(
 ///
 /// # Errors
 ///
-/// The findings, for people.
-pub fn check_structural(definition: &impl Serialize) -> Result<(), String> {
+/// If it refuses the definition.
+pub fn check_structural(definition: &impl Serialize) -> Result<(), AssertionError> {
     let (place, value) = document(definition, "definition")?;
     let read = Definition::from_value(&value).map_err(|error| error.to_string())?;
     let validation = read.validate_create();
@@ -65,7 +76,7 @@ pub fn check_structural(definition: &impl Serialize) -> Result<(), String> {
         return Ok(());
     }
     let findings = validation.errors().iter().map(|error| human(&finding(error, &place), false));
-    Err(format!("a server refuses the definition:\n\n{}", findings.collect::<String>()))
+    Err(format!("a server refuses the definition:\n\n{}", findings.collect::<String>()).into())
 }
 
 /// An object and what a server says of it.

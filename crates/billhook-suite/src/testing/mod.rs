@@ -53,7 +53,7 @@ mod assertions;
 #[cfg(feature = "libtest-mimic")]
 mod harness;
 
-pub use assertions::{check_invalid, check_structural, check_valid};
+pub use assertions::{AssertionError, check_invalid, check_structural, check_valid};
 #[cfg(feature = "libtest-mimic")]
 pub use harness::run_suites;
 

@@ -144,7 +144,7 @@ impl CelConditions {
         &self,
         known: &'a RequestVariables<'_>,
         input: &ConditionInput<'_>,
-    ) -> Result<Vec<(&'static str, Value<'a>)>, String> {
+    ) -> Result<Vec<(&'static str, Value<'a>)>, ConditionsError> {
         let mut variables = known.values()?;
         variables.push(("namespaceObject", Value::Null));
         if let Some(authorizer) = &self.authorizer {

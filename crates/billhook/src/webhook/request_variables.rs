@@ -10,7 +10,7 @@ use serde_json::{Map, Value as Json, json};
 
 use super::attributes::AdmissionAttributes;
 use super::condition_program::{ANY, AUTHORIZER, ENVIRONMENT, REQUEST, REQUEST_RESOURCE};
-use super::conditions::{ConditionInput, renamed};
+use super::conditions::{ConditionInput, ConditionsError, renamed};
 
 /// The variables `object`, `oldObject`, `request` and `params` of a request.
 #[derive(Debug)]
@@ -55,7 +55,7 @@ impl<'i> RequestVariables<'i> {
     /// # Errors
     ///
     /// If a variable does not have its type (WM-82).
-    pub fn values(&self) -> Result<Vec<(&'static str, Value<'_>)>, String> {
+    pub fn values(&self) -> Result<Vec<(&'static str, Value<'_>)>, ConditionsError> {
         let ConditionInput { object, old_object, params, .. } = self.input;
         let mut variables = vec![
             variable("object", self.object.as_deref().or(object), &ANY)?,
@@ -109,9 +109,11 @@ fn variable<'v>(
     name: &'static str,
     value: Option<&'v Json>,
     schema: &'v SchemaType,
-) -> Result<(&'static str, Value<'v>), String> {
+) -> Result<(&'static str, Value<'v>), ConditionsError> {
     let value = value.map_or(Ok(Value::Null), |value| Value::of(value, schema));
-    let problem = |error| format!("failed to prepare {name} variable for evaluation: {error}");
+    let problem = |error| {
+        ConditionsError::new(format!("failed to prepare {name} variable for evaluation: {error}"))
+    };
     value.map(|value| (name, value)).map_err(problem)
 }
 

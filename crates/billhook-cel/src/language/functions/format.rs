@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use billhook_apimachinery::net::Url;
+use billhook_apimachinery::net::{Url, UrlError};
 use billhook_apimachinery::{KubernetesVersion, Wording, names};
 use billhook_validation::Format;
 
@@ -72,7 +72,9 @@ static FORMATS: [NamedFormat; 13] = [
         &names::mask_trailing_hyphen(text)
     )),
     format!("labelValue", 40, names::label_value),
-    format!("uri", 1103, |text, _| Url::parse_request_uri(text).err().into_iter().collect()),
+    format!("uri", 1103, |text, _| {
+        Url::parse_request_uri(text).err().iter().map(UrlError::to_string).collect()
+    }),
     format!("uuid", 70, |text, _| unless(Format::Uuid, text, "does not match the UUID format")),
     format!("byte", 84, |text, _| unless(Format::Byte, text, "invalid base64")),
     format!("date", 71, |text, _| unless(Format::Date, text, "invalid date")),

@@ -51,7 +51,7 @@ record! {
 impl FieldValue for Operation {
     const TYPE: Type = Type::Parsed(|text| match text.parse::<Operation>() {
         Ok(_) => Ok(()),
-        Err(error) => Err(error.to_string()),
+        Err(error) => Err(error.to_string().into()),
     });
 
     fn of(value: &Value) -> Self {

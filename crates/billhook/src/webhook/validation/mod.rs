@@ -102,12 +102,12 @@ pub fn expression_error(path: FieldPath, expression: &str, detail: &str) -> Fiel
 }
 
 /// Returns the errors of a list of match conditions (WCF-73 to WCF-75). `check` compiles an
-/// expression, as it is written and trimmed; the detail of the error if it cannot be.
+/// expression, as it is written and trimmed.
 pub fn validate_conditions(
     conditions: &[MatchCondition],
     path: &FieldPath,
     kubernetes: KubernetesVersion,
-    check: &dyn Fn(&str, &str) -> Result<(), String>,
+    check: &dyn Fn(&str, &str) -> Result<(), ExpressionError>,
 ) -> Vec<FieldError> {
     let mut errors = Vec::new();
     if conditions.len() > MAX_CONDITIONS {
@@ -121,8 +121,8 @@ pub fn validate_conditions(
         match condition.expression.trim() {
             "" => errors.push(FieldError::required(expression, "")),
             trimmed => {
-                if let Err(detail) = check(&condition.expression, trimmed) {
-                    errors.push(expression_error(expression, trimmed, &detail));
+                if let Err(error) = check(&condition.expression, trimmed) {
+                    errors.push(expression_error(expression, trimmed, &error.to_string()));
                 }
             }
         }
@@ -145,14 +145,15 @@ impl MatchCondition {
     ///
     /// # Errors
     ///
-    /// Returns the detail of the server's error (WCF-74).
+    /// If it cannot be compiled or is not a condition (WCF-74).
     pub fn check_for_policy(
         expression: &str,
         kubernetes: KubernetesVersion,
         libraries: Libraries,
         has_params: bool,
-    ) -> Result<(), String> {
-        compile(expression, kubernetes, libraries, has_params).map(drop)
+    ) -> Result<(), ExpressionError> {
+        compile(expression, kubernetes, libraries, has_params)?;
+        Ok(())
     }
 }
 
@@ -300,9 +301,7 @@ impl Validation<'_> {
 
     /// WCF-73 to WCF-75.
     fn conditions(&mut self) {
-        let check = |written: &str, trimmed: &str| {
-            self.tolerance.check(written, trimmed).map_err(|error| error.to_string())
-        };
+        let check = |written: &str, trimmed: &str| self.tolerance.check(written, trimmed);
         let conditions = &self.webhook.match_conditions;
         let errors =
             validate_conditions(conditions, &self.at("matchConditions"), self.kubernetes, &check);
