@@ -103,9 +103,6 @@ mod time;
 mod trace;
 mod write_path;
 
-pub use billhook;
-pub use billhook_policy as policy;
-
 pub use audit::{AuditAnnotation, AuditAnnotations, AuditLevel, Warnings};
 pub use billhook_policy::{BoxFuture, Cluster, MemoryCluster, ObjectModel, ObjectModelError};
 pub use cancellation::Cancellation;

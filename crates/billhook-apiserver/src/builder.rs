@@ -261,7 +261,7 @@ impl ServerBuilder {
     /// configuration is an object of the server like any other, and counts from its creation on.
     ///
     /// ```
-    /// use billhook_admission::billhook::webhook::Operation;
+    /// use billhook::webhook::Operation;
     /// use billhook_admission::{AdmissionRequest, AdmissionResponse};
     /// use billhook_apiserver::Server;
     ///
@@ -320,8 +320,8 @@ impl ServerBuilder {
         self
     }
 
-    /// Takes its time with definitions, as a server of a cluster does, for tests of clients that
-    /// have to wait: names are accepted and a definition is established some milliseconds after it
+    /// Delays definitions as a server of a cluster does, for tests of clients that have to wait:
+    /// names are accepted and a definition is established some milliseconds after it
     /// is created; the first lists and watches of its objects are refused with 429; objects that
     /// are created within two seconds of it are created two seconds later; a definition that is
     /// deleted stays for some milliseconds. By default all this is done when a request is answered.

@@ -5,7 +5,7 @@ use std::cell::OnceCell;
 use billhook::{CrdError, CrdVersion, CustomResourceDefinition, DeepValue, FieldPath};
 use billhook_apimachinery::value::{deep_clone, deep_eq};
 use billhook_generation::{Hints, find, near, replaced};
-use billhook_schema::JsonSchemaProps;
+use billhook_schema::{JsonSchemaProps, SchemaView};
 use serde_json::Value;
 
 use crate::answer::{Answer, Question, Verdict};
@@ -206,7 +206,7 @@ impl<'s> Pair<'s> {
         let old_document = billhook_generation::schema_at(&self.old.document, path)?;
         let object = match path.is_empty() {
             true => deep_clone(around),
-            false => self.old_builder.oracle.with(around, old_document, path)?,
+            false => self.old_builder.oracle.with(around, SchemaView::new(old_document), path)?,
         };
         let pointer = obstacle.places.1.to_json_pointer();
         let accepts = |object: &Value, old: Option<&Value>| match old {
@@ -244,7 +244,7 @@ impl<'s> Pair<'s> {
         let hints = Hints::of(rules);
         let object = match path.is_empty() {
             true => deep_clone(around),
-            false => self.old_builder.oracle.with(around, document, path)?,
+            false => self.old_builder.oracle.with(around, SchemaView::new(document), path)?,
         };
         let values = near(document, find(&object, path)?, &hints).take(MAX_VALUES);
         let objects = values.map(|value| replaced(&object, path, Some(value)));

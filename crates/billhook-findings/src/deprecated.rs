@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use billhook::FieldPath;
 use billhook_apimachinery::value::grow;
+use billhook_schema::{SchemaView, WrittenVersion};
 use serde_json::Value;
 
 /// The markers that descriptions and their lines begin with.
@@ -41,10 +42,7 @@ pub struct DeprecatedField {
 impl DeprecatedFields {
     /// Reads the schema of a version of a definition.
     pub fn of(definition: &Value, version: &str) -> Self {
-        let versions = definition.pointer("/spec/versions").and_then(Value::as_array);
-        let is_it = |known: &&Value| known.get("name").and_then(Value::as_str) == Some(version);
-        let version = versions.into_iter().flatten().find(is_it);
-        let schema = version.and_then(|version| version.pointer("/schema/openAPIV3Schema"));
+        let schema = WrittenVersion::named(definition, version).and_then(|version| version.schema);
         DeprecatedFields { root: schema.map(Node::of).unwrap_or_default() }
     }
 
@@ -57,16 +55,15 @@ impl DeprecatedFields {
 }
 
 impl Node {
-    fn of(schema: &Value) -> Self {
-        let child = |schema: &Value| {
+    fn of(schema: SchemaView<'_>) -> Self {
+        let child = |schema: SchemaView<'_>| {
             let mut node = grow(|| Node::of(schema));
-            node.notice = schema.get("description").and_then(Value::as_str).and_then(notice);
+            node.notice = notice(schema.text("description"));
             (!node.is_empty()).then_some(node)
         };
-        let properties = schema.get("properties").and_then(Value::as_object);
-        let properties = properties.into_iter().flatten();
-        let fields = properties.filter_map(|(name, schema)| Some((name.clone(), child(schema)?)));
-        let each = ["items", "additionalProperties"].iter().find_map(|name| schema.get(name));
+        let properties = schema.properties();
+        let fields = properties.filter_map(|(name, part)| Some((name.to_owned(), child(part)?)));
+        let each = schema.items().or(schema.additional());
         Node {
             notice: None,
             fields: fields.collect(),

@@ -175,17 +175,17 @@ impl Finding {
         self
     }
 
-    /// Returns where the marked part begins; `None` if there is none.
+    /// Returns where the marked part begins; `None` if absent.
     pub fn start(&self) -> Option<Position> {
         Some(self.place.as_ref()?.source.position(self.span?.start))
     }
 
-    /// Returns where the marked part ends; `None` if there is none.
+    /// Returns where the marked part ends; `None` if absent.
     pub fn end(&self) -> Option<Position> {
         Some(self.place.as_ref()?.source.position(self.span?.end))
     }
 
-    /// Returns the name of the file; empty if there is none.
+    /// Returns the name of the file; empty if absent.
     pub fn file(&self) -> &str {
         self.place.as_ref().map_or("", |place| place.source.name())
     }

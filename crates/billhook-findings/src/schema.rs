@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use billhook::{DeepValue, ErrorType, FieldError, FieldPath, Segment};
 use billhook_apimachinery::metadata::ObjectMeta;
 use billhook_apimachinery::record::TypedRecord as _;
-use serde_json::{Map, Value};
+use billhook_schema::{SchemaView, WrittenVersion};
+use serde_json::Value;
 
 use crate::built_in::parent;
 use crate::finding::{Finding, Label};
@@ -43,7 +44,7 @@ struct Way<'s> {
 
 /// A part of a schema.
 struct Part<'s> {
-    value: &'s Value,
+    schema: SchemaView<'s>,
     /// How many steps of the way's path lead to it: a path for each would take the square of the
     /// depth.
     depth: usize,
@@ -58,11 +59,9 @@ struct Cause {
 impl SchemaSource {
     /// Creates a source of a version; `None` if the definition does not have it.
     pub fn new(place: Place, definition: DeepValue, version: &str) -> Option<Self> {
-        let versions = definition.get("spec")?.get("versions")?.as_array()?;
-        let is_it = |known: &Value| known.get("name").and_then(Value::as_str) == Some(version);
-        let index = versions.iter().position(is_it)?;
+        let base = WrittenVersion::named(&definition, version)?.path;
         let names = Arc::new(AtomicUsize::new(MAX_NAMES));
-        Some(SchemaSource { place, definition, base: schema_of(index), names })
+        Some(SchemaSource { place, definition, base, names })
     }
 
     /// Adds to a finding about an error the keyword that causes it, and what may have been meant.
@@ -75,9 +74,9 @@ impl SchemaSource {
         finding.schema = self.label(cause);
         if error.error_type() == ErrorType::TypeInvalid
             && let Some(part) = way.parts.last().filter(|_| way.is_whole)
-            && names_type(error, "type", part.value)
+            && names_type(error, "type", part.schema)
         {
-            suggest::other_type(&mut finding, part.value);
+            suggest::other_type(&mut finding, part.schema.text("type"));
         }
         finding
     }
@@ -106,7 +105,7 @@ impl SchemaSource {
         if !self.may_search(parent) {
             return finding;
         }
-        let schemas: Vec<&Value> = way.parts.iter().map(|part| part.value).collect();
+        let schemas: Vec<_> = way.parts.iter().map(|part| part.schema).collect();
         let version = self.other_version(&finding.path);
         suggest::field(&mut finding, &schemas, version);
         finding
@@ -132,22 +131,17 @@ impl SchemaSource {
 
     /// Whether so many names may still be looked at as there are for an unknown field.
     fn may_search(&self, parent: &Part<'_>) -> bool {
-        let properties = parent.value.get("properties").and_then(Value::as_object);
-        let versions = self.definition.pointer("/spec/versions").and_then(Value::as_array);
-        let count = properties.map_or(0, Map::len) + versions.map_or(0, Vec::len);
+        let versions = WrittenVersion::all(&self.definition);
+        let count = parent.schema.properties().count() + versions.count();
         let spend = |left: usize| left.checked_sub(count);
         self.names.fetch_update(Ordering::Relaxed, Ordering::Relaxed, spend).is_ok()
     }
 
     /// The name of another served version that specifies a field.
     fn other_version(&self, path: &FieldPath) -> Option<&str> {
-        let versions = self.definition.get("spec")?.get("versions")?.as_array()?;
-        let mut served = versions.iter().enumerate().filter(|(index, version)| {
-            let is_served = version.get("served").and_then(Value::as_bool) == Some(true);
-            is_served && schema_of(*index) != self.base
-        });
-        let (_, version) = served.find(|(index, _)| self.way(schema_of(*index), path).is_whole)?;
-        version.get("name")?.as_str()
+        let versions = WrittenVersion::all(&self.definition);
+        let mut served = versions.filter(|it| it.is_served && it.path != self.base);
+        Some(served.find(|it| self.way(it.path.clone(), path).is_whole)?.name)
     }
 
     fn label(&self, Cause { path, label }: Cause) -> Option<Label> {
@@ -160,40 +154,21 @@ impl SchemaSource {
             return Way::default();
         };
         let depth = schema.segments().count();
-        let mut way = Way { path: schema, parts: vec![Part { value, depth }], is_whole: false };
+        let top = Part { schema: SchemaView::new(value), depth };
+        let mut way = Way { path: schema, parts: vec![top], is_whole: false };
         way.is_whole = field.segments().all(|segment| way.step(segment));
         way
     }
-}
-
-/// The path of the schema of a version in the definition.
-fn schema_of(index: usize) -> FieldPath {
-    let version = FieldPath::default().name("spec").name("versions").index(index);
-    version.name("schema").name("openAPIV3Schema")
 }
 
 impl<'s> Way<'s> {
     /// Adds the part for the next step to the field, if there is one.
     fn step(&mut self, segment: Segment<'_>) -> bool {
         let Some(last) = self.parts.last() else { return false };
-        let schema = |value: Option<&'s Value>| value.filter(|value| value.is_object());
-        let keyword = |keyword: &'static str| {
-            let value = schema(last.value.get(keyword))?;
-            Some((value, vec![Segment::Name(keyword)]))
-        };
-        let next = match segment {
-            Segment::Name(name) | Segment::Key(name) => {
-                let known = last.value.get("properties");
-                let property = schema(known.and_then(|known| known.get(name)));
-                let steps = || vec![Segment::Name("properties"), Segment::Name(name)];
-                let property = property.map(|value| (value, steps()));
-                property.or_else(|| keyword("additionalProperties"))
-            }
-            _ => keyword("items"),
-        };
-        let Some((value, steps)) = next else { return false };
-        let part = Part { value, depth: last.depth + steps.len() };
-        self.path.extend(steps);
+        let Some((step, schema)) = last.schema.below(segment) else { return false };
+        let steps = step.add_to(FieldPath::default());
+        let part = Part { schema, depth: last.depth + steps.segments().count() };
+        self.path.extend(steps.segments());
         self.parts.push(part);
         true
     }
@@ -209,7 +184,7 @@ impl<'s> Way<'s> {
         name: &str,
         label: impl FnOnce(&Value) -> String,
     ) -> Option<Cause> {
-        let label = label(part.value.get(name)?);
+        let label = label(part.schema.keyword(name)?);
         Some(Cause { path: self.path_of(part).name(name), label })
     }
 
@@ -238,7 +213,7 @@ impl<'s> Way<'s> {
             ErrorType::TooMany => self
                 .keyword(part, "maxItems", |max| limit(max, "items"))
                 .or_else(|| self.keyword(part, "maxProperties", |max| limit(max, "members"))),
-            ErrorType::TypeInvalid if names_type(error, "format", part.value) => {
+            ErrorType::TypeInvalid if names_type(error, "format", part.schema) => {
                 said("format", "the format is set here")
             }
             ErrorType::TypeInvalid => said("type", "the type is set here"),
@@ -259,8 +234,8 @@ impl<'s> Way<'s> {
 
     fn required(&self, field: &FieldPath, parent: &Part<'_>) -> Option<Cause> {
         let name = last_name(field)?;
-        let list = parent.value.get("required")?.as_array()?;
-        let index = list.iter().position(|known| known.as_str() == Some(name))?;
+        let mut list = parent.schema.list("required");
+        let index = list.position(|known| known.as_str() == Some(name))?;
         let path = self.path_of(parent).name("required").index(index);
         Some(Cause { path, label: format!("`{name}` is required here") })
     }
@@ -275,8 +250,7 @@ impl<'s> Way<'s> {
                 || text("rule").is_some_and(names)
         };
         self.parts.iter().rev().find_map(|part| {
-            let rules = part.value.get("x-kubernetes-validations")?.as_array()?;
-            let index = rules.iter().position(is_its)?;
+            let index = part.schema.list("x-kubernetes-validations").position(is_its)?;
             let path = self.path_of(part).name("x-kubernetes-validations");
             let label = "this rule is not met".to_owned();
             Some(Cause { path: path.index(index).name("rule"), label })
@@ -318,7 +292,7 @@ fn words(keyword: &str) -> &str {
 }
 
 /// Whether an error of a type is about a keyword's value: a type, or a format.
-fn names_type(error: &FieldError, keyword: &str, schema: &Value) -> bool {
-    let name = schema.get(keyword).and_then(Value::as_str);
-    name.is_some_and(|name| error.detail().contains(&format!("must be of type {name}:")))
+fn names_type(error: &FieldError, keyword: &str, schema: SchemaView<'_>) -> bool {
+    let name = schema.text(keyword);
+    !name.is_empty() && error.detail().contains(&format!("must be of type {name}:"))
 }

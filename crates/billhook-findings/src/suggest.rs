@@ -4,6 +4,7 @@ use billhook::{DeepValue, ErrorType, FieldError, FieldPath, Manifest, Span};
 use billhook_apimachinery::KubernetesVersion;
 use billhook_apimachinery::metadata::ObjectMeta;
 use billhook_apimachinery::record::{Record, TypedRecord as _, check_types};
+use billhook_schema::SchemaView;
 use serde_json::{Map, Number, Value};
 
 use crate::edit_distance::{closest, is_alone};
@@ -77,23 +78,18 @@ fn supported_values(detail: &str) -> Vec<String> {
 }
 
 /// A value of another type that is only spelled wrong: a number in quotes, a text without them.
-pub(crate) fn other_type(finding: &mut Finding, schema: &Value) {
-    let wanted = schema.get("type").and_then(Value::as_str);
-    finding.label = wanted.and_then(|wanted| other_shape(&*value_of(finding)?, wanted));
+pub(crate) fn other_type(finding: &mut Finding, wanted: &str) {
+    finding.label = value_of(finding).and_then(|value| other_shape(&value, wanted));
     let Some((span, raw)) = value_text(finding) else { return };
     let raw = raw.to_owned();
     let inner = raw.strip_prefix(['"', '\'']).and_then(|raw| raw.strip_suffix(['"', '\'']));
     let (label, replacement) = match (wanted, inner) {
-        (Some("integer"), Some(inner)) if is_number(inner) && inner.parse::<i64>().is_ok() => {
+        ("integer", Some(inner)) if is_number(inner) && inner.parse::<i64>().is_ok() => {
             ("remove the quotes", inner.to_owned())
         }
-        (Some("number"), Some(inner)) if is_number(inner) => {
-            ("remove the quotes", inner.to_owned())
-        }
-        (Some("boolean"), Some(inner @ ("true" | "false"))) => {
-            ("remove the quotes", inner.to_owned())
-        }
-        (Some("string"), None) if is_plain(&raw) => ("write it in quotes", format!("\"{raw}\"")),
+        ("number", Some(inner)) if is_number(inner) => ("remove the quotes", inner.to_owned()),
+        ("boolean", Some(inner @ ("true" | "false"))) => ("remove the quotes", inner.to_owned()),
+        ("string", None) if is_plain(&raw) => ("write it in quotes", format!("\"{raw}\"")),
         _ => return,
     };
     finding.label = Some(label.to_owned());
@@ -143,27 +139,22 @@ fn value_text(finding: &Finding) -> Option<(Span, &str)> {
 
 /// The field that may have been meant by an unknown one, among the schemas on the way to it; or the
 /// other version that specifies it.
-pub(crate) fn field(finding: &mut Finding, schemas: &[&Value], version: Option<&str>) {
+pub(crate) fn field(finding: &mut Finding, schemas: &[SchemaView<'_>], version: Option<&str>) {
     let Some(name) = last_name(&finding.path).map(str::to_owned) else { return };
-    let Some(parent) = schemas.last() else { return };
+    let Some(&parent) = schemas.last() else { return };
+    let names = || parent.properties().map(|(name, _)| name);
     finding.help = version.map(|version| format!("`{name}` is a field of version `{version}`"));
-    if let Some(meant) = closest(&name, property_names(parent)) {
+    if let Some(meant) = closest(&name, names()) {
         finding.label = Some(format!("did you mean `{meant}`?"));
-        let schema = parent.get("properties").and_then(|known| known.get(meant));
         let is_safe = version.is_none()
-            && is_alone(&name, meant, property_names(parent))
-            && schema.is_some_and(|schema| {
+            && is_alone(&name, meant, names())
+            && parent.property(meant).is_some_and(|schema| {
                 value_of(finding).is_some_and(|value| has_type_of(&value, schema))
             });
         rename(finding, &name, meant, is_safe);
     } else if version.is_none() {
         finding.help = elsewhere(&finding.path, &name, schemas);
     }
-}
-
-fn property_names(schema: &Value) -> impl Iterator<Item = &str> {
-    let properties = schema.get("properties").and_then(Value::as_object);
-    properties.into_iter().flatten().map(|(name, _)| name.as_str())
 }
 
 /// The value of a finding's field; `None` if it is long.
@@ -180,21 +171,19 @@ pub(crate) fn value_of(finding: &Finding) -> Option<DeepValue> {
 }
 
 /// Whether a value is of the type that a schema wants, but for quotes.
-fn has_type_of(value: &Value, schema: &Value) -> bool {
-    let is_int_or_string =
-        schema.get("x-kubernetes-int-or-string").and_then(Value::as_bool) == Some(true);
+fn has_type_of(value: &Value, schema: SchemaView<'_>) -> bool {
     let text = value.as_str();
-    match schema.get("type").and_then(Value::as_str) {
-        Some("object") => value.is_object(),
-        Some("array") => value.is_array(),
-        Some("string") => !value.is_object() && !value.is_array(),
-        Some("boolean") => value.is_boolean() || matches!(text, Some("true" | "false")),
-        Some("integer") => {
+    match schema.text("type") {
+        "object" => value.is_object(),
+        "array" => value.is_array(),
+        "string" => !value.is_object() && !value.is_array(),
+        "boolean" => value.is_boolean() || matches!(text, Some("true" | "false")),
+        "integer" => {
             value.as_f64().is_some_and(|number| number.fract() == 0.0)
                 || text.is_some_and(|text| text.parse::<i64>().is_ok())
         }
-        Some("number") => value.is_number() || text.is_some_and(is_number),
-        _ if is_int_or_string => value.is_i64() || value.is_string(),
+        "number" => value.is_number() || text.is_some_and(is_number),
+        _ if schema.is_set("x-kubernetes-int-or-string") => value.is_i64() || value.is_string(),
         _ => true,
     }
 }
@@ -242,24 +231,21 @@ fn around(path: &FieldPath, levels: usize) -> FieldPath {
 }
 
 /// Where else a field of that name is specified: one level up, or one level down.
-fn elsewhere(path: &FieldPath, name: &str, schemas: &[&Value]) -> Option<String> {
+fn elsewhere(path: &FieldPath, name: &str, schemas: &[SchemaView<'_>]) -> Option<String> {
     let parent = schemas.last()?;
     let is_of_metadata = ObjectMeta::FIELDS.iter().any(|field| field.name == name);
     if path.segments().count() == 1 && is_of_metadata {
         return Some(format!("`{name}` is a field of `metadata`, one level down"));
     }
     let up = schemas.len().checked_sub(2).and_then(|level| schemas.get(level));
-    let has_it = |schema: &Value| {
-        schema.get("properties").and_then(Value::as_object).is_some_and(|it| it.contains_key(name))
-    };
-    if up.is_some_and(|up| has_it(up)) {
+    let has_it = |schema: SchemaView<'_>| schema.property(name).is_some();
+    if up.is_some_and(|up| has_it(*up)) {
         let around = around(path, 2);
         let around =
             if around.is_empty() { "the object".to_owned() } else { format!("`{around}`") };
         return Some(format!("`{name}` is a field of {around}, one level up"));
     }
-    let properties = parent.get("properties").and_then(Value::as_object)?;
-    let below = properties.iter().filter(|(_, schema)| has_it(schema));
+    let below = parent.properties().filter(|(_, schema)| has_it(*schema));
     let mut below: Vec<String> =
         below.map(|(below, _)| format!("`{}`", around(path, 1).name(below))).collect();
     let more = below.len().saturating_sub(LISTED);

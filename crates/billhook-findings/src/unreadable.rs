@@ -4,7 +4,6 @@ use billhook::FieldPath;
 use billhook_apimachinery::metadata::{ManagedFieldsEntry, ObjectMeta, OwnerReference};
 use billhook_apimachinery::record::{Field, Type, TypedRecord as _};
 use billhook_apimachinery::value::json_type;
-use serde_json::json;
 
 use crate::finding::Finding;
 use crate::suggest::{other_type, value_of};
@@ -34,7 +33,7 @@ impl Finding {
     pub(crate) fn of_wrong_type(self, path: FieldPath, wanted: &str) -> Self {
         let Some(place) = self.place.clone() else { return self };
         let mut finding = self.at(&place, path);
-        other_type(&mut finding, &json!({"type": wanted}));
+        other_type(&mut finding, wanted);
         finding
     }
 

@@ -2,12 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use billhook_apimachinery::value::{deep_clone, grow, sorted};
+use billhook_apimachinery::value::{deep_clone, grow};
 use billhook_cel::Mentions;
+use billhook_schema::SchemaView;
 use serde_json::{Value, json};
 
 use crate::pattern;
-use crate::sample::{required, sample, text};
+use crate::sample::sample;
 
 /// The fields of all objects, which the server looks after.
 pub const FIXED: [&str; 3] = ["apiVersion", "kind", "metadata"];
@@ -29,7 +30,8 @@ impl Hints {
     pub fn of<'v>(rules: impl IntoIterator<Item = &'v Value>) -> Self {
         let mut all = Mentions::default();
         for rule in rules {
-            let found = billhook_cel::mentions(text(rule, "rule")).unwrap_or_default();
+            let found =
+                billhook_cel::mentions(SchemaView::new(rule).text("rule")).unwrap_or_default();
             all.names.extend(found.names);
             all.texts.extend(found.texts);
             all.integers.extend(found.integers);
@@ -76,12 +78,15 @@ enum Hint {
 /// Returns values like one of a schema, each with one change, in a fixed order: first those that
 /// hints mention.
 pub fn changes(schema: &Value, value: &Value, hints: &Hints) -> Vec<Value> {
-    sort(collect(schema, value, hints, 0)).into_iter().map(|changed| changed.value).collect()
+    sort(collect(SchemaView::new(schema), value, hints, 0))
+        .into_iter()
+        .map(|changed| changed.value)
+        .collect()
 }
 
 /// Returns only the changed values that hints mention.
 pub(crate) fn hinted(schema: &Value, value: &Value, hints: &Hints) -> Vec<Value> {
-    let found = sort(collect(schema, value, hints, 0)).into_iter();
+    let found = sort(collect(SchemaView::new(schema), value, hints, 0)).into_iter();
     let found = found.filter(|changed| changed.hint != Hint::None);
     found.map(|changed| changed.value).collect()
 }
@@ -89,7 +94,7 @@ pub(crate) fn hinted(schema: &Value, value: &Value, hints: &Hints) -> Vec<Value>
 /// Returns values with one change that hints mention, then those with two, then those with one that
 /// they do not mention.
 pub fn near(schema: &Value, value: &Value, hints: &Hints) -> impl Iterator<Item = Value> {
-    let found = sort(collect(schema, value, hints, 0));
+    let found = sort(collect(SchemaView::new(schema), value, hints, 0));
     let hinted_count = found.partition_point(|changed| changed.hint != Hint::None);
     let mut once = found.into_iter().map(|changed| changed.value);
     let first: Vec<Value> = once.by_ref().take(hinted_count).collect();
@@ -109,10 +114,8 @@ pub fn numbered(schema: &Value, item: &Value, number: u64) -> Value {
         Value::String(text) if number > 0 => format!("{text}{number}").into(),
         Value::Number(_) => number.into(),
         Value::Object(members) => {
-            let keys = schema.get("x-kubernetes-list-map-keys").and_then(Value::as_array);
-            let keys = keys.into_iter().flatten().filter_map(Value::as_str);
             let mut members = members.clone();
-            for key in keys {
+            for key in SchemaView::new(schema).texts("x-kubernetes-list-map-keys") {
                 if let Some(member) = members.get_mut(key) {
                     *member = numbered(&Value::Null, member, number);
                 }
@@ -123,7 +126,7 @@ pub fn numbered(schema: &Value, item: &Value, number: u64) -> Value {
     }
 }
 
-fn collect(schema: &Value, value: &Value, hints: &Hints, depth: usize) -> Vec<Changed> {
+fn collect(schema: SchemaView<'_>, value: &Value, hints: &Hints, depth: usize) -> Vec<Changed> {
     if depth > MAX_DEPTH {
         return Vec::new();
     }
@@ -145,7 +148,13 @@ fn collect(schema: &Value, value: &Value, hints: &Hints, depth: usize) -> Vec<Ch
 }
 
 /// Objects with one member that differs.
-fn members(schema: &Value, value: &Value, hints: &Hints, depth: usize, found: &mut Vec<Changed>) {
+fn members(
+    schema: SchemaView<'_>,
+    value: &Value,
+    hints: &Hints,
+    depth: usize,
+    found: &mut Vec<Changed>,
+) {
     let Some(members) = value.as_object() else { return };
     let with = |name: &str, member: Option<Value>| {
         let mut members = members.clone();
@@ -155,9 +164,8 @@ fn members(schema: &Value, value: &Value, hints: &Hints, depth: usize, found: &m
         };
         Value::Object(members)
     };
-    let properties = schema.get("properties").and_then(Value::as_object);
-    for (name, part) in properties.map(sorted).into_iter().flatten() {
-        if depth == 0 && FIXED.contains(&name.as_str()) && members.contains_key("apiVersion") {
+    for (name, part) in schema.properties() {
+        if depth == 0 && FIXED.contains(&name) && members.contains_key("apiVersion") {
             continue;
         }
         let is_named = hints.mention(name);
@@ -165,10 +173,10 @@ fn members(schema: &Value, value: &Value, hints: &Hints, depth: usize, found: &m
             found.push(Changed { value: with(name, member), hint });
         };
         let exact = if is_named { Hint::Exact } else { Hint::None };
-        let new = members.get(name).is_none().then(|| sample(part));
+        let new = members.get(name).is_none().then(|| sample(part.written()));
         if let Some(new) = &new {
             add(Some(deep_clone(new)), exact);
-        } else if !required(schema).any(|known| known == name) {
+        } else if !schema.texts("required").any(|known| known == name) {
             add(None, exact);
         }
         if new.is_some() && !is_named && depth > 0 {
@@ -186,16 +194,16 @@ fn members(schema: &Value, value: &Value, hints: &Hints, depth: usize, found: &m
             add(Some(value), hint);
         }
     }
-    if let Some(part) = schema.get("additionalProperties").filter(|part| part.is_object()) {
+    if let Some(part) = schema.additional() {
         let texts = hints.0.texts.iter().map(|text| &**text);
         for name in texts.chain(["key0"]).filter(|name| !members.contains_key(*name)) {
             let hint = if hints.mention(name) { Hint::Exact } else { Hint::None };
-            found.push(Changed { value: with(name, Some(sample(part))), hint });
+            found.push(Changed { value: with(name, Some(sample(part.written()))), hint });
         }
         for size in hints.sizes().into_iter().filter(|size| *size > members.len()) {
             let mut members = members.clone();
             for number in members.len()..size {
-                members.insert(format!("key{number}"), sample(part));
+                members.insert(format!("key{number}"), sample(part.written()));
             }
             let hint = if depth == 0 { Hint::Around } else { Hint::None };
             found.push(Changed { value: Value::Object(members), hint });
@@ -204,18 +212,24 @@ fn members(schema: &Value, value: &Value, hints: &Hints, depth: usize, found: &m
 }
 
 /// Lists with more, fewer or other items.
-fn list(schema: &Value, items: &[Value], hints: &Hints, depth: usize, found: &mut Vec<Changed>) {
-    let Some(part) = schema.get("items") else { return };
+fn list(
+    schema: SchemaView<'_>,
+    items: &[Value],
+    hints: &Hints,
+    depth: usize,
+    found: &mut Vec<Changed>,
+) {
+    let Some(part) = schema.items() else { return };
     let mut add = |items: Vec<Value>, hint: Hint| {
         found.push(Changed { value: Value::Array(items), hint });
     };
     let hint = if depth == 0 { Hint::Around } else { Hint::None };
     let with_more = |size: usize, is_twice: bool| {
         let mut items: Vec<Value> = items.iter().map(deep_clone).collect();
-        let model = items.first().map_or_else(|| sample(part), deep_clone);
+        let model = items.first().map_or_else(|| sample(part.written()), deep_clone);
         for number in items.len()..size {
             let number = if is_twice { 0 } else { number as u64 };
-            items.push(numbered(schema, &model, number));
+            items.push(numbered(schema.written(), &model, number));
         }
         items
     };
@@ -231,7 +245,7 @@ fn list(schema: &Value, items: &[Value], hints: &Hints, depth: usize, found: &mu
         add(Vec::new(), hint);
     }
     // The first item changed, and a new one like it.
-    let first = items.first().map_or_else(|| sample(part), deep_clone);
+    let first = items.first().map_or_else(|| sample(part.written()), deep_clone);
     let changed = grow(|| collect(part, &first, hints, depth + 1));
     for Changed { value, hint } in changed.iter().filter(|_| !items.is_empty()) {
         let rest = items.iter().skip(1).map(deep_clone);
@@ -243,14 +257,14 @@ fn list(schema: &Value, items: &[Value], hints: &Hints, depth: usize, found: &mu
 }
 
 /// Other scalars of a schema.
-fn scalars(schema: &Value, value: &Value, hints: &Hints) -> Vec<Value> {
-    if let Some(values) = schema.get("enum").and_then(Value::as_array) {
+fn scalars(schema: SchemaView<'_>, value: &Value, hints: &Hints) -> Vec<Value> {
+    if let Some(values) = schema.keyword("enum").and_then(Value::as_array) {
         // A rule may allow less or more.
         let other = values.iter().any(Value::is_string).then(|| "other".into());
         return values.iter().cloned().chain(other).collect();
     }
-    let bound = |keyword: &str| schema.get(keyword).and_then(Value::as_i64);
-    match text(schema, "type") {
+    let bound = |keyword: &str| schema.keyword(keyword).and_then(Value::as_i64);
+    match schema.text("type") {
         "boolean" => vec![json!(false), json!(true)],
         "integer" | "number" => {
             let own = value.as_i64().unwrap_or_default();
@@ -266,7 +280,7 @@ fn scalars(schema: &Value, value: &Value, hints: &Hints) -> Vec<Value> {
 }
 
 /// Other texts of a schema.
-fn texts(schema: &Value, own: &str, hints: &Hints) -> Vec<Value> {
+fn texts(schema: SchemaView<'_>, own: &str, hints: &Hints) -> Vec<Value> {
     const PLAIN: [&str; 13] = [
         "",
         "a",
@@ -291,7 +305,7 @@ fn texts(schema: &Value, own: &str, hints: &Hints) -> Vec<Value> {
             .chain(matching)
     });
     let sizes = hints.sizes().into_iter().map(|size| "a".repeat(size));
-    let made = pattern::sample_of(text(schema, "pattern"), own.len() + 1, 1);
+    let made = pattern::sample_of(schema.text("pattern"), own.len() + 1, 1);
     let more = [format!("{own}b")].into_iter().chain(PLAIN.map(str::to_owned)).chain(made);
     hinted.chain(sizes).chain(more).map(Value::from).collect()
 }

@@ -1,12 +1,13 @@
 //! Objects that together have all fields of a schema.
 
 use billhook::{FieldPath, Segment};
-use billhook_apimachinery::value::{deep_clone, grow, sorted};
+use billhook_apimachinery::value::{deep_clone, grow};
+use billhook_schema::{SchemaStep, SchemaView};
 use serde_json::{Value, json};
 
 use crate::changes::{FIXED, Hints, MAX_DEPTH, changes};
 use crate::oracle::Oracle;
-use crate::place::{find, replaced, schema_at};
+use crate::place::{find, replaced};
 use crate::sample::{sample, sample_object};
 
 /// How many fields are filled.
@@ -43,7 +44,8 @@ impl Oracle<'_> {
         let mut object = deep_clone(&base);
         let found = Covering::default();
         let mut filling = Filling { oracle: self, base, found, fields: MAX_FIELDS };
-        filling.members(&mut object, self.schema, &FieldPath::default(), 0);
+        let schema = SchemaView::new(self.schema);
+        filling.members(&mut object, schema, &FieldPath::default(), 0);
         filling.found.objects.insert(0, object);
         filling.found
     }
@@ -51,23 +53,27 @@ impl Oracle<'_> {
 
 impl Filling<'_, '_> {
     /// Fills the fields of an object at a place, which is there.
-    fn members(&mut self, object: &mut Value, schema: &Value, at: &FieldPath, depth: usize) {
-        let properties = schema.get("properties").and_then(Value::as_object);
-        for (name, part) in properties.map(sorted).into_iter().flatten() {
-            if depth > 0 || !FIXED.contains(&name.as_str()) {
-                self.part_of(object, part, &at.clone().name(name.as_str()), depth);
-            }
-        }
-        if let Some(part) = schema.get("additionalProperties").filter(|part| part.is_object()) {
-            self.part_of(object, part, &at.clone().key("key0"), depth);
-        }
-        if let Some(part) = schema.get("items") {
-            self.part_of(object, part, &FieldPath::index(at.clone(), 0), depth);
+    fn members(
+        &mut self,
+        object: &mut Value,
+        schema: SchemaView<'_>,
+        at: &FieldPath,
+        depth: usize,
+    ) {
+        for (step, part) in schema.parts() {
+            let at = at.clone();
+            let at = match step {
+                SchemaStep::Property(name) if depth == 0 && FIXED.contains(&name) => continue,
+                SchemaStep::Property(name) => at.name(name),
+                SchemaStep::AdditionalProperties => at.key("key0"),
+                SchemaStep::Items => at.index(0),
+            };
+            self.part_of(object, part, &at, depth);
         }
     }
 
     /// Fills a field; the status is written on its own, if it is a subresource.
-    fn part_of(&mut self, object: &mut Value, part: &Value, at: &FieldPath, depth: usize) {
+    fn part_of(&mut self, object: &mut Value, part: SchemaView<'_>, at: &FieldPath, depth: usize) {
         let is_status = depth == 0 && at.segments().next() == Some(Segment::Name("status"));
         if !is_status || !self.oracle.has_status() {
             return self.field(object, part, at, depth);
@@ -77,7 +83,7 @@ impl Filling<'_, '_> {
         oracle.with_status_of(&of, || self.field(object, part, at, depth));
     }
 
-    fn field(&mut self, object: &mut Value, part: &Value, at: &FieldPath, depth: usize) {
+    fn field(&mut self, object: &mut Value, part: SchemaView<'_>, at: &FieldPath, depth: usize) {
         let Some(rest) = self.fields.checked_sub(1).filter(|_| depth < MAX_DEPTH) else {
             return self.found.missing.push(at.clone());
         };
@@ -103,12 +109,14 @@ impl Filling<'_, '_> {
         (1..=count).try_fold(deep_clone(&self.base), |object, length| {
             let place: FieldPath = at.segments().take(length).collect();
             self.oracle.allow_more();
-            self.oracle.with(&object, schema_at(self.oracle.schema, &place)?, &place)
+            let part = SchemaView::new(self.oracle.schema).at(&place)?;
+            self.oracle.with(&object, part, &place)
         })
     }
 
     /// The object with a value at a place that says something, if a server accepts that.
-    fn filled(&self, object: &Value, part: &Value, at: &FieldPath) -> Option<Value> {
+    fn filled(&self, object: &Value, part: SchemaView<'_>, at: &FieldPath) -> Option<Value> {
+        let part = part.written();
         let start = find(object, at).map_or_else(|| sample(part), deep_clone);
         let telling = |value: &Value| !is_empty(value);
         let mut values = match start {

@@ -18,5 +18,5 @@ pub use coverage::Covering;
 pub use oracle::{Judged, Oracle, RulePlace};
 pub use pattern::sample_of as text_of_pattern;
 pub use place::{find, parent, replaced, schema_at, set_metadata};
-pub use sample::{is_set, required, sample, sample_object, text};
+pub use sample::{sample, sample_object};
 pub use violation::{Fit, Violation};

@@ -2,17 +2,12 @@
 
 use billhook::{FieldPath, Segment};
 use billhook_apimachinery::value::deep_clone;
+use billhook_schema::SchemaView;
 use serde_json::{Map, Value};
 
 /// Returns the schema of a place; listed properties come before the schema of the others.
 pub fn schema_at<'v>(schema: &'v Value, place: &FieldPath) -> Option<&'v Value> {
-    place.segments().try_fold(schema, |schema, segment| match segment {
-        Segment::Name(name) | Segment::Key(name) => {
-            let named = schema.get("properties").and_then(|known| known.get(name));
-            named.or_else(|| schema.get("additionalProperties"))
-        }
-        _ => schema.get("items"),
-    })
+    SchemaView::new(schema).at(place).map(SchemaView::written)
 }
 
 /// Returns the value at a place.

@@ -2,6 +2,7 @@
 
 use billhook::{FieldPath, Segment};
 use billhook_apimachinery::value::deep_clone;
+use billhook_schema::SchemaView;
 use serde_json::Value;
 
 use crate::changes::{Hints, hinted, near};
@@ -52,7 +53,7 @@ impl Oracle<'_> {
 
     /// Returns the object, or one like it with a value at a place, if a server accepts that. What is
     /// around the place must be there.
-    pub fn with(&self, object: &Value, schema: &Value, at: &FieldPath) -> Option<Value> {
+    pub fn with(&self, object: &Value, schema: SchemaView<'_>, at: &FieldPath) -> Option<Value> {
         if self.is_exhausted() {
             return None;
         }
@@ -60,8 +61,8 @@ impl Oracle<'_> {
         if has_value(object) {
             return Some(deep_clone(object));
         }
-        let default = schema.get("default").map(deep_clone);
-        let mut values = default.into_iter().chain([sample(schema)]);
+        let default = schema.keyword("default").map(deep_clone);
+        let mut values = default.into_iter().chain([sample(schema.written())]);
         values.find_map(|value| {
             let object = replaced(object, at, Some(value));
             self.valid_near(&object, &has_value)

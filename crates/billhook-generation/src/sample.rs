@@ -2,6 +2,7 @@
 
 use billhook::CrdVersion;
 use billhook_apimachinery::value::grow;
+use billhook_schema::SchemaView;
 use serde_json::{Map, Number, Value, json};
 
 use crate::pattern;
@@ -12,7 +13,7 @@ const MAX_COUNT: u64 = 100;
 
 /// Returns the smallest value that a schema allows, rules aside.
 pub fn sample(schema: &Value) -> Value {
-    grow(|| sampled(schema, 0))
+    grow(|| sampled(SchemaView::new(schema), 0))
 }
 
 /// Returns the smallest object of a version, rules aside, with its apiVersion, kind and a name.
@@ -27,15 +28,15 @@ pub fn sample_object(version: &CrdVersion, schema: &Value) -> Value {
 }
 
 /// A value that differs from others of its schema by a number.
-fn sampled(schema: &Value, number: u64) -> Value {
-    if let Some(values) = schema.get("enum").and_then(Value::as_array) {
+fn sampled(schema: SchemaView<'_>, number: u64) -> Value {
+    if let Some(values) = schema.keyword("enum").and_then(Value::as_array) {
         let at = usize::try_from(number).unwrap_or_default();
         return values.get(at).or(values.first()).cloned().unwrap_or_default();
     }
-    match text(schema, "type") {
+    match schema.text("type") {
         "object" => object(schema),
         "array" => {
-            let items = schema.get("items").unwrap_or(&Value::Null);
+            let items = schema.items().unwrap_or(SchemaView::new(&Value::Null));
             let count = count(schema, "minItems");
             (0..count).map(|number| grow(|| sampled(items, number))).collect()
         }
@@ -46,35 +47,35 @@ fn sampled(schema: &Value, number: u64) -> Value {
             _ => middle(schema),
         },
         "boolean" => (number % 2 == 1).into(),
-        _ if is_set(schema, "x-kubernetes-int-or-string") => int_or_string(schema, number),
-        _ if schema.get("properties").is_some() => object(schema),
+        _ if schema.is_set("x-kubernetes-int-or-string") => int_or_string(schema, number),
+        _ if schema.keyword("properties").is_some() => object(schema),
         _ => json!({}),
     }
 }
 
-fn object(schema: &Value) -> Value {
+fn object(schema: SchemaView<'_>) -> Value {
     let mut members = Map::new();
-    if is_set(schema, "x-kubernetes-embedded-resource") {
+    if schema.is_set("x-kubernetes-embedded-resource") {
         members.insert("apiVersion".to_owned(), "v1".into());
         members.insert("kind".to_owned(), "Example".into());
         members.insert("metadata".to_owned(), json!({"name": "example"}));
     }
-    let properties = schema.get("properties");
-    for name in required(schema).chain(one_branch(schema).flat_map(required)) {
-        let property = properties.and_then(|properties| properties.get(name));
-        let property = property.or_else(|| schema.get("additionalProperties"));
-        let Some(property) = property else { continue };
-        if property.get("default").is_none() && !members.contains_key(name) {
-            members.insert(name.to_owned(), grow(|| sampled(property, 0)));
+    let required = schema.texts("required");
+    for name in required.chain(one_branch(schema).flat_map(|branch| branch.texts("required"))) {
+        let part = schema.property(name);
+        let part = part.or_else(|| schema.keyword("additionalProperties").map(SchemaView::new));
+        let Some(part) = part else { continue };
+        if part.keyword("default").is_none() && !members.contains_key(name) {
+            members.insert(name.to_owned(), grow(|| sampled(part, 0)));
         }
     }
     let missing = count(schema, "minProperties").saturating_sub(members.len() as u64);
-    let optional = properties.and_then(Value::as_object).into_iter().flatten();
-    let optional: Vec<_> = optional.filter(|(name, _)| !members.contains_key(*name)).collect();
-    for (name, property) in optional.into_iter().take(missing as usize) {
-        members.insert(name.clone(), grow(|| sampled(property, 0)));
+    let optional: Vec<_> =
+        schema.properties().filter(|(name, _)| !members.contains_key(*name)).collect();
+    for (name, part) in optional.into_iter().take(missing as usize) {
+        members.insert(name.to_owned(), grow(|| sampled(part, 0)));
     }
-    if let Some(additional) = schema.get("additionalProperties").filter(|part| part.is_object()) {
+    if let Some(additional) = schema.additional() {
         let missing = count(schema, "minProperties").saturating_sub(members.len() as u64);
         for number in 0..missing {
             members.insert(format!("key{number}"), grow(|| sampled(additional, number)));
@@ -83,22 +84,15 @@ fn object(schema: &Value) -> Value {
     Value::Object(members)
 }
 
-/// Returns the names that a schema requires.
-pub fn required(schema: &Value) -> impl Iterator<Item = &str> {
-    let names = schema.get("required").and_then(Value::as_array).into_iter().flatten();
-    names.filter_map(Value::as_str)
-}
-
 /// The first of the alternatives, and all that must hold beside.
-fn one_branch(schema: &Value) -> impl Iterator<Item = &Value> {
-    let list = |keyword: &str| schema.get(keyword).and_then(Value::as_array);
-    let all = list("allOf").into_iter().flatten();
-    let first = ["oneOf", "anyOf"].into_iter().filter_map(move |keyword| list(keyword)?.first());
-    all.chain(first)
+fn one_branch(schema: SchemaView<'_>) -> impl Iterator<Item = SchemaView<'_>> {
+    let first =
+        ["oneOf", "anyOf"].into_iter().filter_map(move |keyword| schema.list(keyword).next());
+    schema.list("allOf").chain(first).map(SchemaView::new)
 }
 
-fn int_or_string(schema: &Value, number: u64) -> Value {
-    match text(schema, "pattern") {
+fn int_or_string(schema: SchemaView<'_>, number: u64) -> Value {
+    match schema.text("pattern") {
         "" => number.saturating_add(1).into(),
         pattern => match pattern::sample(pattern) {
             Some(text) => text.parse::<u64>().map_or_else(|_| text.into(), Value::from),
@@ -107,9 +101,9 @@ fn int_or_string(schema: &Value, number: u64) -> Value {
     }
 }
 
-fn string(schema: &Value, number: u64) -> Value {
+fn string(schema: SchemaView<'_>, number: u64) -> Value {
     let minimum = count_to(schema, "minLength", 10_000) as usize;
-    let written = match (text(schema, "pattern"), text(schema, "format")) {
+    let written = match (schema.text("pattern"), schema.text("format")) {
         ("", "") => match number {
             0 => "a".repeat(minimum),
             number => format!("{}{number}", "a".repeat(minimum)),
@@ -149,9 +143,9 @@ fn formatted(format: &str, number: u64) -> String {
 }
 
 /// A whole number that a schema allows, if there is one nearby.
-fn integer(schema: &Value, number: u64) -> i64 {
-    let bound = |keyword: &str| schema.get(keyword).and_then(Value::as_f64);
-    let exclusive = |keyword: &str| i64::from(is_set(schema, keyword));
+fn integer(schema: SchemaView<'_>, number: u64) -> i64 {
+    let bound = |keyword: &str| schema.keyword(keyword).and_then(Value::as_f64);
+    let exclusive = |keyword: &str| i64::from(schema.is_set(keyword));
     let step = bound("multipleOf").filter(|step| *step >= 1.0).map_or(1, |step| step as i64);
     let minimum = bound("minimum").map(|it| it.ceil() as i64 + exclusive("exclusiveMinimum"));
     let maximum = bound("maximum").map(|it| it.floor() as i64 - exclusive("exclusiveMaximum"));
@@ -166,8 +160,8 @@ fn integer(schema: &Value, number: u64) -> i64 {
 }
 
 /// A number between the bounds.
-fn middle(schema: &Value) -> Value {
-    let bound = |keyword: &str| schema.get(keyword).and_then(Value::as_f64);
+fn middle(schema: SchemaView<'_>) -> Value {
+    let bound = |keyword: &str| schema.keyword(keyword).and_then(Value::as_f64);
     let number = match (bound("minimum"), bound("maximum")) {
         (Some(minimum), Some(maximum)) => (minimum + maximum) / 2.0,
         (Some(minimum), None) => minimum + 0.5,
@@ -178,27 +172,17 @@ fn middle(schema: &Value) -> Value {
 }
 
 /// Whether a number is within the bounds.
-fn fits(schema: &Value, value: &Value) -> bool {
+fn fits(schema: SchemaView<'_>, value: &Value) -> bool {
     let value = value.as_f64().unwrap_or_default();
-    let bound = |keyword: &str| schema.get(keyword).and_then(Value::as_f64);
+    let bound = |keyword: &str| schema.keyword(keyword).and_then(Value::as_f64);
     bound("minimum").is_none_or(|minimum| value >= minimum)
         && bound("maximum").is_none_or(|maximum| value <= maximum)
 }
 
-/// Returns the text of a keyword, empty if there is none.
-pub fn text<'v>(schema: &'v Value, keyword: &str) -> &'v str {
-    schema.get(keyword).and_then(Value::as_str).unwrap_or_default()
-}
-
-/// Returns whether a keyword is `true`.
-pub fn is_set(schema: &Value, keyword: &str) -> bool {
-    schema.get(keyword).and_then(Value::as_bool) == Some(true)
-}
-
-fn count(schema: &Value, keyword: &str) -> u64 {
+fn count(schema: SchemaView<'_>, keyword: &str) -> u64 {
     count_to(schema, keyword, MAX_COUNT)
 }
 
-fn count_to(schema: &Value, keyword: &str, most: u64) -> u64 {
-    schema.get(keyword).and_then(Value::as_u64).unwrap_or_default().min(most)
+fn count_to(schema: SchemaView<'_>, keyword: &str, most: u64) -> u64 {
+    schema.size(keyword).unwrap_or_default().min(most)
 }

@@ -2,13 +2,13 @@
 
 use billhook::{FieldError, FieldPath};
 use billhook_apimachinery::value::deep_clone;
+use billhook_schema::SchemaView;
 use serde_json::{Value, json};
 
 use crate::changes::{Hints, changes, near};
 use crate::oracle::{Oracle, RulePlace, missed, ways};
 use crate::place::{find, replaced};
 use crate::queue::{Candidate, Queue, TURN};
-use crate::sample::text;
 
 /// How many objects are tried to violate a rule.
 const MAX_TRIES: usize = 800;
@@ -53,7 +53,7 @@ impl Oracle<'_> {
         fit: &mut dyn FnMut(&Violation) -> Fit,
     ) -> Option<Violation> {
         let hints = Hints::of([rule]);
-        let uses_old = text(rule, "rule").contains("oldSelf");
+        let uses_old = SchemaView::new(rule).text("rule").contains("oldSelf");
         let mut queue = Queue::default();
         for (number, base) in self.bases(uses_old, schema, object, at, &hints).enumerate() {
             let old = uses_old.then(|| deep_clone(&base));
@@ -107,7 +107,8 @@ impl Oracle<'_> {
         hints: &Hints,
     ) -> impl Iterator<Item = Value> {
         let value = find(object, at);
-        let items = schema.get("items").filter(|_| value.is_some_and(|it| *it == json!([])));
+        let is_empty = value.is_some_and(|it| *it == json!([]));
+        let items = SchemaView::new(schema).items().filter(|_| is_empty);
         let filled = items.and_then(|part| self.with(object, part, &at.clone().index(0)));
         let others = value.filter(|_| uses_old).map(|value| changes(schema, value, hints));
         let others = others.into_iter().flatten();

@@ -13,6 +13,7 @@ pub mod props;
 mod schema_paths;
 mod structural;
 mod validate;
+mod view;
 pub mod walk;
 
 pub use compiled::{
@@ -23,3 +24,4 @@ pub use compiled::{
 pub use props::{JsonSchemaProps, MAX_SCHEMA_DEPTH};
 pub use schema_paths::SchemaPaths;
 pub use structural::{ConversionError, StructuralSchema};
+pub use view::{SchemaView, WrittenVersion};

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use billhook::{CustomResourceDefinition, DeepValue, ManifestError};
 use billhook_findings::{Place, Source};
+use billhook_schema::{SchemaView, WrittenVersion};
 use serde_json::Value;
 
 /// A definition that suites are run against.
@@ -31,10 +32,8 @@ impl FoundDefinition {
     }
 
     /// The schema of a version.
-    pub(crate) fn schema(&self, version: &str) -> Option<&Value> {
-        let versions = self.value.pointer("/spec/versions")?.as_array()?;
-        let is_it = |known: &&Value| known.get("name").and_then(Value::as_str) == Some(version);
-        versions.iter().find(is_it)?.pointer("/schema/openAPIV3Schema")
+    pub(crate) fn schema(&self, version: &str) -> Option<SchemaView<'_>> {
+        WrittenVersion::named(&self.value, version)?.schema
     }
 
     pub(crate) fn name(&self) -> Option<&str> {

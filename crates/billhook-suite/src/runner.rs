@@ -9,6 +9,7 @@ use billhook_admission::{
 };
 use billhook_apimachinery::value::deep_clone;
 use billhook_generation::set_metadata;
+use billhook_schema::WrittenVersion;
 use serde_json::Value;
 
 use crate::compare;
@@ -177,9 +178,7 @@ struct Stored {
 }
 
 fn chosen_version(definition: &Value, version: &str) -> Result<String, RunnerError> {
-    let versions = definition.pointer("/spec/versions").and_then(Value::as_array);
-    let names = versions.into_iter().flatten().filter_map(|version| version.get("name"));
-    let names: Vec<&str> = names.filter_map(Value::as_str).collect();
+    let names: Vec<&str> = WrittenVersion::all(definition).map(|version| version.name).collect();
     match names.as_slice() {
         [only] if version.is_empty() => Ok((*only).to_owned()),
         names if version.is_empty() => Err(RunnerError::Versions(names.len())),

@@ -44,8 +44,6 @@ use billhook_admission::{
     BoxFuture, CallerError, ConversionCall, WebhookAnswer, WebhookCall, WebhookCaller,
 };
 
-pub use billhook_admission;
-
 pub use config::{AdmissionConfiguration, AdmissionConfigurationError};
 pub use connector::{ConnectError, Connection, Connector, Direct};
 pub use proxy::Proxies;

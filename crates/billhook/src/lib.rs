@@ -52,7 +52,7 @@
 //!   the server's validation of a decoded object; [`CrdVersion::prepare_create`] and the other
 //!   `prepare_*` apply what the server does before validation.
 //! - [`Definition`]: the server's validation of a definition itself, on create and on update.
-//! - [`FieldManagement`]: server-side apply, and the ownership of fields; [`apply`]: its parts.
+//! - [`FieldManagement`]: server-side apply, and the ownership of fields.
 //! - [`webhook`]: webhook configurations, and the webhooks that a request goes to.
 //! - `billhook-admission`: the whole write path, mutating and validating webhooks included.
 //! - [`Dialect`]: the behavior of a server, or the text of the KEPs; [`KubernetesVersion`]: which
@@ -104,7 +104,6 @@ pub use billhook_apimachinery::{
     Segments, Span, Spans, Status, StatusCause, StatusDetails, TypeMeta, UserInfo, ValueSpan,
     Verdict,
 };
-pub use billhook_apply as apply;
 pub use billhook_default_validation::DefaultPruningError;
 pub use billhook_defaulting::{LimitError, MAX_DEFAULTED_BYTES};
 pub use billhook_definition::types as definition;

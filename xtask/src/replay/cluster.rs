@@ -8,7 +8,6 @@ use billhook::webhook::{Authorizer, Operation, WebhookConfiguration};
 use billhook::{
     CrdVersion, CustomResourceDefinition, GroupVersionResource, KubernetesVersion, Status, UserInfo,
 };
-use billhook_admission::policy::{PolicyDocument, PolicySet};
 use billhook_admission::{
     Admission, Chain, MemoryCluster, ObjectRequest, Plugin, PluginRequest, Stage, StoreError,
     StoreWrite, StoredObject, UpdateForm,
@@ -17,6 +16,7 @@ use billhook_apimachinery::split_api_version;
 use billhook_apimachinery::value::DeepValue;
 use billhook_cel::{AuthorizationDecision, AuthorizationRequest};
 use billhook_kinds::{Kind, register_kinds};
+use billhook_policy::{PolicyDocument, PolicySet};
 use billhook_webhook_client::{HttpsCaller, ResolveError, ServiceAddress, ServiceResolver};
 use serde_json::{Value, json};
 

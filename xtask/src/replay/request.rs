@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use billhook::{FieldValidation, UserInfo};
-use billhook_admission::policy::PolicyKind;
 use billhook_admission::{DeleteOptions, ObjectRequest, RequestOptions, StoredObject, Subresource};
 use billhook_apimachinery::record::TypedRecord;
 use billhook_decode::read_json;
 use billhook_kinds::Kind;
+use billhook_policy::PolicyKind;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use billhook::webhook::WebhookConfiguration;
-use billhook_admission::policy::{PolicyDocument, PolicyKind};
 use billhook_apimachinery::value::DeepValue;
 use billhook_decode::read_json_to_depth;
+use billhook_policy::{PolicyDocument, PolicyKind};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};

@@ -4,12 +4,12 @@ use std::future::ready;
 use std::sync::Arc;
 use std::time::Instant;
 
-use billhook::apply::MergeSchema;
 use billhook::{CrdVersion, CustomResourceDefinition};
 use billhook_apimachinery::print::quote;
 use billhook_apimachinery::record::Record;
 use billhook_apimachinery::value::DeepValue;
 use billhook_apimachinery::{GroupVersionKind, Status, TypeMeta, split_api_version};
+use billhook_apply::MergeSchema;
 use billhook_policy::{BoxFuture, ObjectModel, ObjectModelError};
 use serde_json::Value;
 

@@ -3,7 +3,6 @@
 
 use std::cell::RefCell;
 
-use billhook::apply::{ConversionError, manager_name};
 use billhook::{
     ApplyError, FieldManagement, FieldValidation, ScaleManagement, Time, field_warnings,
 };
@@ -13,6 +12,7 @@ use billhook_apimachinery::value::{DeepValue, deep_clone, json_type};
 use billhook_apimachinery::{
     FieldError, FieldPath, GroupVersionKind, Location, Status, split_api_version,
 };
+use billhook_apply::{ConversionError, manager_name};
 use billhook_policy::ObjectModel as _;
 use serde_json::{Map, Value};
 

@@ -4,9 +4,9 @@
 use std::sync::Arc;
 
 use billhook::DecodeOptions;
-use billhook::apply::MergeSchema;
 use billhook_apimachinery::value::{DeepValue, deep_clone};
 use billhook_apimachinery::{GroupVersionKind, strict_decoding_error};
+use billhook_apply::MergeSchema;
 use billhook_policy::{BoxFuture, ObjectModel, ObjectModelError};
 use serde_json::Value;
 

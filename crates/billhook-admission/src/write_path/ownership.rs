@@ -3,10 +3,10 @@
 
 use std::collections::BTreeSet;
 
-use billhook::apply::ManagedFieldsError;
 use billhook_apimachinery::metadata::{Invalid, decode_metadata};
 use billhook_apimachinery::print::compact_json;
 use billhook_apimachinery::value::{DeepValue, deep_clone, deep_eq};
+use billhook_apply::ManagedFieldsError;
 use serde_json::{Map, Value};
 
 use crate::audit::Warnings;
@@ -41,7 +41,7 @@ fn error_in(managed_fields: &Value) -> Option<ManagedFieldsError> {
     let decoded = decode_metadata(&metadata, Invalid::Refuse).ok()?;
     let mut object = Map::new();
     object.insert("metadata".to_owned(), decoded.into_value().into_inner());
-    billhook::apply::ManagedFields::of(&DeepValue::from(Value::Object(object))).err()
+    billhook_apply::ManagedFields::of(&DeepValue::from(Value::Object(object))).err()
 }
 
 /// Removes owner references that are there already; `when` says after which step (RE-26).

@@ -9,12 +9,12 @@ use billhook::webhook::{
 };
 use billhook::{GroupVersionKind, GroupVersionResource};
 use billhook_admission::metrics::AdmissionMetrics;
-use billhook_admission::policy::{PolicyDocument, PolicySet};
 use billhook_admission::{
     AdmissionResponse, AdmissionReview, BoxFuture, CallFailure, CallerError, Chain,
     CustomResources, MemoryCluster, ObjectModel as _, Plugin, RequestOptions, ReviewVersion, Stage,
     WebhookAnswer, WebhookCall, WebhookCaller,
 };
+use billhook_policy::{PolicyDocument, PolicySet};
 use prometheus_client::encoding::text::encode;
 use prometheus_client::registry::Registry;
 use serde_json::{Value, json};

@@ -1,10 +1,10 @@
 //! The managed fields of what is answered and not stored.
 
-use billhook::apply::{
-    ConversionError, FieldManager, FieldSet, ManagedFields, MergeSchema, Versions,
-};
 use billhook_apimachinery::metadata::Time;
 use billhook_apimachinery::value::{DeepValue, deep_clone};
+use billhook_apply::{
+    ConversionError, FieldManager, FieldSet, ManagedFields, MergeSchema, Versions,
+};
 use serde_json::Value;
 
 /// The one version of a kind, whose fields are merged one by one.

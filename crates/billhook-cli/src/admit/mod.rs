@@ -14,9 +14,9 @@ use std::io;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use billhook::apply::ManagedFields;
 use billhook::{CrdVersion, DecodeOptions, FieldValidation, KubernetesVersion, UserInfo};
 use billhook_admission::{Accepted, Admission, Chain, ObjectRequest, RequestOptions, StoredObject};
+use billhook_apply::ManagedFields;
 use billhook_findings::DeprecatedField;
 use billhook_webhook_client::{AdmissionConfiguration, HttpsCaller};
 

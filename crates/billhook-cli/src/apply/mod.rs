@@ -5,12 +5,12 @@ pub(crate) mod args;
 use std::fmt::Write as _;
 use std::io;
 
-use billhook::apply::{Conflict, ManagedFieldsOperation, MergeError};
 use billhook::{ApplyError, CrdVersion, DecodeOptions, FieldManagement, Status as ApiStatus, Time};
 use billhook_admission::{
     Accepted, Chain, MemoryCluster, ObjectRequest, StoredObject, Subresource as For, Unreachable,
 };
 use billhook_apimachinery::print::quote;
+use billhook_apply::{Conflict, ManagedFieldsOperation, MergeError};
 
 use crate::apply::args::Apply;
 use crate::crds::{Crds, Used};

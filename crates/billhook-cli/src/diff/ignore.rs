@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use billhook::Cause;
-use billhook::apply::{OwnedPath, PathElement, PathElementKind};
 use billhook_apimachinery::FieldPath;
 use billhook_apimachinery::print::plain_json;
+use billhook_apply::{OwnedPath, PathElement, PathElementKind};
 use serde_json::{Map, Value, json};
 
 use crate::diff::args::Tool;

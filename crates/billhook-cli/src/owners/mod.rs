@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-use billhook::apply::{ManagedFields, ManagerEntry, OwnedPath, PathElement};
+use billhook_apply::{ManagedFields, ManagerEntry, OwnedPath, PathElement};
 use clap::Args;
 use serde_json::Value;
 

@@ -7,7 +7,7 @@ use billhook_apimachinery::value::{deep_clone, deep_eq};
 use billhook_generation::{
     Hints, Oracle, changes, find, near, parent, replaced, sample_object, schema_at,
 };
-use billhook_schema::JsonSchemaProps;
+use billhook_schema::{JsonSchemaProps, SchemaView};
 use billhook_validation::Validator;
 use serde_json::Value;
 
@@ -54,7 +54,7 @@ impl<'s> Builder<'s> {
             let place: FieldPath = parent.segments().take(length).collect();
             self.oracle.allow_more();
             let schema = schema_at(self.schema, &place)?;
-            object = self.oracle.with(&object, schema, &place).or_else(|| {
+            object = self.oracle.with(&object, SchemaView::new(schema), &place).or_else(|| {
                 // What is kept has no schema.
                 let made = replaced(&object, &place, Some(serde_json::json!({})));
                 self.oracle.accepts(&made, None).then_some(made)

@@ -2,8 +2,8 @@
 
 use billhook::CustomResourceDefinition;
 use billhook::GroupVersionKind;
-use billhook::apply::MergeSchema;
 use billhook::webhook::{AdmissionAttributes, EquivalentResources, NamespaceLabels, Operation};
+use billhook_apply::MergeSchema;
 use billhook_policy::{
     MemoryCluster, MutationOutcome, ObjectModel, ObjectModelError, PolicyContext,
     PolicyReinvocation, PolicySet,

@@ -12,8 +12,8 @@ use serde_json::{Value, json};
 pub(crate) struct OneVersion;
 
 impl ObjectModel for OneVersion {
-    fn merge_schema(&self, _: &GroupVersionKind) -> Option<billhook::apply::MergeSchema> {
-        Some(billhook::apply::MergeSchema::deduced())
+    fn merge_schema(&self, _: &GroupVersionKind) -> Option<billhook_apply::MergeSchema> {
+        Some(billhook_apply::MergeSchema::deduced())
     }
 }
 

@@ -26,7 +26,7 @@ pub(super) struct Property {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Target {
     pub(super) node: NodeId,
-    /// The default; [`NO_DEFAULT`] if there is none.
+    /// The default; [`NO_DEFAULT`] if absent.
     pub(super) default: u32,
     pub(super) nullable: bool,
 }

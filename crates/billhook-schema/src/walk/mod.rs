@@ -1,6 +1,6 @@
 //! The walk over a value and its compiled schema together, which all steps over trees share: it
 //! finds the node of every member and element, passes over what cannot change, and knows where it
-//! is. What happens to a member is said by [`Rules`]; who hears of it is a [`Report`].
+//! is. What happens to a member is said by [`Rules`]; a [`Report`] records it.
 
 mod member_set;
 mod place;

@@ -12,3 +12,4 @@
 mod members;
 mod paths;
 mod structural;
+mod view;

@@ -2,25 +2,19 @@
 
 use std::collections::BTreeMap;
 
-use billhook::{FieldPath, RuleVerdict};
+use billhook::{FieldPath, RuleVerdict, Segment};
 use billhook_apimachinery::value::{deep_eq, grow, sorted};
 use billhook_cel::Branch;
+use billhook_generation::FIXED;
+use billhook_schema::{SchemaStep, SchemaView, WrittenVersion};
 use serde_json::Value;
 
 use super::{CoverageItem, CoverageKind};
 use crate::files::FoundDefinition;
 
-/// The name of a list or map, under which the parts of an item are.
-const ITEMS: &str = "items";
-const ADDITIONAL: &str = "additionalProperties";
 const RULES: &str = "x-kubernetes-validations";
 const MESSAGE: &str = "messageExpression";
 const ENUM: &str = "enum";
-
-/// The elements of a list of a schema.
-fn elements<'v>(schema: &'v Value, keyword: &str) -> impl Iterator<Item = &'v Value> {
-    schema.get(keyword).and_then(Value::as_array).into_iter().flatten()
-}
 
 /// Collects the parts of a definition.
 pub(super) struct Items<'d> {
@@ -32,18 +26,12 @@ pub(super) struct Items<'d> {
 impl<'d> Items<'d> {
     /// The parts of all served versions, in the order of the text.
     pub(super) fn of(definition: &'d FoundDefinition) -> Vec<CoverageItem> {
-        let versions = definition.value.pointer("/spec/versions").and_then(Value::as_array);
         let mut items = Items { definition, version: "", found: Vec::new() };
-        for (index, version) in versions.into_iter().flatten().enumerate() {
-            let name = version.get("name").and_then(Value::as_str).unwrap_or_default();
-            let schema = version.pointer("/schema/openAPIV3Schema");
-            let Some(schema) = schema.filter(|_| version.get("served") == Some(&true.into()))
-            else {
-                continue;
-            };
+        for WrittenVersion { name, is_served, path, schema, .. } in
+            WrittenVersion::all(&definition.value)
+        {
+            let Some(schema) = schema.filter(|_| is_served) else { continue };
             items.version = name;
-            let path = FieldPath::default().name("spec").name("versions").index(index);
-            let path = path.name("schema").name("openAPIV3Schema");
             items.keywords(schema, &path, "");
             items.below(schema, &path, "");
         }
@@ -52,20 +40,17 @@ impl<'d> Items<'d> {
     }
 
     /// The parts of a schema that is not the top.
-    fn node(&mut self, schema: &Value, path: &FieldPath, field: &str) {
-        if !schema.is_object() {
-            return;
-        }
+    fn node(&mut self, schema: SchemaView<'_>, path: &FieldPath, field: &str) {
         self.add(CoverageKind::Field, path, field);
         self.keywords(schema, path, field);
         grow(|| self.below(schema, path, field));
     }
 
-    fn keywords(&mut self, schema: &Value, path: &FieldPath, field: &str) {
-        if schema.get("default").is_some() {
+    fn keywords(&mut self, schema: SchemaView<'_>, path: &FieldPath, field: &str) {
+        if schema.keyword("default").is_some() {
             self.add(CoverageKind::Default, &path.clone().name("default"), field);
         }
-        for (index, rule) in elements(schema, RULES).enumerate() {
+        for (index, rule) in schema.list(RULES).enumerate() {
             let path = path.clone().name(RULES).index(index);
             self.add(CoverageKind::Rule, &path, field);
             let text = |name: &str| rule.get(name).and_then(Value::as_str).unwrap_or_default();
@@ -79,7 +64,7 @@ impl<'d> Items<'d> {
                 self.branches(&path, message, field);
             }
         }
-        for (index, _) in elements(schema, ENUM).enumerate() {
+        for (index, _) in schema.list(ENUM).enumerate() {
             self.add(CoverageKind::EnumValue, &path.clone().name(ENUM).index(index), field);
         }
     }
@@ -91,21 +76,16 @@ impl<'d> Items<'d> {
         }
     }
 
-    fn below(&mut self, schema: &Value, path: &FieldPath, field: &str) {
-        let properties = schema.get("properties").and_then(Value::as_object);
-        for (name, property) in properties.map(sorted).into_iter().flatten() {
-            // Every object has these, and the server looks after them.
-            if field.is_empty() && ["apiVersion", "kind", "metadata"].contains(&name.as_str()) {
-                continue;
-            }
-            let dot = if field.is_empty() { "" } else { "." };
-            let field = format!("{field}{dot}{name}");
-            self.node(property, &path.clone().name("properties").name(name), &field);
-        }
-        for keyword in [ITEMS, ADDITIONAL] {
-            if let Some(part) = schema.get(keyword) {
-                self.node(part, &path.clone().name(keyword), &format!("{field}[*]"));
-            }
+    fn below(&mut self, schema: SchemaView<'_>, path: &FieldPath, field: &str) {
+        for (step, part) in schema.parts() {
+            let below = match step {
+                // Every object has these, and the server looks after them.
+                SchemaStep::Property(name) if field.is_empty() && FIXED.contains(&name) => continue,
+                SchemaStep::Property(name) if field.is_empty() => name.to_owned(),
+                SchemaStep::Property(name) => format!("{field}.{name}"),
+                SchemaStep::AdditionalProperties | SchemaStep::Items => format!("{field}[*]"),
+            };
+            self.node(part, &step.add_to(path.clone()), &below);
         }
     }
 
@@ -159,34 +139,29 @@ impl Hits {
     }
 
     /// Counts the values of an object.
-    pub(super) fn values(&mut self, schema: &Value, object: &Value) {
+    pub(super) fn values(&mut self, schema: SchemaView<'_>, object: &Value) {
         self.node(schema, object, "");
     }
 
-    fn node(&mut self, schema: &Value, value: &Value, at: &str) {
+    fn node(&mut self, schema: SchemaView<'_>, value: &Value, at: &str) {
         if value.is_null() {
             return;
         }
         self.hit(CoverageKind::Field, at.to_owned()).0 += 1;
-        let values = elements(schema, ENUM).enumerate();
+        let values = schema.list(ENUM).enumerate();
         for (index, _) in values.filter(|(_, known)| deep_eq(known, value)) {
             self.hit(CoverageKind::EnumValue, format!("{at}/{ENUM}/{index}")).0 += 1;
         }
         grow(|| match value {
             Value::Object(members) => {
                 for (name, member) in sorted(members) {
-                    let property = schema.get("properties").and_then(|known| known.get(name));
-                    if let Some(property) = property {
-                        let path = FieldPath::default().name("properties").name(name);
-                        self.node(property, member, &format!("{at}{}", path.to_json_pointer()));
-                    } else if let Some(part) = schema.get(ADDITIONAL) {
-                        self.node(part, member, &format!("{at}/{ADDITIONAL}"));
-                    }
+                    let Some((step, part)) = schema.below(Segment::Name(name)) else { continue };
+                    self.node(part, member, &below(at, step));
                 }
             }
             Value::Array(items) => {
-                let Some(part) = schema.get(ITEMS) else { return };
-                let at = format!("{at}/{ITEMS}");
+                let Some(part) = schema.items() else { return };
+                let at = below(at, SchemaStep::Items);
                 items.iter().for_each(|item| self.node(part, item, &at));
             }
             _ => {}
@@ -209,6 +184,11 @@ impl Hits {
             }
         }
     }
+}
+
+/// The pointer of a part one step down.
+fn below(at: &str, step: SchemaStep<'_>) -> String {
+    format!("{at}{}", step.add_to(FieldPath::default()).to_json_pointer())
 }
 
 /// The part of a pointer inside the schema of a version.

@@ -1,8 +1,9 @@
 //! Values that break one of the constraints of a schema on the value itself.
 
 use billhook::FieldError;
-use billhook_apimachinery::value::{deep_clone, sorted};
-use billhook_generation::{is_set, numbered, sample, text};
+use billhook_apimachinery::value::deep_clone;
+use billhook_generation::{numbered, sample};
+use billhook_schema::SchemaView;
 use billhook_validation::Format;
 use serde_json::{Map, Value, json};
 
@@ -54,9 +55,9 @@ impl Breach {
 
 /// Returns the constraints of a schema on a value; without a value, they have no values that break
 /// them.
-pub(super) fn breaches(schema: &Value, value: Option<&Value>) -> Vec<Breach> {
+pub(super) fn breaches(schema: SchemaView<'_>, value: Option<&Value>) -> Vec<Breach> {
     let mut found = Vec::new();
-    if let Some(known) = schema.get("enum").and_then(Value::as_array) {
+    if let Some(known) = schema.keyword("enum").and_then(Value::as_array) {
         let others = [json!("other"), json!(-1), json!(""), json!(true), json!(false)];
         let is_like = |other: &Value| {
             known.first().is_some_and(|it| {
@@ -77,14 +78,16 @@ pub(super) fn breaches(schema: &Value, value: Option<&Value>) -> Vec<Breach> {
     found
 }
 
-fn numbers(schema: &Value, found: &mut Vec<Breach>) {
+fn numbers(schema: SchemaView<'_>, found: &mut Vec<Breach>) {
     let bounds = [
         ("minimum", "exclusiveMinimum", "greater than", ["at least", "more than"], -1),
         ("maximum", "exclusiveMaximum", "less than", ["at most", "less than"], 1),
     ];
     for (keyword, exclusive, told, [inclusive_words, exclusive_words], step) in bounds {
-        let Some(bound) = schema.get(keyword).filter(|bound| bound.is_number()) else { continue };
-        let (words, broken) = match (is_set(schema, exclusive), whole(bound)) {
+        let Some(bound) = schema.keyword(keyword).filter(|bound| bound.is_number()) else {
+            continue;
+        };
+        let (words, broken) = match (schema.is_set(exclusive), whole(bound)) {
             (true, _) => (exclusive_words, deep_clone(bound)),
             (false, Some(bound)) => (inclusive_words, bound.saturating_add(step).into()),
             (false, None) => {
@@ -95,7 +98,7 @@ fn numbers(schema: &Value, found: &mut Vec<Breach>) {
         let words = format!("is {words} {bound}");
         found.push(Breach::new(keyword, Told(INVALID, told), words, vec![broken]));
     }
-    if let Some(step) = schema.get("multipleOf").and_then(whole).filter(|step| *step > 1) {
+    if let Some(step) = schema.keyword("multipleOf").and_then(whole).filter(|step| *step > 1) {
         let words = format!("is a multiple of {step}");
         let values = vec![(step + 1).into(), 1.into()];
         found.push(Breach::new("multipleOf", Told(INVALID, "multiple of"), words, values));
@@ -108,15 +111,14 @@ fn whole(number: &Value) -> Option<i64> {
     number.as_i64().or_else(|| float.map(|float| float as i64))
 }
 
-fn texts(schema: &Value, value: Option<&Value>, found: &mut Vec<Breach>) {
-    let size = |keyword: &str| schema.get(keyword).and_then(Value::as_u64);
-    if let Some(least) = size("minLength").filter(|least| *least > 0) {
+fn texts(schema: SchemaView<'_>, value: Option<&Value>, found: &mut Vec<Breach>) {
+    if let Some(least) = schema.size("minLength").filter(|least| *least > 0) {
         let short = "a".repeat(usize::try_from(least.min(MAX_LENGTH)).unwrap_or(1) - 1);
         let words = format!("has at least {least} characters");
         let told = Told(INVALID, "chars long");
         found.push(Breach::new("minLength", told, words, vec![short.into()]));
     }
-    if let Some(most) = size("maxLength") {
+    if let Some(most) = schema.size("maxLength") {
         let own = value.and_then(Value::as_str).unwrap_or("a");
         let filler = own.chars().last().unwrap_or('a').to_string();
         let missing = (most.min(MAX_LENGTH) as usize + 1).saturating_sub(own.chars().count());
@@ -126,14 +128,14 @@ fn texts(schema: &Value, value: Option<&Value>, found: &mut Vec<Breach>) {
         let breach = Breach::new("maxLength", told, words, vec![long.into()]);
         found.push(breach.untested(most >= MAX_LENGTH, UntestedReason::TooLarge));
     }
-    let (pattern, format) = (text(schema, "pattern"), text(schema, "format"));
+    let (pattern, format) = (schema.text("pattern"), schema.text("format"));
     if !pattern.is_empty() {
         let own = value.and_then(Value::as_str).unwrap_or_default();
-        let values = unmatched(pattern, own, size("minLength"), size("maxLength"));
+        let values = unmatched(pattern, own, schema.size("minLength"), schema.size("maxLength"));
         let told = Told(INVALID, "should match");
         found.push(Breach::new("pattern", told, format!("matches {pattern}"), values));
     }
-    if text(schema, "type") == "string" && Format::named(format).is_some() {
+    if schema.text("type") == "string" && Format::named(format).is_some() {
         let values = ["?", "", "\u{e9}", "%zz"].map(Value::from).to_vec();
         let told = Told("FieldValueTypeInvalid", "must be of type");
         let words = format!("has the format {format}");
@@ -160,27 +162,27 @@ fn unmatched(pattern: &str, own: &str, least: Option<u64>, most: Option<u64>) ->
     texts.filter(|text| !matcher.is_match(text)).take(4).map(Value::from).collect()
 }
 
-fn lists(schema: &Value, value: Option<&Value>, found: &mut Vec<Breach>) {
-    let size = |keyword: &str| schema.get(keyword).and_then(Value::as_u64);
-    let Some(part) = schema.get("items") else { return };
+fn lists(schema: SchemaView<'_>, value: Option<&Value>, found: &mut Vec<Breach>) {
+    let Some(part) = schema.items() else { return };
     let items = value.and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-    let item = items.first().map_or_else(|| sample(part), deep_clone);
-    if let Some(least) = size("minItems").filter(|least| *least > 0) {
+    let item = items.first().map_or_else(|| sample(part.written()), deep_clone);
+    if let Some(least) = schema.size("minItems").filter(|least| *least > 0) {
         let words = format!("has at least {least} items");
         let fewer = items.iter().take(least as usize - 1).map(deep_clone).collect();
         let told = Told(INVALID, "should have at least");
         found.push(Breach::new("minItems", told, words, vec![fewer]));
     }
-    if let Some(most) = size("maxItems") {
+    if let Some(most) = schema.size("maxItems") {
         let words = format!("has at most {most} items");
-        let is_free = part.get("enum").is_none();
+        let is_free = part.keyword("enum").is_none();
         let numbers = 0..=most.min(MAX_COUNT);
-        let more = numbers.map(|number| numbered(schema, &item, if is_free { number } else { 0 }));
+        let more = numbers
+            .map(|number| numbered(schema.written(), &item, if is_free { number } else { 0 }));
         let told = Told("FieldValueTooMany", "");
         let breach = Breach::new("maxItems", told, words, vec![more.collect()]);
         found.push(breach.untested(most >= MAX_COUNT, UntestedReason::TooLarge));
     }
-    if matches!(text(schema, "x-kubernetes-list-type"), "set" | "map") {
+    if matches!(schema.text("x-kubernetes-list-type"), "set" | "map") {
         let twice = json!([deep_clone(&item), item]);
         let told = Told("FieldValueDuplicate", "");
         let words = "has no item twice".to_owned();
@@ -188,11 +190,10 @@ fn lists(schema: &Value, value: Option<&Value>, found: &mut Vec<Breach>) {
     }
 }
 
-fn objects(schema: &Value, value: Option<&Value>, found: &mut Vec<Breach>) {
-    let size = |keyword: &str| schema.get(keyword).and_then(Value::as_u64);
+fn objects(schema: SchemaView<'_>, value: Option<&Value>, found: &mut Vec<Breach>) {
     let none = Map::new();
     let members = value.and_then(Value::as_object).unwrap_or(&none);
-    if let Some(least) = size("minProperties").filter(|least| *least > 0) {
+    if let Some(least) = schema.size("minProperties").filter(|least| *least > 0) {
         let fewer = members.iter().take(least as usize - 1);
         let fewer = fewer.map(|(name, member)| (name.clone(), deep_clone(member)));
         let words = format!("has at least {least} members");
@@ -200,20 +201,19 @@ fn objects(schema: &Value, value: Option<&Value>, found: &mut Vec<Breach>) {
         let values = vec![Value::Object(fewer.collect())];
         found.push(Breach::new("minProperties", told, words, values));
     }
-    if let Some(most) = size("maxProperties") {
+    if let Some(most) = schema.size("maxProperties") {
         let mut more = members.clone();
-        let properties = schema.get("properties").and_then(Value::as_object).map(sorted);
-        for (name, part) in properties.into_iter().flatten() {
+        for (name, part) in schema.properties() {
             if more.len() as u64 <= most && !more.contains_key(name) {
-                more.insert(name.clone(), sample(part));
+                more.insert(name.to_owned(), sample(part.written()));
             }
         }
-        let additional = schema.get("additionalProperties").filter(|part| part.is_object());
-        let preserved = is_set(schema, "x-kubernetes-preserve-unknown-fields");
-        let additional = additional.or(preserved.then_some(&Value::Null));
+        let additional = schema.additional();
+        let preserved = schema.is_set("x-kubernetes-preserve-unknown-fields");
+        let additional = additional.or(preserved.then_some(SchemaView::new(&Value::Null)));
         let mut number = 0;
         while let (Some(part), true) = (additional, more.len() as u64 <= most.min(MAX_COUNT)) {
-            more.insert(format!("key{number}"), sample(part));
+            more.insert(format!("key{number}"), sample(part.written()));
             number += 1;
         }
         let words = format!("has at most {most} members");

@@ -1,10 +1,9 @@
 //! The constraints of a schema, and objects that break them.
 
 use billhook::{FieldError, FieldPath, Segment};
-use billhook_apimachinery::value::{deep_clone, deep_eq, grow, sorted};
-use billhook_generation::{
-    FIXED, Hints, MAX_DEPTH, Oracle, changes, find, is_set, replaced, required,
-};
+use billhook_apimachinery::value::{deep_clone, deep_eq, grow};
+use billhook_generation::{FIXED, Hints, MAX_DEPTH, Oracle, changes, find, replaced};
+use billhook_schema::{SchemaStep, SchemaView};
 use serde_json::Value;
 
 use super::broken::{Breach, breaches};
@@ -34,14 +33,14 @@ pub(super) struct Broken {
 /// The search for what breaks the constraints of a schema.
 pub(super) struct Constraints<'c> {
     pub(super) oracle: &'c Oracle<'c>,
-    schema: &'c Value,
+    schema: SchemaView<'c>,
     valid: &'c Value,
     pub(super) found: Vec<Broken>,
     pub(super) untested: Vec<UntestedConstraint>,
 }
 
 impl<'c> Constraints<'c> {
-    pub(super) fn new(oracle: &'c Oracle<'c>, schema: &'c Value, valid: &'c Value) -> Self {
+    pub(super) fn new(oracle: &'c Oracle<'c>, schema: SchemaView<'c>, valid: &'c Value) -> Self {
         let (found, untested) = (Vec::new(), Vec::new());
         Constraints { oracle, schema, valid, found, untested }
     }
@@ -54,7 +53,13 @@ impl<'c> Constraints<'c> {
 
     /// The constraints of a schema and below; the object is valid and has a value there. Without an
     /// object they stay untested.
-    fn node(&mut self, schema: &'c Value, object: Option<&Value>, at: &FieldPath, pointer: &str) {
+    fn node(
+        &mut self,
+        schema: SchemaView<'c>,
+        object: Option<&Value>,
+        at: &FieldPath,
+        pointer: &str,
+    ) {
         if at.segments().count() > MAX_DEPTH {
             return;
         }
@@ -65,30 +70,32 @@ impl<'c> Constraints<'c> {
             self.breach(&breach, object, at);
         }
         self.junctors(schema, object, at);
-        let rules = schema.get("x-kubernetes-validations").and_then(Value::as_array);
-        for (index, rule) in rules.into_iter().flatten().enumerate() {
+        for (index, rule) in schema.list("x-kubernetes-validations").enumerate() {
             self.rule(rule, (pointer, index), schema, object, at);
         }
         grow(|| self.below(schema, object, at, pointer));
     }
 
-    fn below(&mut self, schema: &'c Value, object: Option<&Value>, at: &FieldPath, pointer: &str) {
+    fn below(
+        &mut self,
+        schema: SchemaView<'c>,
+        object: Option<&Value>,
+        at: &FieldPath,
+        pointer: &str,
+    ) {
         let (oracle, valid): (&'c Oracle<'c>, &'c Value) = (self.oracle, self.valid);
-        let properties = schema.get("properties").and_then(Value::as_object);
-        let named = properties.map(sorted).into_iter().flatten().map(|(name, part)| {
-            let keyword = FieldPath::default().name("properties").name(name);
-            (at.clone().name(name), part, keyword.to_json_pointer())
-        });
-        let additional = schema.get("additionalProperties").filter(|part| part.is_object());
-        let additional = additional
-            .map(|part| (at.clone().name("key0"), part, "/additionalProperties".to_owned()));
-        let items = schema.get("items").filter(|part| part.is_object());
-        let items = items.map(|part| (at.clone().index(0), part, "/items".to_owned()));
-        for (place, part, keyword) in named.chain(additional).chain(items) {
+        for (step, part) in schema.parts() {
+            let place = at.clone();
+            let place = match step {
+                SchemaStep::Property(name) => place.name(name),
+                SchemaStep::AdditionalProperties => place.name("key0"),
+                SchemaStep::Items => place.index(0),
+            };
             let top = place.segments().next().filter(|_| at.is_empty());
             if matches!(top, Some(Segment::Name(name)) if FIXED.contains(&name)) {
                 continue;
             }
+            let keyword = step.add_to(FieldPath::default()).to_json_pointer();
             let pointer = format!("{pointer}{keyword}");
             let mut look = || {
                 let object = object.and_then(|object| self.oracle.with(object, part, &place));
@@ -102,12 +109,12 @@ impl<'c> Constraints<'c> {
         }
     }
 
-    fn required(&mut self, schema: &Value, object: Option<&Value>, at: &FieldPath) {
-        for name in required(schema) {
+    fn required(&mut self, schema: SchemaView<'_>, object: Option<&Value>, at: &FieldPath) {
+        for name in schema.texts("required") {
             // With a default it is never missing.
-            let property = schema.get("properties").and_then(|properties| properties.get(name));
+            let property = schema.property(name);
             let is_fixed = at.is_empty() && FIXED.contains(&name);
-            if is_fixed || property.is_some_and(|property| property.get("default").is_some()) {
+            if is_fixed || property.is_some_and(|property| property.keyword("default").is_some()) {
                 continue;
             }
             let place = at.clone().name(name);
@@ -146,10 +153,10 @@ impl<'c> Constraints<'c> {
     }
 
     /// Adds cases that break combinations of schemas.
-    fn junctors(&mut self, schema: &Value, object: Option<&Value>, at: &FieldPath) {
-        let is_either = is_set(schema, "x-kubernetes-int-or-string");
+    fn junctors(&mut self, schema: SchemaView<'_>, object: Option<&Value>, at: &FieldPath) {
+        let is_either = schema.is_set("x-kubernetes-int-or-string");
         for keyword in ["allOf", "anyOf", "oneOf", "not"] {
-            if schema.get(keyword).is_none() || is_either {
+            if schema.keyword(keyword).is_none() || is_either {
                 continue;
             }
             let (name, told) = (format!("{} keeps {keyword}", shown(at)), format!("({keyword})"));
@@ -160,7 +167,7 @@ impl<'c> Constraints<'c> {
             };
             let is_found = object.is_some_and(|object| {
                 let Some(value) = find(object, at) else { return false };
-                let tries = changes(schema, value, &Hints::default()).into_iter();
+                let tries = changes(schema.written(), value, &Hints::default()).into_iter();
                 tries.take(MAX_JUNCTOR_TRIES).any(|value| {
                     let changed = replaced(object, at, Some(value));
                     self.add(&name, changed, None, &is_told)

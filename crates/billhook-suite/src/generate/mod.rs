@@ -85,8 +85,8 @@ pub fn generate(definition: &FoundDefinition, file: &str) -> Result<GeneratedSui
     let version = stored.or_else(|| crd.versions().find(served));
     let version = version.ok_or(GenerateError::NoVersion)?;
     let schema = definition.schema(version.name()).ok_or(GenerateError::NoVersion)?;
-    let oracle = Oracle::new(version.clone(), schema);
-    let object = sample_object(&version, schema);
+    let oracle = Oracle::new(version.clone(), schema.written());
+    let object = sample_object(&version, schema.written());
     let valid = oracle.valid_near(&object, &|_| true).ok_or_else(|| {
         let errors = oracle.errors(&object, None);
         GenerateError::NoValidObject(errors.first().map(ToString::to_string).unwrap_or_default())

@@ -1,7 +1,8 @@
 //! Objects that violate rules.
 
 use billhook::{FieldError, FieldPath};
-use billhook_generation::{Fit, RulePlace, text};
+use billhook_generation::{Fit, RulePlace};
+use billhook_schema::SchemaView;
 use serde_json::Value;
 
 use super::constraints::{Broken, Constraints};
@@ -12,7 +13,7 @@ impl Constraints<'_> {
         &mut self,
         rule: &Value,
         place: RulePlace<'_>,
-        schema: &Value,
+        schema: SchemaView<'_>,
         object: Option<&Value>,
         at: &FieldPath,
     ) {
@@ -29,23 +30,18 @@ impl Constraints<'_> {
         &self,
         rule: &Value,
         place: RulePlace<'_>,
-        schema: &Value,
+        schema: SchemaView<'_>,
         object: &Value,
         at: &FieldPath,
     ) -> Option<Broken> {
         let found =
-            self.oracle.violation(
-                rule,
-                place,
-                schema,
-                object,
-                at,
-                &mut |violation| match violation.errors.len() {
+            self.oracle.violation(rule, place, schema.written(), object, at, &mut |violation| {
+                match violation.errors.len() {
                     0 => Fit::None,
                     1 => Fit::Good,
                     _ => Fit::Fair,
-                },
-            )?;
+                }
+            })?;
         let status_of = self.oracle.status_of();
         let is_status = status_of.is_some();
         let error = told(rule, found.errors)?;
@@ -56,8 +52,9 @@ impl Constraints<'_> {
 
 /// A rule as its error shows it.
 fn words(rule: &Value) -> &str {
-    match text(rule, "message").trim() {
-        "" => text(rule, "rule").trim(),
+    let rule = SchemaView::new(rule);
+    match rule.text("message").trim() {
+        "" => rule.text("rule").trim(),
         message => message,
     }
 }
