@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::record;
+use crate::{namespace, record};
 
 record! {
     /// Group, version and name of a resource, e.g. `apps`, `v1`, `deployments`. The core group is
@@ -54,9 +54,15 @@ impl GroupVersionResource {
         if subresource.is_empty() { self.to_string() } else { format!("{self}/{subresource}") }
     }
 
+    /// Returns the resource of Namespace objects.
+    pub fn namespaces() -> Self {
+        Self::new("", namespace::API_VERSION, namespace::RESOURCE)
+    }
+
     /// Returns whether this is the resource of Namespace objects (WM-37).
     pub fn is_namespaces(&self) -> bool {
-        self.group.is_empty() && self.version == "v1" && self.resource == "namespaces"
+        self.version == namespace::API_VERSION
+            && namespace::is_resource(&self.group, &self.resource)
     }
 }
 

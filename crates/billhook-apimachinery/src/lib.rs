@@ -37,6 +37,7 @@ pub mod label_selector;
 mod message_error;
 pub mod metadata;
 pub mod names;
+pub mod namespace;
 pub mod net;
 mod per_version;
 pub mod print;

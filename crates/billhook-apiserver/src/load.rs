@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use billhook::{CustomResourceDefinition, Manifest, Scope};
+use billhook_apimachinery::namespace::is_namespace;
 use billhook_apimachinery::record::text;
 use billhook_apimachinery::value::{DeepValue, deep_clone};
 use billhook_apimachinery::{Status, split_api_version};
@@ -129,10 +130,9 @@ pub(crate) fn read_text(bytes: &[u8], place: &str) -> Result<Vec<Loaded>, LoadEr
 
 /// The place of an object in the order in which objects are created: what others need comes first.
 pub(crate) fn rank(object: &Value) -> u8 {
-    let is_namespace = (text(object, "apiVersion"), text(object, "kind")) == ("v1", "Namespace");
     match CustomResourceDefinition::is_definition(object) {
         true => 0,
-        false if is_namespace => 1,
+        false if is_namespace(object) => 1,
         false => 2,
     }
 }
@@ -172,7 +172,7 @@ pub(crate) fn without_revision(object: &Value) -> Option<DeepValue> {
     Some(object)
 }
 
-/// A text in the metadata of an object; empty if there is none.
+/// A text in the metadata of an object; empty if absent.
 pub(crate) fn metadata<'o>(object: &'o Value, name: &str) -> &'o str {
     object.get("metadata").map_or("", |all| text(all, name))
 }

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use billhook::label_selector::{LabelSelector, Operator, Selector};
 use billhook::webhook::{NAMESPACE_NAME_LABEL, NamespaceLabels};
+use billhook_apimachinery::namespace::is_namespace;
 use billhook_findings::{Finding, Severity};
 use billhook_policy::MemoryCluster;
 use serde_json::{Value, json};
@@ -70,8 +71,7 @@ pub(crate) fn add_object(
     document: &Document,
 ) -> Result<bool, Box<Problem>> {
     let value = &*document.value;
-    let text = |path: &str| value.pointer(path).and_then(Value::as_str).unwrap_or_default();
-    if (text("/apiVersion"), text("/kind")) != ("v1", "Namespace") {
+    if !is_namespace(value) {
         return Ok(false);
     }
     let labels = value.pointer("/metadata/labels").unwrap_or(&Value::Null);

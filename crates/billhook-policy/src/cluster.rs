@@ -5,6 +5,7 @@ use std::sync::Arc;
 use billhook::Scope;
 use billhook::webhook::{Authorizer, Namespaces};
 use billhook_apimachinery::label_selector::{Labels, Selector};
+use billhook_apimachinery::namespace;
 use billhook_apimachinery::value::{DeepValue, deep_clone};
 use serde_json::Value;
 
@@ -27,7 +28,7 @@ pub trait Cluster: Namespaces + Send + Sync {
 
     /// Returns a namespace; none if it does not exist, or if only its labels are known.
     fn namespace(&self, name: &str) -> Option<DeepValue> {
-        self.object(&ParamKind::new("v1", "Namespace"), "", name)
+        self.object(&ParamKind::new(namespace::API_VERSION, namespace::KIND), "", name)
     }
 
     /// Returns whether a namespace exists, which may take less time than returning it.

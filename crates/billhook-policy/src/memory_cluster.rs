@@ -9,6 +9,7 @@ use billhook::webhook::{
 };
 use billhook::{CrdVersion, CustomResourceDefinition, DecodeError, DecodeOptions, Scope};
 use billhook_apimachinery::label_selector::Selector;
+use billhook_apimachinery::namespace;
 use billhook_apimachinery::value::DeepValue;
 use serde_json::{Value, json};
 
@@ -80,7 +81,8 @@ impl MemoryCluster {
 
     /// Replaces the labels of a namespace, as they are: its name is not added.
     pub fn label_namespace(&mut self, name: &str, labels: NamespaceLabels) {
-        let key = (String::from("v1"), String::from("Namespace"), String::new(), name.to_owned());
+        let [api_version, kind] = [namespace::API_VERSION, namespace::KIND].map(str::to_owned);
+        let key = (api_version, kind, String::new(), name.to_owned());
         let object = self.objects.get_mut(&key);
         let metadata = object.and_then(|object| object.get_mut("metadata")?.as_object_mut());
         if let Some(metadata) = metadata {
@@ -122,8 +124,8 @@ impl MemoryCluster {
                 text("/metadata/name"),
             )
         };
-        let is_namespace = (key.0.as_str(), key.1.as_str()) == ("v1", "Namespace");
-        let namespace = is_namespace.then(|| (key.3.clone(), labels_of_namespace(&object)));
+        let namespace =
+            namespace::is_namespace(&object).then(|| (key.3.clone(), labels_of_namespace(&object)));
         self.objects.insert(key, object);
         if let Some((name, labels)) = namespace {
             self.label_namespace(&name, labels);

@@ -12,6 +12,7 @@ use billhook_admission::{
     Action, Admission, AuditAnnotations, Chain, ObjectRequest, RequestOptions, RequestOutcome,
     StoredObject, Subresource,
 };
+use billhook_apimachinery::namespace::is_namespace;
 use billhook_apimachinery::split_api_version;
 use billhook_apimachinery::value::deep_clone;
 use billhook_findings::closest;
@@ -271,11 +272,8 @@ fn world(
     suite: &Suite,
     kubernetes: KubernetesVersion,
 ) -> Result<MemoryCluster, RunnerError> {
-    let is_namespace = |object: &DeepValue| {
-        let text = |name: &str| object.get(name).and_then(Value::as_str);
-        (text("apiVersion"), text("kind")) == (Some("v1"), Some("Namespace"))
-    };
-    let has_namespaces = !suite.namespaces.is_empty() || objects.iter().any(is_namespace);
+    let has_namespaces =
+        !suite.namespaces.is_empty() || objects.iter().any(|object| is_namespace(object));
     let mut cluster =
         MemoryCluster::from(suite.namespaces.clone()).with_authorizer(authorizer(&suite.allow));
     if !has_namespaces {

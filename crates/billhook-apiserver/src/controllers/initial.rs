@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use billhook_admission::{ObjectRequest, ServerFields};
-use billhook_apimachinery::Status;
 use billhook_apimachinery::record::text;
+use billhook_apimachinery::{Status, namespace};
 use billhook_kinds::InitialObject;
 use serde_json::{Value, json};
 
@@ -23,7 +23,10 @@ const PRIORITY_CLASSES: &str = "priorityclasses.scheduling.k8s.io";
 /// they are asked for.
 pub(crate) async fn create(server: &Arc<Shared>) -> Result<(), (String, Status)> {
     for name in INITIAL {
-        let object = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}});
+        let object = json!({
+            "apiVersion": namespace::API_VERSION, "kind": namespace::KIND,
+            "metadata": {"name": name},
+        });
         create_object(server, NAMESPACES, &object).await?;
     }
     if !server.settings.bootstraps {

@@ -41,21 +41,19 @@ impl Plugin for NamespaceLifecycle {
 }
 
 fn check_creation(server: &Shared, attributes: &AdmissionAttributes) -> Result<(), Status> {
-    let namespace = &attributes.namespace;
-    let Some(found) = find(server, namespace) else {
-        let namespaces = GroupVersionResource::new("", "v1", "namespaces");
-        return Err(Status::not_found(&namespaces, namespace));
+    let name = &attributes.namespace;
+    let Some(found) = find(server, name) else {
+        return Err(Status::not_found(&GroupVersionResource::namespaces(), name));
     };
     if !is_being_deleted(&found) {
         return Ok(());
     }
-    let why = format!(
-        "unable to create new content in namespace {namespace} because it is being terminated"
-    );
+    let why =
+        format!("unable to create new content in namespace {name} because it is being terminated");
     let mut status = Status::forbidden(&attributes.resource, &attributes.name, &why);
     let mut cause = StatusCause::default();
     "NamespaceTerminating".clone_into(&mut cause.reason);
-    cause.message = format!("namespace {namespace} is being terminated");
+    cause.message = format!("namespace {name} is being terminated");
     "metadata.namespace".clone_into(&mut cause.field);
     status.details.get_or_insert_default().causes.push(cause);
     Err(status)

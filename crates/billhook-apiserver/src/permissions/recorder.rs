@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
 
 use billhook::webhook::{AuthorizationRequest, AuthorizationTarget};
-use billhook_apimachinery::UserInfo;
+use billhook_apimachinery::{UserInfo, namespace};
 use billhook_kinds::PolicyRule;
 
 /// How many permissions are remembered at most: requests may name any resource.
@@ -73,7 +73,7 @@ fn right_of(question: &AuthorizationRequest) -> Option<(String, PolicyRule)> {
                 subresource => format!("{}/{subresource}", target.resource),
             };
             // A role of a namespace allows nothing to the namespace itself.
-            let is_namespace = target.group.is_empty() && target.resource == "namespaces";
+            let is_namespace = namespace::is_resource(&target.group, &target.resource);
             let namespace = if is_namespace { "" } else { &target.namespace };
             let right = PolicyRule {
                 verbs,

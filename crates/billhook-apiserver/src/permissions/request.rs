@@ -1,7 +1,7 @@
 //! The questions that requests put to permissions, and the refusals (BK-651).
 
 use billhook::webhook::{AuthorizationRequest, AuthorizationTarget, ResourceTarget};
-use billhook_apimachinery::{GroupVersionResource, Status, UserInfo};
+use billhook_apimachinery::{GroupVersionResource, Status, UserInfo, namespace};
 
 use super::Permissions;
 use crate::failures::with_details;
@@ -42,7 +42,7 @@ fn target(request: &Request, path: &ResourcePath, verb: Verb) -> ResourceTarget 
     let mut target = ResourceTarget::new(&path.group, &path.resource);
     target.subresource.clone_from(&path.subresource);
     target.name = path.name.clone().unwrap_or_default();
-    let is_namespace = path.group.is_empty() && path.resource == "namespaces";
+    let is_namespace = namespace::is_resource(&path.group, &path.resource);
     let namespace = if is_namespace { &path.name } else { &path.namespace };
     target.namespace = namespace.clone().unwrap_or_default();
     if matches!(verb, Verb::List | Verb::Watch) {

@@ -84,7 +84,7 @@ pub(super) fn check_namespace(
     let errors = security_label_errors(namespace);
     let old = attributes.old_object.as_deref();
     if !errors.is_empty() && old.is_none_or(|old| security_label_errors(old) != errors) {
-        return Err(Status::invalid("", "Namespace", &attributes.name, &errors));
+        return Err(Status::invalid("", &attributes.kind.kind, &attributes.name, &errors));
     }
     let Some(old) = old else { return Ok(()) };
     let enforced = |namespace| SecurityLevel::of(namespace, "enforce");

@@ -12,11 +12,19 @@ use serde_json::{Value, json};
 
 use super::Review;
 
-/// Returns the status of a review.
-pub(super) fn answer(request: &Review<'_>, review: &Value) -> Result<Value, Status> {
+/// Returns the status of a review of what its author may do.
+pub(super) fn own(request: &Review<'_>, review: &Value) -> Result<Value, Status> {
+    answer(request, review, true)
+}
+
+/// Returns the status of a review of what a user may do.
+pub(super) fn of_user(request: &Review<'_>, review: &Value) -> Result<Value, Status> {
+    answer(request, review, false)
+}
+
+fn answer(request: &Review<'_>, review: &Value, is_own: bool) -> Result<Value, Status> {
     let kind = request.kind.kind();
     let spec = review.get("spec").unwrap_or(&Value::Null);
-    let is_own = kind.kind == "SelfSubjectAccessReview";
     let mut errors = validate(spec, is_own);
     if kind.is_namespaced {
         validate_namespace(spec, review, &mut errors);

@@ -22,6 +22,37 @@ use crate::shared::Shared;
 /// The groups that have reviews alone.
 const GROUPS: [&str; 2] = ["authentication.k8s.io", "authorization.k8s.io"];
 
+/// The answer to a review.
+enum Answer {
+    /// Its status; the author of the review owns what is asked.
+    Status(fn(&Review<'_>, &Value) -> Result<Value, Status>),
+    /// A document without what is asked.
+    Whole(fn(&Review<'_>, &Value) -> Result<Value, Status>),
+}
+
+/// The answers by the kind of the review.
+static ANSWERS: [(&str, Answer); 6] = [
+    ("LocalSubjectAccessReview", Answer::Status(access::of_user)),
+    ("SelfSubjectAccessReview", Answer::Status(access::own)),
+    ("SelfSubjectReview", Answer::Whole(own_user)),
+    ("SelfSubjectRulesReview", Answer::Whole(own_rules)),
+    ("SubjectAccessReview", Answer::Status(access::of_user)),
+    ("TokenReview", Answer::Status(|review, asked| token::answer(review.server, asked))),
+];
+
+fn own_user(review: &Review<'_>, _: &Value) -> Result<Value, Status> {
+    Ok(json!({
+        "metadata": {"creationTimestamp": review.server.now().to_rfc3339()},
+        "status": {"userInfo": to_value(review.user()).into_inner()},
+    }))
+}
+
+fn own_rules(review: &Review<'_>, asked: &Value) -> Result<Value, Status> {
+    let namespace = asked.pointer("/spec/namespace").and_then(Value::as_str);
+    let status = rules::of(review.server, review.user(), namespace.unwrap_or_default())?;
+    Ok(json!({"status": status}))
+}
+
 /// Returns all kinds of reviews.
 pub(crate) fn kinds() -> impl Iterator<Item = &'static Kind> {
     Kind::all().iter().filter(|kind| GROUPS.contains(&kind.group) && !kind.is_stored())
@@ -76,27 +107,14 @@ impl Review<'_> {
         let validation = (options.field_validation, warnings);
         let mut review =
             read_document(self.request, record, names, self.kind.kubernetes(), validation)?;
-        match kind.kind {
-            "SelfSubjectReview" => {
-                review = json!({
-                    "metadata": {"creationTimestamp": self.server.now().to_rfc3339()},
-                    "status": {"userInfo": to_value(self.user()).into_inner()},
-                })
-                .into();
-            }
-            "SelfSubjectRulesReview" => {
-                let namespace = review.pointer("/spec/namespace").and_then(Value::as_str);
-                let status = rules::of(self.server, self.user(), namespace.unwrap_or_default())?;
-                review = json!({"status": status}).into();
-            }
-            _ => {
+        let answer = ANSWERS.iter().find(|(name, _)| *name == kind.kind);
+        match answer.map(|(_, answer)| answer).ok_or_else(Status::resource_not_found)? {
+            Answer::Whole(answer) => review = answer(self, &review)?.into(),
+            Answer::Status(answer) => {
                 let owner = (&*options.field_manager, self.server.settings.clock.now());
                 let names = (&*kind.api_version(), kind.kind);
                 track_creation(&mut review, &self.empty(), names, "", owner);
-                let status = match kind.kind {
-                    "TokenReview" => token::answer(self.server, &review)?,
-                    _ => access::answer(self, &review)?,
-                };
+                let status = answer(self, &review)?;
                 set(&mut review, "status", status);
             }
         }

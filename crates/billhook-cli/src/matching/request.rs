@@ -153,7 +153,7 @@ pub(super) fn describe(request: &AdmissionAttributes) -> String {
     if !request.name.is_empty() {
         text.push_str(&format!(" `{}`", request.name));
     }
-    if !request.namespace.is_empty() && request.resource.resource != "namespaces" {
+    if !request.namespace.is_empty() && !request.resource.is_namespaces() {
         text.push_str(&format!(" in namespace `{}`", request.namespace));
     }
     text

@@ -267,5 +267,5 @@ impl Conditions {
 
 /// The server's 404 for the namespace of a request (PO-41).
 pub(crate) fn namespace_not_found(name: &str) -> Status {
-    Status::not_found(&GroupVersionResource::new("", "v1", "namespaces"), name)
+    Status::not_found(&GroupVersionResource::namespaces(), name)
 }

@@ -3,7 +3,7 @@
 
 use billhook_apimachinery::label_selector::{LabelSelector, Labels, Selector, SelectorError};
 use billhook_apimachinery::value::DeepValue;
-use billhook_apimachinery::{GroupVersionResource, KubernetesVersion, Status};
+use billhook_apimachinery::{GroupVersionResource, KubernetesVersion, Status, namespace};
 use serde_json::{Map, Value};
 
 use super::attributes::{AdmissionAttributes, Operation};
@@ -224,7 +224,7 @@ impl RequestMatcher {
             seen,
             verdict,
         };
-        let is_namespaces = attributes.resource.resource == "namespaces";
+        let is_namespaces = attributes.resource.resource == namespace::RESOURCE;
         if attributes.namespace.is_empty() && !is_namespaces {
             recorder.add(|| step(SeenNamespace::NotNamespaced, StepVerdict::Passed));
             return Ok(());

@@ -1,15 +1,14 @@
 //! The answers of a server when matching makes it refuse a request, or when it refuses a
 //! configuration.
 
-use billhook_apimachinery::FieldError;
-use billhook_apimachinery::{GroupVersionResource, Status};
+use billhook_apimachinery::{FieldError, GroupVersionResource, Status};
 
 use super::attributes::AdmissionAttributes;
 use super::configuration::{GROUP, WebhookConfiguration};
 
 /// 404 for a namespace (WM-16).
 pub(super) fn namespace_not_found(name: &str) -> Status {
-    Status::not_found(&GroupVersionResource::new("", "v1", "namespaces"), name)
+    Status::not_found(&GroupVersionResource::namespaces(), name)
 }
 
 /// 403 for a request: `<resource> "<name>" is forbidden: <error>` (WM-80).

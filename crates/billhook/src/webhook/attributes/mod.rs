@@ -186,8 +186,7 @@ impl AdmissionAttributes {
             text.unwrap_or_default().to_owned()
         };
         let name = text("name");
-        let is_namespace = resource.group.is_empty() && resource.resource == "namespaces";
-        let namespace = if is_namespace { name.clone() } else { text("namespace") };
+        let namespace = if resource.is_namespaces() { name.clone() } else { text("namespace") };
         AdmissionAttributes {
             operation,
             kind,
