@@ -9,15 +9,15 @@ use crate::cancellation::Cancellation;
 #[non_exhaustive]
 pub struct RequestOptions {
     /// When the request must be over (DI-53).
-    pub deadline: Option<Instant>,
+    pub(crate) deadline: Option<Instant>,
     /// Whether the steps of the request are listed, with what each of them changed.
-    pub trace: bool,
+    pub(crate) trace: bool,
     /// Whether each mutating webhook and policy is run again on its own output, which costs time.
-    pub check_idempotence: bool,
+    pub(crate) check_idempotence: bool,
     /// Whether the outcome tells of each expression of a policy, which costs time.
-    pub expressions: bool,
+    pub(crate) expressions: bool,
     /// Tells that the client has given up the request.
-    pub cancellation: Cancellation,
+    pub(crate) cancellation: Cancellation,
 }
 
 impl RequestOptions {

@@ -16,7 +16,7 @@ use crate::{merging, readers, stored, writers};
 #[non_exhaustive]
 pub struct CompareOptions {
     /// The version of the server; the newest by default.
-    pub kubernetes: KubernetesVersion,
+    pub(crate) kubernetes: KubernetesVersion,
 }
 
 impl CompareOptions {

@@ -35,17 +35,17 @@ pub enum BodyFormat {
 #[non_exhaustive]
 pub struct DecodeOptions {
     /// The treatment of unknown and duplicate fields.
-    pub field_validation: FieldValidation,
+    pub(crate) field_validation: FieldValidation,
     /// Whether to list all changes in [`Decoded::changes`](crate::Decoded::changes).
-    pub report: bool,
+    pub(crate) report: bool,
     /// The encoding of the body.
-    pub format: BodyFormat,
+    pub(crate) format: BodyFormat,
     /// The maximum number of bytes of a line of a stream, of an item of a list or of another member
     /// of a list; [`MAX_LINE`] by default.
-    pub max_line: usize,
+    pub(crate) max_line: usize,
     /// Whether an object of another version or group is decoded, too, as that which a patch makes:
     /// validation refuses it later (RP-40).
-    pub any_version: bool,
+    pub(crate) any_version: bool,
 }
 
 impl Default for DecodeOptions {

@@ -14,7 +14,7 @@ use std::io;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use billhook::{CrdVersion, DecodeOptions, FieldValidation, KubernetesVersion, UserInfo};
+use billhook::{CrdVersion, FieldValidation, KubernetesVersion, UserInfo};
 use billhook_admission::{Accepted, Admission, Chain, ObjectRequest, RequestOptions, StoredObject};
 use billhook_apply::ManagedFields;
 use billhook_findings::DeprecatedField;
@@ -173,8 +173,7 @@ impl<'r> Run<'r> {
         if validation != FieldValidation::Strict || self.command.patch.is_some() {
             return None;
         }
-        let options = DecodeOptions::default().field_validation(validation);
-        from_request(version, document.clone(), &options).err()
+        from_request(version, document.clone(), validation, false).err()
     }
 
     /// The chain, which is made once.

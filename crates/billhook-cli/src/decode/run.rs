@@ -63,9 +63,8 @@ impl<'r> Run<'r> {
                 // Nobody sees the changes of a quiet run.
                 let common = self.command.common();
                 let report = !common.quiet || common.check || common.report == Report::Json;
-                let options = DecodeOptions::default().report(report);
-                let options = options.field_validation(field_validation(decode.field_validation));
-                let mut done = from_request(&version, document, &options)?;
+                let validation = field_validation(decode.field_validation);
+                let mut done = from_request(&version, document, validation, report)?;
                 done.warnings.splice(0..0, deprecation_warning(&version));
                 Ok(done)
             }
@@ -130,20 +129,24 @@ fn from_storage(version: &CrdVersion, document: Document) -> Result<Done, Box<Pr
 pub(crate) fn from_request(
     version: &CrdVersion,
     document: Document,
-    options: &DecodeOptions,
+    validation: FieldValidation,
+    report: bool,
 ) -> Result<Done, Box<Problem>> {
+    let options = DecodeOptions::default().report(report).field_validation(validation);
     // All but the lines of repeated keys is known from reading.
     let Some(body) = document.body.as_deref().filter(|_| !document.duplicates.is_empty()) else {
-        return value_from_request(version, document, options);
+        return value_from_request(version, document, (&options, validation));
     };
-    match version.decode(body.bytes(), options) {
+    match version.decode(body.bytes(), &options) {
         Ok(decoded) => {
             let warnings = decoded.warnings().into_iter().map(str::to_owned).collect();
             let (object, _, changes) = decoded.into_parts();
             Ok(Done { object, changes, warnings })
         }
         // A body with empty documents around the object.
-        Err(error) if error.place().is_some() => value_from_request(version, document, options),
+        Err(error) if error.place().is_some() => {
+            value_from_request(version, document, (&options, validation))
+        }
         Err(error) => Err(refused(&document, &error)),
     }
 }
@@ -152,12 +155,12 @@ pub(crate) fn from_request(
 fn value_from_request(
     version: &CrdVersion,
     mut document: Document,
-    options: &DecodeOptions,
+    (options, validation): (&DecodeOptions, FieldValidation),
 ) -> Result<Done, Box<Problem>> {
     let duplicate = |path: &String| format!("duplicate field {}", quote(path));
     let mut warnings: Vec<String> = document.duplicates.iter().map(duplicate).collect();
-    let is_strict = options.field_validation == FieldValidation::Strict;
-    if warnings.is_empty() || options.field_validation == FieldValidation::Ignore {
+    let is_strict = validation == FieldValidation::Strict;
+    if warnings.is_empty() || validation == FieldValidation::Ignore {
         return match version.decode_value(&mut document.value, options) {
             Ok((warnings, changes)) => Ok(Done { object: document.value, changes, warnings }),
             Err(error) => Err(refused(&document, &error)),

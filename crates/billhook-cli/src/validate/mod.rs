@@ -127,9 +127,8 @@ impl<'r> Run<'r> {
         let (mut object, mut warnings) = if self.command.no_decode {
             (document.value, Vec::new())
         } else {
-            let options = DecodeOptions::default()
-                .field_validation(field_validation(self.command.field_validation()));
-            let done = from_request(&version, document, &options)?;
+            let validation = field_validation(self.command.field_validation());
+            let done = from_request(&version, document, validation, false)?;
             (done.object, done.warnings)
         };
         let options = ValidateOptions::default();

@@ -46,8 +46,11 @@ impl Behavior for WebhookConfiguration {
             Some(configuration.kubernetes(context.kubernetes))
         };
         let stored = old.and_then(read);
-        let mut options = ValidationOptions::default();
-        options.stored = stored.as_ref();
+        let options = ValidationOptions::default();
+        let options = match &stored {
+            Some(stored) => options.stored(stored),
+            None => options,
+        };
         if let Some(configuration) = read(object) {
             found.errors.extend(configuration.check(&options).errors);
         }

@@ -27,12 +27,12 @@ use prepare::{STATUS, remove};
 pub struct ValidateOptions {
     /// Whether an update goes through the metadata checks that a server runs for objects of any
     /// kind, too. They repeat errors of the resource's own checks (OM-41).
-    pub generic_checks: bool,
+    pub(crate) generic_checks: bool,
     /// Whether to report the verdicts of all rules that are evaluated.
-    pub rule_verdicts: bool,
+    pub(crate) rule_verdicts: bool,
     /// The rule of names: of a name, or with the flag set of a `generateName`, it returns what is
     /// wrong. Custom resources have that of DNS subdomains.
-    pub name_rule: fn(&str, bool) -> Vec<String>,
+    pub(crate) name_rule: fn(&str, bool) -> Vec<String>,
 }
 
 impl Default for ValidateOptions {

@@ -199,8 +199,11 @@ async fn the_time_of_the_request_is_sent() {
         configurations[0].webhooks[0].timeout_seconds = own;
         let now = Instant::now();
         let chain = world.chain(&[]).webhooks(&configurations).clock(move || now);
-        let mut options = RequestOptions::default();
-        options.deadline = in_request.map(|seconds| now + Duration::from_secs(seconds));
+        let options = RequestOptions::default();
+        let options = match in_request {
+            Some(seconds) => options.deadline(now + Duration::from_secs(seconds)),
+            None => options,
+        };
         assert!(chain.run(create(), &cluster(), &options, |_, _| Ok(())).await.result.is_ok());
         assert_eq!(world.seen().pop().unwrap().query, expected);
     }

@@ -29,12 +29,12 @@ pub trait ExpressionChecker {
 #[non_exhaustive]
 pub struct ValidationOptions<'o> {
     /// The stored configuration that this one replaces; what is wrong there already may stay.
-    pub stored: Option<&'o WebhookConfiguration>,
+    pub(crate) stored: Option<&'o WebhookConfiguration>,
     /// Whether the rules are those that servers had for v1beta1: all four classes of side effects
     /// and repeated names are accepted (WCF-15). By default they are for v1beta1 documents.
-    pub legacy: Option<bool>,
+    pub(crate) legacy: Option<bool>,
     /// Compiles expressions, in place of what a server of this version does.
-    pub expressions: Option<&'o dyn ExpressionChecker>,
+    pub(crate) expressions: Option<&'o dyn ExpressionChecker>,
 }
 
 impl<'o> ValidationOptions<'o> {
