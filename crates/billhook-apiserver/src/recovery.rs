@@ -45,7 +45,7 @@ async fn recover(server: Weak<Shared>) {
 }
 
 impl Shared {
-    /// Does the work of a request. Where it may wait for a backend, it comes to its end even if the
+    /// Does the work of a request. Where it may wait for a backend, it finishes even if the
     /// client goes away or its time is over: a write and what follows from it stay together.
     pub(crate) async fn to_its_end<T: Send + 'static>(
         &self,

@@ -80,8 +80,8 @@ impl Server {
     }
 
     /// Creates another server with the same objects and definitions, in constant time.
-    /// Neither notices later requests to the other; the new one has no backend. A server that takes its time with
-    /// definitions goes on with them in both.
+    /// Neither notices later requests to the other; the new one has no backend. Definitions that
+    /// the server delays are established in both.
     #[must_use]
     pub fn fork(&self) -> Self {
         let permissions = Arc::new(self.shared.permissions.fork());

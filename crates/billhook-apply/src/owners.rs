@@ -53,7 +53,7 @@ impl<'o> Owners<'o> {
         Owners(Vec::new())
     }
 
-    /// The ownership one step down; none if there is none.
+    /// The ownership one step down; none if absent.
     pub(crate) fn get(&self, element: &PathElement) -> Option<OwnedPlace<'o>> {
         let (mut found, mut is_owned) = (Vec::with_capacity(self.0.len()), false);
         let mut key = None;

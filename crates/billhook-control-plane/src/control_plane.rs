@@ -120,7 +120,7 @@ impl ControlPlane {
         }
     }
 
-    /// Returns the time at which there is work again, if nothing changes before; `None` if there is none.
+    /// Returns the time at which there is work again, if nothing changes before; `None` if absent.
     pub async fn next_timer(&self) -> Option<Timestamp> {
         self.runner.lock().await.next_timer()
     }

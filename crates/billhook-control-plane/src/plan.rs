@@ -90,7 +90,7 @@ impl Plan {
         self
     }
 
-    /// Carries out plans, each to its end whatever becomes of the others; fails if one of them does.
+    /// Carries out plans, each to its end even if others fail; fails if one of them does.
     pub(crate) fn all(plans: Vec<Plan>) -> Self {
         let plans: Vec<Plan> = plans.into_iter().filter(|plan| !plan.is_idle()).collect();
         match plans.is_empty() {

@@ -134,12 +134,12 @@ impl Outcome {
         self.code.as_u16()
     }
 
-    /// Returns the object in the answer; null if there is none.
+    /// Returns the object in the answer; null if absent.
     pub fn object(&self) -> Value {
         serde_json::from_slice(&self.body).unwrap_or_default()
     }
 
-    /// Returns the name of the object in the answer; empty if there is none.
+    /// Returns the name of the object in the answer; empty if absent.
     pub fn name(&self) -> String {
         let object = self.object();
         let name = object.pointer("/metadata/name").and_then(Value::as_str);

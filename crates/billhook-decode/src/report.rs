@@ -103,7 +103,7 @@ struct Way<'s> {
     before: Option<usize>,
 }
 
-/// The findings that are reported of a text, beside what becomes of it.
+/// The findings that are reported of a text, beside the result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Reported {

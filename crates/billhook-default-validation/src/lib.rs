@@ -34,7 +34,7 @@ pub struct DefaultFindings {
     /// The errors, in the order of the walk: a node, its items, its properties by name.
     pub errors: Vec<FieldError>,
     /// Defaults that the server stores in another form, since metadata in them has unknown fields;
-    /// where they are and what becomes of them (DF-47).
+    /// where they are and whether they are kept (DF-47).
     pub rewritten: Vec<(FieldPath, DeepValue)>,
 }
 

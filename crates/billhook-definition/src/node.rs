@@ -33,7 +33,7 @@ pub(crate) fn check(schema: &JsonSchemaProps, base: &FieldPath, options: NodeOpt
     walk.found
 }
 
-/// The surroundings of a node.
+/// The context of a node.
 #[derive(Clone, Copy, Debug, Default)]
 struct Context {
     is_root: bool,

@@ -23,7 +23,7 @@ pub(crate) fn since(time: &str, now: Time) -> Value {
     age(Time::parse(time).unwrap_or_default(), now).into()
 }
 
-/// The cell of a text; empty if there is none.
+/// The cell of a text; empty if absent.
 pub(crate) fn at(object: &Value, place: &str) -> Value {
     text(object, place).into()
 }

@@ -4,7 +4,7 @@ use billhook_apimachinery::FieldPath;
 use billhook_apimachinery::value::{at, at_mut};
 use serde_json::{Map, Value};
 
-/// The text at a place in an object; empty if there is none.
+/// The text at a place in an object; empty if absent.
 pub(crate) fn text<'o>(object: &'o Value, place: &str) -> &'o str {
     at(object, place).and_then(Value::as_str).unwrap_or_default()
 }

@@ -29,7 +29,7 @@ pub(crate) struct Scanner<'t> {
     tokens: VecDeque<Token<'t>>,
     /// The number of tokens that were taken.
     taken: usize,
-    /// The column of the innermost block collection; -1 if there is none.
+    /// The column of the innermost block collection; -1 if absent.
     pub(crate) indent: isize,
     indents: Vec<isize>,
     /// The number of open flow collections.

@@ -7,7 +7,7 @@ pub(crate) fn metadata_member<'v>(object: &'v Value, name: &str) -> Option<&'v V
     object.get("metadata")?.get(name)
 }
 
-/// Returns a text in the metadata of an object; empty if there is none.
+/// Returns a text in the metadata of an object; empty if absent.
 pub(crate) fn metadata_text<'v>(object: &'v Value, name: &str) -> &'v str {
     metadata_member(object, name).and_then(Value::as_str).unwrap_or_default()
 }

@@ -62,7 +62,7 @@ pub enum Mutator {
         policy: String,
         /// The name of the binding.
         binding: String,
-        /// `<namespace>/<name>` of the parameter; empty if there is none.
+        /// `<namespace>/<name>` of the parameter; empty if absent.
         parameter: String,
     },
 }

@@ -32,8 +32,8 @@ const MAX_ATTEMPTS: usize = 100;
 /// The outcome of a request for an object: what is stored and returned.
 pub type AdmissionOutcome = RequestOutcome<Accepted>;
 
-/// The write path of the resources of one definition, in process: a request in, and out comes
-/// what a server would store and return, or the status it would answer with.
+/// The write path of the resources of one definition, in process: returns what a
+/// server would store and return for a request, or the status it would answer with.
 ///
 /// ```
 /// use billhook::CustomResourceDefinition;
@@ -183,7 +183,7 @@ impl Admission {
         let mut run = Run::new(&self.chain, cluster, &request.options);
         // In a box, it is not copied from one enclosing future to the next.
         let mut result = Box::pin(self.take_through(request, &mut run)).await;
-        // The server does not wait for what becomes of a request whose time is over (RE-22).
+        // The server does not wait for the result of a request whose time is over (RE-22).
         if run.context.deadline.has_passed() {
             result = Err(Status::request_timeout());
         }

@@ -160,7 +160,7 @@ impl<'i> IncomingRequest<'i> {
         Status::not_found(&self.resource.resource, &name)
     }
 
-    /// The name in a body that is not decoded; empty if there is none.
+    /// The name in a body that is not decoded; empty if absent.
     fn name_in_body(&self) -> String {
         let kind = self.version.definition().kind();
         let read = read_body(&self.request.body, BodyFormat::Detect, kind);

@@ -12,7 +12,7 @@ use crate::object_model::metadata_text;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StoredObject {
-    /// Its JSON text; empty if there is none. Clones share it.
+    /// Its JSON text; empty if absent. Clones share it.
     pub bytes: Bytes,
     /// Its resource version. If this is empty, `metadata.resourceVersion` in the text counts; if
     /// there is none either, every resource version that a client names is right.
@@ -138,7 +138,7 @@ pub enum StoreError {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait Store: Send + Sync {
-    /// Makes a write. Returns the new resource version, which may be empty if there is none.
+    /// Makes a write. Returns the new resource version, which may be empty if absent.
     fn write<'a>(&'a self, write: StoreWrite<'a>) -> BoxFuture<'a, Result<String, StoreError>>;
 }
 

@@ -91,7 +91,7 @@ pub trait Strategy: Send + Sync {
         None
     }
 
-    /// Returns the warning of a deletion that does not say what becomes of dependents (BK-13).
+    /// Returns the warning of a deletion that does not say whether dependents go, too (BK-13).
     fn deletion_warning(&self) -> Option<&'static str> {
         None
     }

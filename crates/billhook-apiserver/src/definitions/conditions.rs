@@ -39,7 +39,7 @@ pub(crate) fn is_true(status: &DefinitionStatus, type_: &str) -> bool {
     status.conditions.iter().any(|condition| condition.is_true(type_))
 }
 
-/// The reason of a condition; empty if there is none.
+/// The reason of a condition; empty if absent.
 pub(crate) fn reason<'s>(status: &'s DefinitionStatus, type_: &str) -> &'s str {
     let mut conditions = status.conditions.iter();
     let condition = conditions.find(|condition| condition.type_ == type_);

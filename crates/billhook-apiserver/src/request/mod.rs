@@ -8,8 +8,8 @@ mod query;
 
 use std::time::Duration;
 
-use billhook::apply::manager_name;
 use billhook_apimachinery::{Status, UserInfo};
+use billhook_apply::manager_name;
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, Method};
 

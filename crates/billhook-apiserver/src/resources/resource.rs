@@ -110,7 +110,7 @@ impl Resource {
     }
 
     /// How long a server still holds back the creation of objects: for a time after the definition
-    /// is established, so that other servers hear of it.
+    /// is established, so that other servers see it.
     pub(crate) fn holds_back(&self) -> Duration {
         match self.established {
             Some(established) if established.elapsed() < NEWS_TIME => NEWS_TIME,

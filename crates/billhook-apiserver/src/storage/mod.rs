@@ -88,7 +88,7 @@ pub struct Object {
     pub(crate) remembered: Remembered,
 }
 
-/// A number that its reader has found out about an object, for itself. Clones share it.
+/// A number that one reader of an object caches. Clones share it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Remembered(Arc<AtomicU64>);
 
@@ -241,7 +241,7 @@ pub enum RevisionError {
 #[error("the stored object is not the expected one")]
 #[non_exhaustive]
 pub struct Mismatch {
-    /// The stored object; `None` if there is none.
+    /// The stored object; `None` if absent.
     pub found: Option<Object>,
 }
 

@@ -205,7 +205,7 @@ fn age_column() -> Option<TableColumn> {
     TableColumn::at("Age", "date", CREATED, description)
 }
 
-/// The text at a place in an object; empty if there is none.
+/// The text at a place in an object; empty if absent.
 fn text_at<'o>(object: &'o Value, place: &str) -> &'o str {
     object.pointer(place).and_then(Value::as_str).unwrap_or_default()
 }

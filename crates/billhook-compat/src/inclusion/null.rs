@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::known::Shape;
 use super::{Kinds, Prover};
 
-/// The place of a value, which decides what becomes of null (DF-10).
+/// The place of a value, which decides the fate of null (DF-10).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Place {
     Root,

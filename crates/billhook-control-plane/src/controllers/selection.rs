@@ -97,7 +97,7 @@ impl Selection {
         self.names.contains(GARBAGE)
     }
 
-    /// Returns whether the deletion of namespaces comes to its end.
+    /// Returns whether the deletion of namespaces finishes.
     pub fn ends_namespaces(&self) -> bool {
         self.names.contains(NAMESPACES) || self.has_namespace_controller()
     }

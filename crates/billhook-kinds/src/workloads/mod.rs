@@ -146,7 +146,7 @@ pub(crate) fn warn_of_changes(
     }
 }
 
-/// The part of a value at a place; null if there is none.
+/// The part of a value at a place; null if absent.
 pub(crate) fn part<'o>(object: &'o Value, place: &str) -> &'o Value {
     object.pointer(place).unwrap_or(&Value::Null)
 }

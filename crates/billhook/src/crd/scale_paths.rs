@@ -17,7 +17,7 @@ pub struct ScalePaths {
     pub spec_replicas: String,
     /// The path of the observed number of replicas.
     pub status_replicas: String,
-    /// The path of the label selector; empty if there is none.
+    /// The path of the label selector; empty if absent.
     pub label_selector: String,
     /// Whether the selector is a structure, as in built-in kinds, and not a text.
     pub(crate) has_structure: bool,
@@ -46,7 +46,7 @@ impl ScalePaths {
         Ok(lookup(object, &self.status_replicas, "int64", int)?.unwrap_or(0))
     }
 
-    /// Returns the label selector; empty if there is none.
+    /// Returns the label selector; empty if absent.
     pub(crate) fn selector<'v>(&self, object: &'v Value) -> Result<Cow<'v, str>, String> {
         if self.label_selector.is_empty() {
             return Ok("".into());

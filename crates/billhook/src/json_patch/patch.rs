@@ -136,7 +136,7 @@ impl<'p> Operation<'p> {
         self.0.get(name).and_then(Value::as_str)
     }
 
-    /// The value to write; null if there is none.
+    /// The value to write; null if absent.
     fn value(&self) -> &'p Value {
         self.0.get("value").unwrap_or(&Value::Null)
     }

@@ -203,7 +203,7 @@ record! {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct NamedRule {
-    /// The names of objects; all if there are none.
+    /// The names of objects; all if empty.
     pub resource_names: Vec<String>,
     /// The rest of the rule.
     pub rule: Rule,

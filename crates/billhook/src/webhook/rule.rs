@@ -107,7 +107,7 @@ pub(super) struct CompiledRule {
     versions: Names,
     /// Resources and subresources.
     resources: Vec<(Pattern, Pattern)>,
-    /// The names of objects; all if there are none.
+    /// The names of objects; all if empty.
     names: Vec<String>,
     written: NamedRule,
 }

@@ -19,7 +19,7 @@ schedules and simulates pods, or names of controllers; BILLHOOK_CONTROLLERS does
 --billhook-strict refuses flags that have no effect here.
 ";
 
-/// The help text: flags by subject, and what becomes of each.
+/// The help text: flags by subject, and the effect of each.
 pub(in super::super) fn help() -> String {
     let mut text = ABOUT.to_owned() + OWN;
     for section in SECTIONS {

@@ -109,7 +109,7 @@ impl Flags {
         Ok(())
     }
 
-    /// The flags that were given, with what becomes of them.
+    /// The flags that were given, with their effects.
     pub(in super::super) fn answers(&self) -> impl Iterator<Item = (&'static str, Answer)> {
         self.order.iter().map(|flag| (flag.name, flag.answer))
     }

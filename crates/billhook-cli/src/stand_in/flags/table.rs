@@ -1,4 +1,4 @@
-//! All flags of kube-apiserver 1.36, and what becomes of each here: the one place that says so.
+//! All flags of kube-apiserver 1.36, and the effect of each here: the one place that says so.
 
 use Answer::{Accepted, Honored, Idle, Refused};
 use Kind::{Bool, Count, Duration, List, Number, Pairs, Text};

@@ -34,7 +34,7 @@ pub(super) fn deadline(deployment: &Object) -> Option<Duration> {
     u64::try_from(seconds).ok().map(Duration::from_secs)
 }
 
-/// Returns the reason of the condition `Progressing`; empty if there is none.
+/// Returns the reason of the condition `Progressing`; empty if absent.
 pub(super) fn progress_reason(deployment: &Object) -> &str {
     let reason = deployment.condition("Progressing").and_then(|it| it.get("reason")?.as_str());
     reason.unwrap_or_default()

@@ -150,7 +150,7 @@ fn is_of_cpu(metric: &Value) -> bool {
     text(metric, "/type") == "Resource" && text(metric, "/resource/name") == "cpu"
 }
 
-/// Takes an annotation of JSON away; null if there is none.
+/// Takes an annotation of JSON away; null if absent.
 fn taken(autoscaler: &mut Value, name: &str) -> Value {
     let Some(metadata) = section(autoscaler, "metadata") else { return Value::Null };
     let Some(Value::Object(annotations)) = metadata.get_mut("annotations") else {

@@ -18,7 +18,7 @@ use crate::values::{
 };
 use crate::workloads::{containers, part, selector_cell, warn_of_changes, warn_of_name};
 
-/// The warning of a deletion that does not say what becomes of the pods.
+/// The warning of a deletion that does not say whether the pods go, too.
 const DELETION: &str = "child pods are preserved by default when jobs are deleted; set \
     propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this \
     warning";

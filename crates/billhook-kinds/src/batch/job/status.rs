@@ -76,7 +76,7 @@ fn validate_uncounted(status: &Value, path: &FieldPath, errors: &mut Vec<FieldEr
     }
 }
 
-/// Validates how a Job has come to its end.
+/// Validates how a Job has finished.
 fn validate_end(status: &Value, path: &FieldPath, errors: &mut Vec<FieldError>) {
     let [complete, failed] = ["Complete", "Failed"].map(|type_| is_true(status, type_));
     if complete && failed {

@@ -33,7 +33,7 @@ fn first_ip(pod: &Value) -> &str {
     }
 }
 
-/// Returns the conditions of a pod's row: whether it has come to its end.
+/// Returns the conditions of a pod's row: whether it has finished.
 pub(super) fn conditions(pod: &Value) -> Vec<Value> {
     let phase = text(pod, "/status/phase");
     let message = match phase {

@@ -53,12 +53,12 @@ pub(super) fn is_externally_accessible(service: &Value) -> bool {
             && !items(service, "/spec/externalIPs").is_empty()
 }
 
-/// The port of the nodes for a port; 0 if there is none.
+/// The port of the nodes for a port; 0 if absent.
 pub(super) fn node_port(port: &Value) -> i64 {
     integer(port, "/nodePort").unwrap_or_default()
 }
 
-/// The port of the nodes for checks of their health; 0 if there is none.
+/// The port of the nodes for checks of their health; 0 if absent.
 pub(super) fn health_check_port(service: &Value) -> i64 {
     integer(service, "/spec/healthCheckNodePort").unwrap_or_default()
 }
