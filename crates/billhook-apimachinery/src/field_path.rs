@@ -206,20 +206,7 @@ impl PartialOrd for FieldPath {
 
 impl Ord for FieldPath {
     fn cmp(&self, other: &Self) -> Ordering {
-        // Sorted lists have long beginnings in common, of which only the ends of steps are found.
-        let pairs = self.steps.bytes().zip(other.steps.bytes());
-        let same = pairs.take_while(|(own, other)| own == other).count();
-        let mut ours = self.segments();
-        let mut start = 0;
-        loop {
-            let mut next = ours.clone();
-            let end = next.next().map_or(usize::MAX, |_| self.steps.len() - next.0.len());
-            if end > same {
-                break;
-            }
-            (ours, start) = (next, end);
-        }
-        ours.cmp(Segments(other.steps.get(start..).unwrap_or_default()))
+        self.segments().cmp(other.segments())
     }
 }
 

@@ -77,8 +77,11 @@ fn record_at<'v>(
     way: &[(String, usize)],
 ) -> Option<&'v mut Map<String, Value>> {
     for (name, index) in way {
-        let list = record.as_object_mut()?.entry(name).or_insert_with(|| Value::Array(Vec::new()));
-        let items = list.as_array_mut()?;
+        let members = record.as_object_mut()?;
+        if !members.contains_key(name) {
+            members.insert(name.clone(), Value::Array(Vec::new()));
+        }
+        let items = members.get_mut(name)?.as_array_mut()?;
         if items.len() <= *index {
             items.resize(index + 1, Value::Object(Map::new()));
         }
