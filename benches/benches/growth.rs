@@ -17,6 +17,9 @@ use billhook_benches::webhooks::{namespaces, requests, resources, webhooks};
 use billhook_cel::{Environment, Type, Value as Cel};
 use serde_json::{Value, json};
 
+#[path = "growth/many.rs"]
+mod many;
+
 /// The greatest exponent that counts as linear.
 const MOST: f64 = 1.1;
 
@@ -43,6 +46,8 @@ fn measure() {
     schemas();
     validation();
     expressions();
+    many::rules();
+    many::matching();
     others();
 }
 
