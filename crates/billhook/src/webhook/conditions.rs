@@ -126,20 +126,25 @@ impl<'i> ConditionInput<'i> {
 
 /// Returns an object as one of the kind that matched (WM-77); none if it is one.
 pub(super) fn renamed(object: &Value, kind: &GroupVersionKind) -> Option<DeepValue> {
-    let types = [("apiVersion", kind.api_version()), ("kind", kind.kind.clone())];
-    let is_named = |(name, text): &(&str, String)| {
-        object.get(*name).and_then(Value::as_str) == Some(text.as_str())
-    };
-    if !object.is_object() || types.iter().all(is_named) {
+    if !object.is_object() || is_of_kind(object, kind) {
         return None;
     }
     let mut object = DeepValue::from(deep_clone(object));
-    for (name, text) in types {
+    for (name, text) in [("apiVersion", kind.api_version()), ("kind", kind.kind.clone())] {
         if let Value::Object(members) = &mut *object {
             members.insert(name.to_owned(), text.into());
         }
     }
     Some(object)
+}
+
+fn is_of_kind(object: &Value, kind: &GroupVersionKind) -> bool {
+    let text = |name| object.get(name).and_then(Value::as_str);
+    let version = text("apiVersion").and_then(|api_version| match kind.group.as_str() {
+        "" => Some(api_version),
+        group => api_version.strip_prefix(group)?.strip_prefix('/'),
+    });
+    version == Some(&*kind.version) && text("kind") == Some(&*kind.kind)
 }
 
 impl MatchCondition {

@@ -12,6 +12,10 @@ use super::attributes::AdmissionAttributes;
 use super::condition_program::{ANY, AUTHORIZER, ENVIRONMENT, REQUEST, REQUEST_RESOURCE};
 use super::conditions::{ConditionInput, ConditionsError, renamed};
 
+/// The variables of an expression of a policy: those here, `namespaceObject`, `variables` and two of
+/// the authorizer.
+const MOST_VARIABLES: usize = 8;
+
 /// The variables `object`, `oldObject`, `request` and `params` of a request.
 #[derive(Debug)]
 pub struct RequestVariables<'i> {
@@ -57,11 +61,10 @@ impl<'i> RequestVariables<'i> {
     /// If a variable does not have its type (WM-82).
     pub fn values(&self) -> Result<Vec<(&'static str, Value<'_>)>, ConditionsError> {
         let ConditionInput { object, old_object, params, .. } = self.input;
-        let mut variables = vec![
-            variable("object", self.object.as_deref().or(object), &ANY)?,
-            variable("oldObject", self.old_object.as_deref().or(old_object), &ANY)?,
-            variable("request", Some(&self.request), &REQUEST)?,
-        ];
+        let mut variables = Vec::with_capacity(MOST_VARIABLES);
+        variables.push(variable("object", self.object.as_deref().or(object), &ANY)?);
+        variables.push(variable("oldObject", self.old_object.as_deref().or(old_object), &ANY)?);
+        variables.push(variable("request", Some(&self.request), &REQUEST)?);
         if params.is_some() {
             variables.push(variable("params", params, &ANY)?);
         }
