@@ -39,7 +39,7 @@ impl<'a> Machine<'a, '_, '_> {
 
     /// Evaluates an argument. If that fails and does not stop the call, null is in its place, and
     /// the error is kept if it is the first one.
-    #[inline]
+    #[inline(always)]
     fn argument(
         &mut self,
         argument: &'a Node,
