@@ -1,5 +1,7 @@
-//! Logs of pods and connections to them, as far as a server without their nodes comes (BK-114).
+//! Logs of pods and connections to pods, nodes and services, as far as a server without nodes comes
+//! (BK-114).
 
+use billhook_apimachinery::print::quote;
 use billhook_apimachinery::record::text;
 use billhook_apimachinery::{GroupVersionResource, Status};
 use billhook_decode::read_json;
@@ -7,18 +9,23 @@ use http::StatusCode;
 use serde_json::Value;
 
 use super::context::Context;
+use super::log_options;
 use crate::failures::not_allowed;
 use crate::permissions::question_of;
 use crate::request::Verb;
 use crate::response::{Response, plain};
+use crate::write_path::object_key;
 
 const NO_CONTAINERS: &str = "the containers of simulated nodes cannot be connected to";
 
-/// Whether a request is for a subresource of a pod that its node has to answer.
+/// Whether a request is for a subresource that a node has to answer.
 pub(super) fn is_connection(context: &Context<'_>) -> bool {
-    let is_pod = context.resource.kind.is_some_and(|kind| kind.plural == "pods");
     let subresource = context.path.subresource.as_str();
-    is_pod && (takes_container(subresource) || matches!(subresource, "portforward" | "proxy"))
+    match context.resource.kind.map_or("", |kind| kind.plural) {
+        "pods" => takes_container(subresource) || matches!(subresource, "portforward" | "proxy"),
+        "nodes" | "services" => subresource == "proxy",
+        _ => false,
+    }
 }
 
 fn takes_container(subresource: &str) -> bool {
@@ -33,6 +40,14 @@ pub(super) fn connect(context: &Context<'_>, verb: Verb) -> Result<Response, Sta
         return Err(not_allowed());
     }
     check_upgrade(context)?;
+    match context.resource.kind.map_or("", |kind| kind.plural) {
+        "nodes" => return Err(refusal_of_node(context, context.name()?)),
+        "services" => return Err(refusal_of_service(context, context.name()?)),
+        _ => {}
+    }
+    if subresource == "log" {
+        log_options::check(context.name()?, &context.request.query)?;
+    }
     let stored = context.stored()?;
     let pod = read_json(&stored.text);
     let pod = pod.map_err(|error| Status::internal_error(&error.to_string()))?;
@@ -48,12 +63,32 @@ pub(super) fn connect(context: &Context<'_>, verb: Verb) -> Result<Response, Sta
     if node.is_empty() {
         return Err(Status::bad_request(format!("pod {name} does not have a host assigned")));
     }
-    if context.server.read_object("", "nodes", node).is_none() {
-        return Err(Status::not_found(&GroupVersionResource::new("", "v1", "nodes"), node));
-    }
-    match is_log {
+    match is_log && context.server.read_object("", "nodes", node).is_some() {
         true => Ok(plain(StatusCode::OK, "")),
-        false => Err(Status::failure(501, "NotImplemented", NO_CONTAINERS)),
+        false => Err(refusal_of_node(context, node)),
+    }
+}
+
+fn refusal_of_node(context: &Context<'_>, node: &str) -> Status {
+    match context.server.read_object("", "nodes", node) {
+        Some(_) => Status::failure(501, "NotImplemented", NO_CONTAINERS),
+        None => Status::not_found(&GroupVersionResource::new("", "v1", "nodes"), node),
+    }
+}
+
+/// A service is named with the scheme and the port to use, if they are not the only ones.
+fn refusal_of_service(context: &Context<'_>, asked: &str) -> Status {
+    let parts: Vec<&str> = asked.split(':').collect();
+    let (["" | "http" | "https", name, _] | [name, _] | [name]) = *parts.as_slice() else {
+        return Status::bad_request(format!("invalid service request {}", quote(asked)));
+    };
+    let key = object_key(context.path.namespace.as_deref().unwrap_or_default(), name);
+    match context.server.read_object("", "services", &key) {
+        Some(_) => {
+            let why = format!("no endpoints available for service {}", quote(name));
+            Status::failure(503, "ServiceUnavailable", why)
+        }
+        None => Status::not_found(&GroupVersionResource::new("", "v1", "services"), name),
     }
 }
 

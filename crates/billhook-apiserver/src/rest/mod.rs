@@ -11,6 +11,7 @@ mod labels;
 mod list;
 mod list_options;
 mod list_text;
+mod log_options;
 mod options;
 mod read;
 mod route;

@@ -90,6 +90,72 @@ async fn pods_on_nodes_log_nothing_and_cannot_be_connected_to() {
 }
 
 #[tokio::test]
+async fn options_of_logs() {
+    let server = Server::builder().build();
+    post(&server, PODS, &pod("p", &json!({"containers": [container("a")]}))).await;
+    let parse = "strconv.ParseInt: parsing";
+    for (query, code, why) in [
+        ("tailLines=0&limitBytes=1&sinceSeconds=1", 204, String::new()),
+        ("tailLines=x", 400, format!("{parse} \"x\": invalid syntax")),
+        (
+            "tailLines=-1",
+            422,
+            "PodLogOptions \"p\" is invalid: tailLines: Invalid value: -1: must be greater than or \
+             equal to 0"
+                .to_owned(),
+        ),
+        (
+            "limitBytes=0&sinceSeconds=0",
+            422,
+            "PodLogOptions \"p\" is invalid: [limitBytes: Invalid value: 0: must be greater than 0, \
+             sinceSeconds: Invalid value: 0: must be greater than 0]"
+                .to_owned(),
+        ),
+        (
+            "sinceSeconds=1&sinceTime=2024-01-01T00:00:00Z",
+            422,
+            "PodLogOptions \"p\" is invalid: []: Forbidden: at most one of `sinceTime` or \
+             `sinceSeconds` may be specified"
+                .to_owned(),
+        ),
+        (
+            "stream=All",
+            422,
+            "PodLogOptions \"p\" is invalid: stream: Forbidden: may not be specified".to_owned(),
+        ),
+    ] {
+        let answer = get(&server, &format!("p/log?{query}")).await;
+        assert_eq!(answer.code, code, "{query}");
+        if code != 204 {
+            assert_eq!(answer.message(), why, "{query}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn nodes_and_services_are_not_reached() {
+    let server = Server::builder().build();
+    let service = json!({"apiVersion": "v1", "kind": "Service", "metadata": {"name": "s"},
+        "spec": {"ports": [{"port": 80}]}});
+    post(&server, "/api/v1/namespaces/default/services", &service).await;
+    let node = json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n"}});
+    post(&server, "/api/v1/nodes", &node).await;
+    let services = "/api/v1/namespaces/default/services";
+    for (path, code, why) in [
+        ("/api/v1/nodes/n/proxy/stats", 501, "the containers of simulated nodes"),
+        ("/api/v1/nodes/none/proxy", 404, "nodes \"none\" not found"),
+        (&format!("{services}/s/proxy/"), 503, "no endpoints available for service \"s\""),
+        (&format!("{services}/https:s:80/proxy"), 503, "no endpoints available for service \"s\""),
+        (&format!("{services}/none:80/proxy"), 404, "services \"none\" not found"),
+        (&format!("{services}/ftp:s:80/proxy"), 400, "invalid service request \"ftp:s:80\""),
+    ] {
+        let answer = call(&server, Method::GET, path, &[], "").await;
+        assert_eq!(answer.code, code, "{path}: {}", answer.text);
+        assert!(answer.message().starts_with(why), "{path}: {}", answer.message());
+    }
+}
+
+#[tokio::test]
 async fn web_sockets_need_the_permission_to_create() {
     let rbac = "/apis/rbac.authorization.k8s.io/v1/namespaces/default";
     for (kubernetes, code) in [("1.34", 400), ("1.35", 403)] {

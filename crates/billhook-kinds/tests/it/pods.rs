@@ -485,6 +485,12 @@ fn the_status_of_pods() {
             json!([{"name": "c", "state": {"running": {}}}]),
             "containerStatuses[0].state: Forbidden: may not be transitioned to non-terminated state",
         ),
+        (
+            "/status/resourceClaimStatuses",
+            json!([{"name": "x"}]),
+            "resourceClaimStatuses[0].name: Invalid value: \"x\": must match the name of an entry in \
+             `spec.resourceClaims`",
+        ),
     ] {
         assert_eq!(update(place, value).1, [format!("status.{expected}")], "{place}");
     }

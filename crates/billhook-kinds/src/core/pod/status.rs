@@ -30,6 +30,7 @@ pub(super) fn validate(
     restarts(errors, status, old, "containerStatuses", policy);
     restarts(errors, status, old, "initContainerStatuses", policy);
     restarts(errors, status, old, "ephemeralContainerStatuses", "Never");
+    claims(errors, pod, status);
     addresses(errors, status, "podIPs", kubernetes);
     addresses(errors, status, "hostIPs", kubernetes);
     let class = path(&["status", "qosClass"]);
@@ -40,6 +41,24 @@ pub(super) fn validate(
     {
         let path = path(&["status", "observedGeneration"]);
         invalid(errors, &path, number, ["must be a non-negative integer"]);
+    }
+}
+
+/// The claims of devices that were made for the pod.
+fn claims(errors: &mut Vec<FieldError>, pod: &Value, status: &Value) {
+    let named = items(pod, "/spec/resourceClaims");
+    let statuses = items(status, "/resourceClaimStatuses");
+    for (index, claim) in statuses.iter().enumerate() {
+        let path = path(&["status", "resourceClaimStatuses"]).index(index);
+        let (at, name) = (path.clone().name("name"), name_of(claim));
+        if !named.iter().any(|claim| name_of(claim) == name) {
+            let detail = "must match the name of an entry in `spec.resourceClaims`";
+            invalid(errors, &at, name, [detail]);
+        }
+        if statuses.iter().take(index).any(|other| name_of(other) == name) {
+            errors.push(FieldError::duplicate(at, name));
+        }
+        subdomain_member(errors, &path, claim, "resourceClaimName");
     }
 }
 
