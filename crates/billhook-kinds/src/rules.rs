@@ -4,6 +4,7 @@
 use billhook_apimachinery::label_selector::LabelSelector;
 use billhook_apimachinery::metadata::validate_labels;
 use billhook_apimachinery::print::compact_json;
+use billhook_apimachinery::print::quote;
 use billhook_apimachinery::record::{FieldValue as _, Type, go_syntax, show::show};
 use billhook_apimachinery::{FieldError, FieldPath, KubernetesVersion, Location, Quantity, names};
 use serde_json::Value;
@@ -396,5 +397,24 @@ pub(crate) fn conditions(errors: &mut Vec<FieldError>, object: &Value) {
             errors.push(FieldError::duplicate(at.clone(), type_));
         }
         required(errors, &at, type_);
+    }
+}
+
+/// Warns of amounts of bytes that are not whole.
+pub(crate) fn warn_of_fractions(
+    found: &mut Vec<String>,
+    at: &FieldPath,
+    amounts: Option<&Value>,
+    names: &[&str],
+) {
+    for name in names {
+        let Some(amount) = amounts.and_then(|amounts| amounts.get(*name)) else { continue };
+        if quantity(amount).is_some_and(|amount| !amount.is_integer()) {
+            let (at, amount) = (at.clone().key(name), text(amount, ""));
+            found.push(format!(
+                "{at}: fractional byte value {} is invalid, must be an integer",
+                quote(amount)
+            ));
+        }
     }
 }

@@ -222,9 +222,10 @@ fn apply_merge_patch(
 
 /// 400: the body is not a patch.
 fn unreadable(request: &ObjectRequest, error: &str) -> Status {
-    match request.field_validation {
-        FieldValidation::Ignore => Status::bad_request(error),
-        _ => Status::bad_request(format!("error decoding patch: {error}")),
+    let is_checked = request.field_validation != FieldValidation::Ignore;
+    match is_checked && request.form != UpdateForm::StrategicMergePatch {
+        true => Status::bad_request(format!("error decoding patch: {error}")),
+        false => Status::bad_request(error),
     }
 }
 

@@ -315,6 +315,9 @@ async fn strategic_patches_have_types() {
         let expected = format!(" \"\" is invalid: patch: Invalid value: \"{expected}");
         assert_eq!((refused.code, refused.message()), (422, expected));
     }
+    let refused = patch(&server, &format!("{PODS}/p"), "strategic-merge", &json!([])).await;
+    let expected = "json: cannot unmarshal array into Go value of type map[string]interface {}";
+    assert_eq!((refused.code, refused.message()), (400, expected.to_owned()));
 }
 
 /// BK-305: labels of a Job are its own, or those that its pods get.

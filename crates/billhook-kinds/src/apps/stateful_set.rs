@@ -184,6 +184,10 @@ fn validate_new(spec: &Value, context: &WriteContext<'_>, found: &mut Findings) 
     if !service.is_empty() {
         rules::named(&mut found.errors, &at.clone().name("serviceName"), service, dns1123_label);
     }
+    for (index, claim) in items(spec, "/volumeClaimTemplates").iter().enumerate() {
+        let at = at.clone().name("volumeClaimTemplates").index(index).name("spec");
+        volume_claim::warn(&mut found.warnings, &at, part(claim, "/spec"));
+    }
     if !EDITIONS.of(context.kubernetes).validates_claims {
         return;
     }

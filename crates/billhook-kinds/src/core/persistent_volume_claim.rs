@@ -75,6 +75,8 @@ impl Behavior for PersistentVolumeClaim {
         }
         let spec = claim.get("spec").unwrap_or(&Value::Null);
         volume_claim::validate_spec(spec, &path(&["spec"]), context, found);
+        warn_of_annotation(found, claim, CLASS, "deprecated since v1.8; use \"storageClassName\"");
+        volume_claim::warn(&mut found.warnings, &path(&["spec"]), spec);
         if let Some(old) = old {
             validate_change(claim, old, &mut found.errors);
         }
@@ -94,6 +96,14 @@ impl Behavior for PersistentVolumeClaim {
             cells::created(object, now),
             or_unset(object, "/spec/volumeMode"),
         ]
+    }
+}
+
+/// Warns of an annotation that an attribute has replaced.
+pub(super) fn warn_of_annotation(found: &mut Findings, object: &Value, key: &str, text: &str) {
+    if object.pointer("/metadata/annotations").is_some_and(|all| all.get(key).is_some()) {
+        let at = path(&["metadata", "annotations"]).key(key);
+        found.warnings.push(format!("{at}: {text} attribute instead"));
     }
 }
 

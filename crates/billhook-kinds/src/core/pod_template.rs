@@ -46,7 +46,7 @@ pub(crate) fn validate(
         found.errors.push(FieldError::forbidden(path, detail));
     }
     if found.errors.is_empty() {
-        found.warnings.extend(warnings(&at, own, context.kubernetes));
+        found.warnings.extend(warnings(path, template, context.kubernetes));
     }
 }
 

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::behavior::{Findings, WriteContext};
 use crate::resource_names::{positive_amount, resource_amount};
-use crate::rules::{label_selector, members_required, named, one_of};
+use crate::rules::{label_selector, members_required, named, one_of, warn_of_fractions};
 use crate::values::{items, set_missing, text};
 
 const ACCESS_MODES: [&str; 4] =
@@ -47,6 +47,15 @@ pub(crate) fn validate_spec(
     }
     validate_sources(spec, path, errors);
     validate_class(spec, path, "volumeAttributesClassName", errors);
+}
+
+/// Warns of the spec of a claim.
+pub(crate) fn warn(found: &mut Vec<String>, path: &FieldPath, spec: &Value) {
+    for name in ["requests", "limits"] {
+        let amounts = spec.get("resources").and_then(|resources| resources.get(name));
+        let at = path.clone().name("resources").name(name);
+        warn_of_fractions(found, &at, amounts, &["storage"]);
+    }
 }
 
 fn validate_class(spec: &Value, path: &FieldPath, field: &str, errors: &mut Vec<FieldError>) {

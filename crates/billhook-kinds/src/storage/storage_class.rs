@@ -10,6 +10,7 @@ use serde_json::Value;
 use super::parameters::{parameters, provisioner};
 use crate::behavior::{Behavior, Findings, WriteContext};
 use crate::cells;
+use crate::core::node_selector::deprecated_label;
 use crate::rules::{immutable, invalid, one_of};
 use crate::values::{items, path, set_missing, text};
 
@@ -50,6 +51,8 @@ impl Behavior for StorageClass {
         let modes = ["Immediate", "WaitForFirstConsumer"];
         one_of(errors, &at("volumeBindingMode"), of("volumeBindingMode"), &modes);
         validate_topologies(class, kubernetes, errors);
+        warn_of_topologies(class, &mut found.warnings);
+        let errors = &mut found.errors;
         if let Some(old) = old {
             for name in ["parameters", "provisioner", "reclaimPolicy", "volumeBindingMode"] {
                 immutable(errors, &at(name), class.get(name), old.get(name));
@@ -87,6 +90,17 @@ fn validate_topologies(class: &Value, kubernetes: KubernetesVersion, errors: &mu
             errors.push(FieldError::duplicate(at, ""));
         }
         earlier.push(topology);
+    }
+}
+
+fn warn_of_topologies(class: &Value, warnings: &mut Vec<String>) {
+    for (index, term) in items(class, "/allowedTopologies").iter().enumerate() {
+        let at = path(&["allowedTopologies"]).index(index).name("matchLabelExpressions");
+        for (index, expression) in items(term, "/matchLabelExpressions").iter().enumerate() {
+            let key = text(expression, "/key");
+            let at = at.clone().index(index).name("key");
+            warnings.extend(deprecated_label(key).map(|text| format!("{at}: {key} is {text}")));
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Warnings about pods and templates (BK-100, BK-106).
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::pods::write;
 
@@ -101,4 +101,99 @@ fn unchanged_templates_are_not_warned_of_again() {
     let mut changed = template.clone();
     changed["template"]["spec"]["hostname"] = "h".into();
     assert_eq!(write("PodTemplate", &changed, Some(&template), "").1.warnings.len(), 1);
+}
+
+#[test]
+fn annotations_and_volumes_without_effect_are_warned_of() {
+    // BK-106
+    let body = json!({
+        "metadata": {"name": "p", "annotations": {
+            "scheduler.alpha.kubernetes.io/critical-pod": "",
+            "seccomp.security.alpha.kubernetes.io/pod": "unconfined",
+            "container.apparmor.security.beta.kubernetes.io/c": "unconfined",
+            "container.apparmor.security.beta.kubernetes.io/d": "unconfined",
+        }},
+        "spec": {
+            "containers": [
+                {"name": "c", "image": "i"},
+                {"name": "d", "image": "i", "securityContext": {"appArmorProfile": {
+                    "type": "Unconfined",
+                }}},
+            ],
+            "volumes": [
+                {"name": "g", "gitRepo": {"repository": "r"}},
+                {"name": "e", "ephemeral": {"volumeClaimTemplate": {"spec": {
+                    "accessModes": ["ReadWriteOnce"],
+                    "resources": {"requests": {"storage": "1500m"}},
+                }}}},
+            ],
+        },
+    });
+    let expected = [
+        "metadata.annotations[scheduler.alpha.kubernetes.io/critical-pod]: non-functional in \
+         v1.16+; use the \"priorityClassName\" field instead",
+        "metadata.annotations[seccomp.security.alpha.kubernetes.io/pod]: non-functional in v1.27+; \
+         use the \"seccompProfile\" field instead",
+        "metadata.annotations[container.apparmor.security.beta.kubernetes.io/c]: deprecated since \
+         v1.30; use the \"appArmorProfile\" field instead",
+        "spec.volumes[0].gitRepo: deprecated in v1.11, and disabled by default in v1.33+",
+        "spec.volumes[1].ephemeral.volumeClaimTemplate.spec.resources.requests[storage]: fractional \
+         byte value \"1500m\" is invalid, must be an integer",
+    ];
+    assert_eq!(write("Pod", &body, None, "").1.warnings, expected);
+    let template = json!({"metadata": {"name": "t"}, "template": body});
+    let warnings = write("PodTemplate", &template, None, "").1.warnings;
+    assert_eq!(warnings, expected.map(|warning| format!("template.{warning}")));
+}
+
+#[test]
+fn claims_volumes_and_services_are_warned_of() {
+    // BK-16
+    let annotated = |annotation: &str, spec: Value| json!({"metadata": {"name": "x", "annotations": {annotation: "x"}}, "spec": spec});
+    let claim = json!({
+        "accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "0.5"}},
+    });
+    let term = json!({"key": "beta.kubernetes.io/os", "operator": "In", "values": ["linux"]});
+    let volume = json!({
+        "accessModes": ["ReadWriteOnce"], "capacity": {"storage": "1Gi"},
+        "persistentVolumeReclaimPolicy": "Recycle", "hostPath": {"path": "/x"},
+        "nodeAffinity": {"required": {"nodeSelectorTerms": [{"matchExpressions": [term]}]}},
+    });
+    for (kind, body, expected) in [
+        (
+            "PersistentVolumeClaim",
+            annotated("volume.beta.kubernetes.io/storage-class", claim),
+            vec![
+                "metadata.annotations[volume.beta.kubernetes.io/storage-class]: deprecated since \
+                 v1.8; use \"storageClassName\" attribute instead",
+                "spec.resources.requests[storage]: fractional byte value \"500m\" is invalid, must be \
+                 an integer",
+            ],
+        ),
+        (
+            "PersistentVolume",
+            annotated("volume.beta.kubernetes.io/mount-options", volume),
+            vec![
+                "spec.nodeAffinity.required.nodeSelectorTerms[0].matchExpressions[0].key: \
+                 beta.kubernetes.io/os is deprecated since v1.14; use \"kubernetes.io/os\" instead",
+                "metadata.annotations[volume.beta.kubernetes.io/mount-options]: deprecated since \
+                 v1.31; use \"mountOptions\" attribute instead",
+                "spec.persistentVolumeReclaimPolicy: The Recycle reclaim policy is deprecated. \
+                 Instead, the recommended approach is to use dynamic provisioning.",
+            ],
+        ),
+        (
+            "Service",
+            annotated(
+                "service.kubernetes.io/topology-aware-hints",
+                json!({"ports": [{"port": 80}], "clusterIP": "None"}),
+            ),
+            vec![
+                "annotation service.kubernetes.io/topology-aware-hints is deprecated, please use \
+                 service.kubernetes.io/topology-mode instead",
+            ],
+        ),
+    ] {
+        assert_eq!(write(kind, &body, None, "").1.warnings, expected, "{kind}");
+    }
 }

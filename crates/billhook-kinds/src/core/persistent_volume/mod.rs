@@ -9,7 +9,10 @@ use billhook_apimachinery::{FieldError, KubernetesVersion};
 use serde_json::{Value, json};
 
 use super::node_selector::node_selector;
-use super::persistent_volume_claim::{access_modes, class, drop_attributes_class, or_unset, phase};
+use super::persistent_volume_claim::{
+    CLASS, access_modes, class, drop_attributes_class, or_unset, phase, warn_of_annotation,
+};
+use super::pod::warnings::selector_term;
 use super::volume_claim;
 use crate::behavior::{Behavior, Findings, WriteContext};
 use crate::cells;
@@ -69,12 +72,13 @@ impl Behavior for PersistentVolume {
         context: &WriteContext<'_>,
         found: &mut Findings,
     ) {
-        let errors = &mut found.errors;
         if context.subresource == "status" {
-            version_required(errors, volume);
+            version_required(&mut found.errors, volume);
             return;
         }
         let spec = volume.get("spec").unwrap_or(&Value::Null);
+        warn(volume, spec, found);
+        let errors = &mut found.errors;
         validate_spec(spec, context.kubernetes, errors);
         if let Some(old) = old.and_then(|old| old.get("spec")) {
             // The server validates a changed volume twice.
@@ -150,6 +154,22 @@ fn validate_spec(spec: &Value, kubernetes: KubernetesVersion, errors: &mut Vec<F
         volume_claim::volume_mode(errors, &at("volumeMode"), text(mode, ""));
     }
     validate_attributes_class(spec, errors);
+}
+
+fn warn(volume: &Value, spec: &Value, found: &mut Findings) {
+    let at = path(&["spec", "nodeAffinity", "required", "nodeSelectorTerms"]);
+    let terms = items(spec, "/nodeAffinity/required/nodeSelectorTerms");
+    for (index, term) in terms.iter().enumerate() {
+        selector_term(&mut found.warnings, &at.clone().index(index), term, None);
+    }
+    warn_of_annotation(found, volume, CLASS, "deprecated since v1.8; use \"storageClassName\"");
+    let mounts = "volume.beta.kubernetes.io/mount-options";
+    warn_of_annotation(found, volume, mounts, "deprecated since v1.31; use \"mountOptions\"");
+    if text(spec, "/persistentVolumeReclaimPolicy") == "Recycle" {
+        let warning = "spec.persistentVolumeReclaimPolicy: The Recycle reclaim policy is deprecated. \
+            Instead, the recommended approach is to use dynamic provisioning.";
+        found.warnings.push(warning.to_owned());
+    }
 }
 
 fn validate_capacity(spec: &Value, errors: &mut Vec<FieldError>) {

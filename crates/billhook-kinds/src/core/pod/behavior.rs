@@ -1,8 +1,8 @@
 //! The rules of pods.
 
-use billhook_apimachinery::KubernetesVersion;
 use billhook_apimachinery::metadata::Time;
 use billhook_apimachinery::names::{dns1123_label, dns1123_subdomain};
+use billhook_apimachinery::{FieldPath, KubernetesVersion};
 use serde_json::Value;
 
 use super::warnings::warnings;
@@ -65,7 +65,7 @@ impl Behavior for Pod {
                 spec::validate_new(errors, &at, own);
                 if errors.is_empty() {
                     found.warnings.extend(name_warning(text(pod, "/metadata/name")));
-                    found.warnings.extend(warnings(&at, own, context.kubernetes));
+                    found.warnings.extend(warnings(&FieldPath::default(), pod, context.kubernetes));
                 }
             }
             (Some(old), "ephemeralcontainers") => {

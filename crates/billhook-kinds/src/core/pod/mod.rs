@@ -7,6 +7,7 @@ mod behavior;
 mod checks;
 mod containers;
 pub(crate) mod defaults;
+mod deprecations;
 mod difference;
 mod edition;
 mod image;

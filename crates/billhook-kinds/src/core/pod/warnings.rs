@@ -8,8 +8,9 @@ use billhook_apimachinery::{FieldPath, KubernetesVersion};
 use serde_json::Value;
 
 use super::checks::member;
+use super::deprecations::{self, CONTAINERS};
 use crate::core::node_selector::deprecated_label;
-use crate::rules::quantity;
+use crate::rules::warn_of_fractions;
 use crate::values::{integer, items, members, text};
 
 const REQUIRED: &str = "requiredDuringSchedulingIgnoredDuringExecution";
@@ -18,18 +19,19 @@ const PREFERRED: &str = "preferredDuringSchedulingIgnoredDuringExecution";
 /// How many pairs of ports are compared: servers cut warnings long before.
 const MOST_PAIRS: usize = 10_000;
 
-/// The containers in the order in which warnings come.
-const CONTAINERS: [&str; 3] = ["initContainers", "containers", "ephemeralContainers"];
-
-/// Returns the warnings about a spec at a path.
+/// Returns the warnings about a pod or a template at a path.
 pub(crate) fn warnings(
-    path: &FieldPath,
-    spec: &Value,
+    whole: &FieldPath,
+    pod: &Value,
     kubernetes: KubernetesVersion,
 ) -> Vec<String> {
     let mut found = Vec::new();
+    let Some(spec) = pod.get("spec") else { return found };
+    let path = &whole.clone().name("spec");
     deprecated_labels(&mut found, path, spec, kubernetes);
     topology(&mut found, path, spec);
+    deprecations::annotations(&mut found, whole, pod);
+    deprecations::volumes(&mut found, path, spec);
     repeated(&mut found, path, spec, ["hostAliases", "ip"]);
     repeated(&mut found, path, spec, ["imagePullSecrets", "name"]);
     for (index, secret) in items(spec, "/imagePullSecrets").iter().enumerate() {
@@ -38,7 +40,7 @@ pub(crate) fn warnings(
             found.push(format!("{at}: invalid empty name \"\""));
         }
     }
-    fractions(&mut found, &path.clone().name("overhead"), spec.get("overhead"), &BYTES);
+    warn_of_fractions(&mut found, &path.clone().name("overhead"), spec.get("overhead"), &BYTES);
     let containers = containers(path, spec);
     for (at, container) in &containers {
         container_amounts(&mut found, at, container);
@@ -90,8 +92,8 @@ fn deprecated_labels(
     }
 }
 
-/// A term of a selector for nodes; with a version its values are looked at, too.
-fn selector_term(
+/// Warns of a term of a selector for nodes; with a version its values are looked at, too.
+pub(crate) fn selector_term(
     found: &mut Vec<String>,
     at: &FieldPath,
     term: &Value,
@@ -169,21 +171,7 @@ fn container_amounts(found: &mut Vec<String>, at: &FieldPath, container: &Value)
     for name in BYTES {
         for part in ["limits", "requests"] {
             let amounts = container.pointer(&format!("/resources/{part}"));
-            fractions(found, &at.clone().name(part), amounts, &[name]);
-        }
-    }
-}
-
-/// Amounts of bytes that are not whole.
-fn fractions(found: &mut Vec<String>, at: &FieldPath, amounts: Option<&Value>, names: &[&str]) {
-    for name in names {
-        let Some(amount) = amounts.and_then(|amounts| amounts.get(*name)) else { continue };
-        if quantity(amount).is_some_and(|amount| !amount.is_integer()) {
-            let (at, amount) = (at.clone().key(name), text(amount, ""));
-            found.push(format!(
-                "{at}: fractional byte value {} is invalid, must be an integer",
-                quote(amount)
-            ));
+            warn_of_fractions(found, &at.clone().name(part), amounts, &[name]);
         }
     }
 }

@@ -13,6 +13,9 @@ const TYPES: [&str; 4] = ["ClusterIP", "ExternalName", "LoadBalancer", "NodePort
 
 const POLICIES: [&str; 2] = ["Cluster", "Local"];
 
+/// The annotation that asked for pods nearby.
+const TOPOLOGY_HINTS: &str = "service.kubernetes.io/topology-aware-hints";
+
 /// The longest time that a client stays with a pod: a day.
 const MAX_AFFINITY_SECONDS: i64 = 86_400;
 
@@ -167,6 +170,13 @@ fn validate_external_traffic(service: &Value, errors: &mut Vec<FieldError>) {
 pub(super) fn warn(service: &Value, kubernetes: KubernetesVersion, warnings: &mut Vec<String>) {
     let has_external_addresses = !texts(service, "/spec/externalIPs").is_empty();
     let mut warn = |warning: &str| warnings.push(warning.to_owned());
+    let annotations = service.pointer("/metadata/annotations");
+    if annotations.is_some_and(|all| all.get(TOPOLOGY_HINTS).is_some()) {
+        warn(
+            "annotation service.kubernetes.io/topology-aware-hints is deprecated, please use \
+             service.kubernetes.io/topology-mode instead",
+        );
+    }
     if has_external_addresses && EDITIONS.of(kubernetes).deprecates_external_addresses {
         warn("spec.externalIPs is deprecated and may no longer be implemented in some clusters");
     }
