@@ -273,9 +273,9 @@ impl Container {
         put("ready", self.is_ready.into());
         put("started", self.is_running().into());
         put("state", self.state.value());
-        if let Some(last) = &self.last {
-            put("lastState", json!({"terminated": last.value()}));
-        }
+        // What is stored has the member even where it is empty.
+        let last = self.last.as_ref().map(|last| json!({"terminated": last.value()}));
+        put("lastState", last.unwrap_or_else(|| json!({})));
         if !self.is_new() {
             put("containerID", format!("sim://{uid}/{}/{}", self.name, self.restarts).into());
         }

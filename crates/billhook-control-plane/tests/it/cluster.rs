@@ -275,3 +275,72 @@ metadata: {name: silent}
         },
     );
 }
+
+/// CP-06: no controller, and no node, writes what is there already.
+#[test]
+fn nothing_is_written_twice() {
+    const OBJECTS: &str = "
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web, namespace: default}
+spec:
+  replicas: 3
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec:
+      initContainers: [{name: first, image: i}]
+      containers: [{name: c, image: i, ports: [{containerPort: 80}]}]
+---
+apiVersion: apps/v1
+kind: StatefulSet
+metadata: {name: db, namespace: default}
+spec:
+  replicas: 2
+  serviceName: db
+  selector: {matchLabels: {app: db}}
+  template:
+    metadata: {labels: {app: db}}
+    spec: {containers: [{name: c, image: i}]}
+---
+apiVersion: apps/v1
+kind: DaemonSet
+metadata: {name: agent, namespace: default}
+spec:
+  selector: {matchLabels: {app: agent}}
+  template:
+    metadata: {labels: {app: agent}}
+    spec: {containers: [{name: c, image: i}]}
+---
+apiVersion: v1
+kind: Service
+metadata: {name: web, namespace: default}
+spec: {selector: {app: web}, ports: [{port: 80}]}
+---
+apiVersion: policy/v1
+kind: PodDisruptionBudget
+metadata: {name: web, namespace: default}
+spec: {selector: {matchLabels: {app: web}}, maxUnavailable: 1}
+---
+apiVersion: batch/v1
+kind: CronJob
+metadata: {name: tick, namespace: default}
+spec:
+  schedule: '* * * * *'
+  jobTemplate:
+    spec: {template: {spec: {restartPolicy: Never, containers: [{name: c, image: i}]}}}
+";
+    let server = || Server::builder().bootstrap().collect_garbage().log_requests();
+    run_with(
+        |builder| builder.server(server()),
+        async |plane| {
+            create(plane, OBJECTS).await;
+            plane.advance(Duration::from_secs(600)).await.unwrap();
+            request(plane, "DELETE", "/apis/apps/v1/namespaces/default/deployments/web", "").await;
+            plane.advance(Duration::from_secs(60)).await.unwrap();
+            let requests = plane.server().requests();
+            assert!(!requests.writes().is_empty());
+            assert_eq!(requests.needless().to_string(), "");
+        },
+    );
+}

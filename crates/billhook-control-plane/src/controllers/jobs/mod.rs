@@ -38,6 +38,7 @@ use crate::ownership::{Owner, selector_of};
 use crate::plan::Plan;
 use crate::pod_control::{create_pods, delete_pods, fail};
 use crate::pods::{create_pod, is_active};
+use crate::request::Request;
 use crate::resource::{JOBS, PODS, Resource};
 use crate::view::{Change, View};
 
@@ -116,6 +117,21 @@ struct Sync<'s> {
     now: Timestamp,
 }
 
+/// The next step about the pods of a Job.
+#[derive(Default)]
+struct Next {
+    /// The requests that create pods.
+    pods: Vec<Request>,
+    /// The rest of the work, and when to look again.
+    plan: Plan,
+}
+
+impl Next {
+    fn plan(plan: Plan) -> Self {
+        Next { plan, ..Next::default() }
+    }
+}
+
 impl Sync<'_> {
     /// Writes the status, creates or deletes pods, and takes the finalizers of those that are in the
     /// status.
@@ -137,9 +153,9 @@ impl Sync<'_> {
                 if is_over && job.is_condition_true(ending.begun()) {
                     status.end(ending);
                 }
-                delete_pods(&self.owner, self.active(), fail)
+                Next::plan(delete_pods(&self.owner, self.active(), fail))
             }
-            None if job.is_deleting() => Plan::nothing(),
+            None if job.is_deleting() => Next::default(),
             None => {
                 status.suspend();
                 self.manage(&progress, &waiting, counts.terminating)
@@ -147,9 +163,22 @@ impl Sync<'_> {
         };
         let releases = released.iter().map(|pod| release(pod));
         let released = releases.fold(Plan::nothing(), |plan, it| plan.try_request(it, &[404]));
-        let plan = status.write(&counts, &tally).and(managed).and(released);
+        let plan = self.carry_out(managed, status.write(&counts, &tally), released);
         let left = time_left(job, self.now).filter(|left| !left.is_zero());
         left.into_iter().fold(plan, Plan::again_after)
+    }
+
+    /// Creates pods, which bring the key back, so that the status is written when they are there; or
+    /// writes it and does the rest.
+    fn carry_out(&self, next: Next, written: Plan, released: Plan) -> Plan {
+        if next.pods.is_empty() {
+            return written.and(next.plan).and(released);
+        }
+        let pods = create_pods(&self.owner, next.pods, |failed| match failed {
+            None => Plan::nothing(),
+            Some(failed) => written.and(released).and(fail(Some(failed))),
+        });
+        next.plan.and(pods)
     }
 
     fn active(&self) -> Vec<Arc<Object>> {
@@ -166,30 +195,27 @@ impl Sync<'_> {
     }
 
     /// Creates or deletes pods until as many are active as are wanted (CP-61).
-    fn manage(&self, progress: &Progress, waiting: &Waiting, terminating: usize) -> Plan {
+    fn manage(&self, progress: &Progress, waiting: &Waiting, terminating: usize) -> Next {
         let (job, active) = (self.owner.object, self.active());
         if is_suspended(job) {
-            return self.remove(active);
+            return Next::plan(self.remove(active));
         }
         let wanted = self.wanted(progress, active.len());
         let mut surplus = surplus(job, &active, active.len().saturating_sub(wanted));
         if !surplus.is_empty() {
             surplus.truncate(BURST);
-            return self.remove(surplus);
+            return Next::plan(self.remove(surplus));
         }
         let terminating = if replaces_only_failed(job) { terminating } else { 0 };
         let missing = wanted.saturating_sub(active.len() + terminating).min(BURST);
-        if missing == 0 {
-            return Plan::nothing();
-        }
-        if limit_per_index(job).is_none() && !self.backoff.is_zero() {
-            return Plan::nothing().again_after(self.backoff);
+        if missing > 0 && limit_per_index(job).is_none() && !self.backoff.is_zero() {
+            return Next::plan(Plan::nothing().again_after(self.backoff));
         }
         match is_indexed(job) {
-            true => self.create_indexed(progress, waiting, missing),
+            true => self.missing_pods(progress, waiting, missing),
             false => {
                 let request = create_pod(&self.owner, &new_pod(&self.owner));
-                create_pods(&self.owner, vec![request; missing], fail)
+                Next { pods: vec![request; missing], plan: Plan::nothing() }
             }
         }
     }
@@ -204,14 +230,14 @@ impl Sync<'_> {
         completions.saturating_sub(progress.succeeded.saturating_add(failed)).min(parallelism(job))
     }
 
-    /// Creates pods for the lowest indexes that are missing, except those that have failed just now.
-    fn create_indexed(&self, progress: &Progress, waiting: &Waiting, count: usize) -> Plan {
+    /// Returns pods for the lowest indexes that are missing, except those that have failed just now.
+    fn missing_pods(&self, progress: &Progress, waiting: &Waiting, count: usize) -> Next {
         let job = self.owner.object;
-        let (mut requests, mut plan) = (Vec::new(), Plan::nothing());
+        let mut next = Next::default();
         for index in self.missing_indexes(progress, count) {
             let remaining = waiting.remaining(index, self.now);
             if !remaining.is_zero() {
-                plan = plan.again_after(remaining);
+                next.plan = std::mem::take(&mut next.plan).again_after(remaining);
                 continue;
             }
             let mut pod = new_indexed_pod(&self.owner, index);
@@ -219,9 +245,9 @@ impl Sync<'_> {
                 let failed = waiting.get(index).map(|failed| Failures::with(failed, job));
                 annotate(&mut pod, failed.unwrap_or_default());
             }
-            requests.push(create_pod(&self.owner, &pod));
+            next.pods.push(create_pod(&self.owner, &pod));
         }
-        plan.and(create_pods(&self.owner, requests, fail))
+        next
     }
 
     fn missing_indexes(&self, progress: &Progress, count: usize) -> Vec<Index> {
