@@ -52,13 +52,11 @@ impl TypeList {
 pub(crate) struct Kinds(u8);
 
 impl Kinds {
-    const NULL: Kinds = Kinds(1);
-    const BOOL: Kinds = Kinds(1 << 1);
     pub(crate) const INT: Kinds = Kinds(1 << 2);
-    pub(crate) const FLOAT: Kinds = Kinds(1 << 3);
-    pub(crate) const STRING: Kinds = Kinds(1 << 4);
-    pub(crate) const ARRAY: Kinds = Kinds(1 << 5);
-    pub(crate) const OBJECT: Kinds = Kinds(1 << 6);
+    pub(crate) const STRING: Kinds = Kinds(1 << 3);
+    pub(crate) const ARRAY: Kinds = Kinds(1 << 4);
+    pub(crate) const OBJECT: Kinds = Kinds(1 << 5);
+    pub(crate) const FLOAT: Kinds = Kinds(1 << 6);
 
     pub(crate) const ALL: Kinds = Kinds(u8::MAX);
 
@@ -81,16 +79,18 @@ impl Kinds {
     /// The kind of a value.
     #[inline(always)]
     pub(crate) fn of(value: &Value) -> Self {
-        if matches!(value, Value::Number(number) if !number.is_i64()) {
-            return Kinds::FLOAT;
-        }
+        // Numbered in the order of the variants, which takes no jump.
+        let number = match value {
+            Value::Null => 0,
+            Value::Bool(_) => 1,
+            Value::Number(_) => 2,
+            Value::String(_) => 3,
+            Value::Array(_) => 4,
+            Value::Object(_) => 5,
+        };
         match value {
-            Value::Null => Kinds::NULL,
-            Value::Bool(_) => Kinds::BOOL,
-            Value::Number(_) => Kinds::INT,
-            Value::String(_) => Kinds::STRING,
-            Value::Array(_) => Kinds::ARRAY,
-            Value::Object(_) => Kinds::OBJECT,
+            Value::Number(number) if !number.is_i64() => Kinds::FLOAT,
+            _ => Kinds(1 << number),
         }
     }
 
