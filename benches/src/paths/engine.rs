@@ -15,13 +15,19 @@ use serde_json::{Value, json};
 
 use super::{Path, Peer, Run, alone, beside, peer};
 use crate::apply::ManagedObject;
-use crate::{Document, Variant, stack};
+use crate::{Document, Variant, fixture_sources, stack};
 
 pub(super) fn paths() -> Vec<Path> {
     let to_value = || peer("serde_json to Value", parse_object, None);
     vec![
         beside("decode: text to text, 12 KB", || decode_text(Variant::Clean), to_value()),
         alone("decode: text to text, 12 KB, 10 % unknown", || decode_text(Variant::Unknown)),
+        alone("decode: text with a report, 12 KB, 10 % unknown", || {
+            decode_reporting(document(Variant::Unknown))
+        }),
+        alone("decode: metadata with a report, 64 KB, 10 % unknown", || {
+            decode_reporting(metadata())
+        }),
         beside("decode: text to Value, 12 KB", decode, to_value()),
         alone("decode: in place, 12 KB", in_place),
         with_peer("validate: verdict, 12 KB", is_valid, jsonschema()),
@@ -54,6 +60,21 @@ fn decode_text(variant: Variant) -> Run {
     Box::new(move || {
         let version = &document.kind.version;
         drop(black_box(version.decode_text(black_box(&document.text), &plain()).unwrap()));
+    })
+}
+
+/// An object whose metadata has unknown fields.
+fn metadata() -> Document {
+    let mut sources = fixture_sources().into_iter();
+    let source = sources.find(|source| source.name == "metadata").unwrap();
+    source.input(Variant::Unknown).documents.remove(0)
+}
+
+fn decode_reporting(document: Document) -> Run {
+    let options = DecodeOptions::default().report(true);
+    Box::new(move || {
+        let version = &document.kind.version;
+        drop(black_box(version.decode_text(black_box(&document.text), &options).unwrap()));
     })
 }
 
