@@ -1,6 +1,5 @@
 //! `billhook serve` decides by roles, writes those that a run needed, and logs requests (BK-650).
 
-
 use crate::serve::Running;
 use crate::support::Scratch;
 
