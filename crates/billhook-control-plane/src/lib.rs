@@ -20,6 +20,7 @@ mod plan;
 mod pod_control;
 mod pods;
 mod queue;
+mod reading;
 mod recorder;
 mod request;
 pub mod resource;

@@ -5,10 +5,10 @@ use std::sync::{Arc, LazyLock, OnceLock};
 
 use billhook_apimachinery::value::{DeepValue, at};
 use billhook_apiserver::storage;
-use billhook_decode::{Document, read_json};
 use serde_json::{Map, Value};
 
 use crate::clock::Timestamp;
+use crate::reading::{Writes, read, read_whole};
 use crate::resource::{Resource, split_key};
 
 /// An object of a [`View`](crate::View): the stored one, read once for all who look at it.
@@ -31,14 +31,23 @@ impl Object {
         Object { stored, value: OnceLock::new() }
     }
 
-    /// Returns its document, without its resource version.
+    /// Returns its document, without its resource version and its managed fields.
     pub fn value(&self) -> &Value {
-        // What is stored was written by a server.
-        let read = || read_json(&self.stored.text).map(Document::into_value).unwrap_or_default();
-        self.value.get_or_init(read)
+        self.value.get_or_init(|| read(&self.stored.text))
     }
 
-    /// Returns a copy of its document with its resource version, to be changed and sent.
+    /// Reads its document with its managed fields.
+    pub(crate) fn whole(&self) -> DeepValue {
+        read_whole(&self.stored.text)
+    }
+
+    /// Returns who has written it, and when.
+    pub(crate) fn writes(&self) -> Writes {
+        Writes::read(&self.stored.text)
+    }
+
+    /// Returns a copy of its document with its resource version, to be changed and sent. Without managed
+    /// fields, a request leaves these as they are.
     pub fn copy(&self) -> Value {
         let mut copy = self.value().clone();
         if let Some(Value::Object(metadata)) = copy.get_mut("metadata") {

@@ -7,6 +7,7 @@ use http::{Method, StatusCode};
 use serde_json::{Value, json};
 
 use crate::object::Object;
+use crate::reading::read_name;
 use crate::resource::Resource;
 
 /// A request to the server.
@@ -141,9 +142,7 @@ impl Outcome {
 
     /// Returns the name of the object in the answer; empty if absent.
     pub fn name(&self) -> String {
-        let object = self.object();
-        let name = object.pointer("/metadata/name").and_then(Value::as_str);
-        name.unwrap_or_default().to_owned()
+        read_name(&self.body)
     }
 
     /// Returns why the server has refused it; `None` if it has not.

@@ -7,7 +7,6 @@ use billhook_apimachinery::UserInfo;
 use crate::account::Account;
 use crate::clock::Timestamp;
 use crate::controller::{Controller, Keys};
-use crate::object::Object;
 use crate::plan::Plan;
 use crate::request::Request;
 use crate::resource::{EVENTS, Resource};
@@ -40,16 +39,11 @@ impl Controller for EventExpiry {
 
     fn sync(&self, key: &str, view: &View, now: Timestamp) -> Plan {
         let Some(event) = view.get(&EVENTS, key) else { return Plan::nothing() };
-        let left = last_write(event).unwrap_or(now).plus(TTL).since(now);
+        // A cluster has many events, and no other controller reads them.
+        let left = event.writes().last().unwrap_or(now).plus(TTL).since(now);
         match left.is_zero() {
             true => Plan::nothing().try_request(Request::delete_seen(&EVENTS, event), &[404, 409]),
             false => Plan::nothing().again_after(left),
         }
     }
-}
-
-fn last_write(event: &Object) -> Option<Timestamp> {
-    let entries = event.list("/metadata/managedFields").iter();
-    let writes = entries.filter_map(|entry| Timestamp::parse(entry.get("time")?.as_str()?));
-    writes.chain(event.time("/metadata/creationTimestamp")).max()
 }

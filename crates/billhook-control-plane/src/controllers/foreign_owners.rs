@@ -12,7 +12,7 @@ use crate::controller::{Controller, Keys};
 use crate::event::Event;
 use crate::object::Object;
 use crate::plan::Plan;
-use crate::resource::{DEFINITIONS, NAMESPACES, Resource};
+use crate::resource::{DEFINITIONS, EVENTS, NAMESPACES, Resource};
 use crate::view::{Change, View};
 
 /// Tells of references to owners of other namespaces. The objects that have them are gone at once, so it
@@ -41,9 +41,9 @@ impl Controller for ForeignOwners {
 
     fn concerns(&self, change: &Change, view: &View, keys: &mut Keys) {
         const OWNERS: &str = "/metadata/ownerReferences";
-        let Some(object) = change.after.as_ref().filter(|it| !it.namespace().is_empty()) else {
-            return;
-        };
+        // The collector does not look at events (CP-10).
+        let is_seen = |it: &&Arc<Object>| !it.namespace().is_empty() && !change.is_of(&EVENTS);
+        let Some(object) = change.after.as_ref().filter(is_seen) else { return };
         let before = change.before.as_ref().map(|before| before.list(OWNERS)).unwrap_or_default();
         let new = object.list(OWNERS).iter().filter(|owner| !before.contains(owner));
         let foreign: Vec<Event> = new

@@ -95,9 +95,9 @@ fn begin(pod: &Object, node: &Object, taint: &Value, now: Timestamp) -> Timestam
 
 /// Returns when the manager of the taints of a node wrote last.
 fn last_write_of_taints(node: &Object) -> Option<Timestamp> {
-    let entries = node.list("/metadata/managedFields").iter();
-    let writes = entries.filter(|entry| entry.pointer("/fieldsV1/f:spec/f:taints").is_some());
-    writes.filter_map(|entry| Timestamp::parse(entry.get("time")?.as_str()?)).max()
+    let writes = node.writes().managed_fields.into_iter();
+    let of_taints = writes.filter(|it| it.fields.pointer("/f:spec/f:taints").is_some());
+    of_taints.filter_map(|it| it.time()).max()
 }
 
 fn evict(pod: &Arc<Object>, now: Timestamp) -> Plan {

@@ -18,10 +18,9 @@ pub(super) fn last_heartbeat(node: &Object, view: &View) -> Option<Timestamp> {
     let renewed = lease.and_then(|lease| lease.time("/spec/renewTime"));
     let conditions = node.list("/status/conditions").iter();
     let beats = conditions.filter_map(|condition| time(condition, "lastHeartbeatTime"));
-    let writes = node.list("/metadata/managedFields").iter().filter(|entry| {
-        text(entry, "subresource") == "status" && text(entry, "manager") != CONTROLLERS
-    });
-    beats.chain(writes.filter_map(|entry| time(entry, "time"))).chain(renewed).max()
+    let writes = node.writes().managed_fields.into_iter();
+    let own = writes.filter(|it| it.subresource == "status" && it.manager != CONTROLLERS);
+    beats.chain(own.filter_map(|it| it.time())).chain(renewed).max()
 }
 
 fn time(value: &Value, name: &str) -> Option<Timestamp> {

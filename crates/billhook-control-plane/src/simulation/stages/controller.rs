@@ -8,7 +8,7 @@ use billhook_apimachinery::UserInfo;
 use billhook_kinds::Kind;
 use serde_json::{Map, Value, json};
 
-use super::path::text_of;
+use super::path::{Path, text_of};
 use super::template::Surroundings;
 use super::{Delay, Finalizers, Patch, Stage};
 use crate::account::Account;
@@ -137,9 +137,9 @@ impl Stages {
 
     /// Chooses among the stages that select an object, by their weights.
     fn choose(&self, object: &Object) -> Option<usize> {
-        let selects = |(_, stage): &(usize, &Stage)| {
-            stage.is_of(object) && stage.selector.matches(object.value())
-        };
+        let whole = object.whole();
+        let selects =
+            |(_, stage): &(usize, &Stage)| stage.is_of(object) && stage.selector.matches(&whole);
         let candidates = self.stages.iter().enumerate().filter(selects);
         let weight = |stage: &Stage| {
             let own = object.annotation(&stage.annotation("weight"));
@@ -213,7 +213,7 @@ impl Stages {
             node_address: HOST,
             pod_address: self.address(object).0.to_string(),
         };
-        let text = patch.template.print(object.value(), &surroundings)?;
+        let text = patch.template.print(&object.whole(), &surroundings)?;
         let read = billhook_yaml::read_document(text.as_bytes());
         let read = read.map_err(|error| error.to_string())?.into_value().into_inner();
         let mut printed = match patch.root.as_str() {
@@ -246,8 +246,8 @@ impl Stage {
     fn due(&self, object: &Object, now: Timestamp) -> Timestamp {
         let own = |name| object.annotation(&self.annotation(name)).and_then(duration);
         let Delay { duration: written, jitter, from } = &self.delay;
-        let found =
-            from.as_ref().and_then(|path| path.find(object.value()).first().map(|it| text_of(it)));
+        let found = |path: &Path| path.find(&object.whole()).first().map(|it| text_of(it));
+        let found = from.as_ref().and_then(found);
         let found = found.as_deref();
         if let Some(time) = found.and_then(Timestamp::parse) {
             return time;
