@@ -112,6 +112,13 @@ impl Links {
         let is_gone = now.is_none();
         let known = self.linked.get(&place).cloned();
         let linked = now.and_then(Linked::of);
+        if let Some((known, linked)) = known.as_ref().zip(linked.as_ref())
+            && known.metadata == linked.metadata
+        {
+            // Nothing that the collector looks at has changed.
+            self.linked.insert_mut(place, linked.clone());
+            return;
+        }
         let part = |linked: &Option<Linked>| {
             linked.as_ref().map_or(Owner::Solid, |linked| Owner::of(&linked.metadata))
         };
