@@ -37,6 +37,7 @@ pub struct ControlPlaneBuilder {
     simulation: Simulation,
     stages: Vec<Stage>,
     has_provisioner: bool,
+    preempts: bool,
 }
 
 /// The time at which virtual clocks begin: 2026-01-01T00:00:00Z.
@@ -55,6 +56,7 @@ impl Default for ControlPlaneBuilder {
             simulation: Simulation::default(),
             stages: Vec::new(),
             has_provisioner: true,
+            preempts: false,
         }
     }
 }
@@ -160,6 +162,14 @@ impl ControlPlaneBuilder {
         self
     }
 
+    /// Lets the scheduler delete pods to make room for one of a higher priority (CP-101). By default that
+    /// waits for room.
+    #[must_use]
+    pub fn preempt_pods(mut self) -> Self {
+        self.preempts = true;
+        self
+    }
+
     /// Sets the manager of the fields that nodes write: by default `kubelet`.
     #[must_use]
     pub fn node_manager(mut self, manager: &str) -> Self {
@@ -203,13 +213,14 @@ impl ControlPlaneBuilder {
             reports_all,
             simulation,
             stages,
+            preempts,
             ..
         } = self;
         if self.has_provisioner && !nodes.is_empty() {
             controllers.push(Arc::new(Provisioner));
         }
         if !nodes.is_empty() {
-            controllers.push(Arc::new(Scheduler::new(simulation.clone())));
+            controllers.push(Arc::new(Scheduler::new(simulation.clone(), preempts)));
             if !stages.iter().any(Stage::is_of_pods) {
                 controllers.push(Arc::new(Kubelet::new(&manager, simulation.clone(), reports_all)));
             }

@@ -2,6 +2,7 @@
 
 #![cfg(test)]
 
+mod affinity;
 mod autoscalers;
 mod certificates;
 mod cluster;

@@ -1,7 +1,11 @@
 //! The simulated scheduler (CP-100, CP-101).
 
+mod affinity;
 mod nodes;
 mod ports;
+mod preemption;
+mod spreading;
+mod terms;
 mod usage;
 mod volumes;
 
@@ -11,6 +15,7 @@ use billhook_apimachinery::UserInfo;
 use serde_json::json;
 
 use self::nodes::{Nodes, explain, message};
+use self::preemption::preempt;
 use self::usage::Usage;
 use self::volumes::Volumes;
 use super::rules::Simulation;
@@ -28,6 +33,8 @@ use crate::view::{Change, View};
 pub(crate) struct Scheduler {
     account: Account,
     simulation: Simulation,
+    /// Whether pods make room for others of higher priorities.
+    preempts: bool,
     usage: Usage,
 }
 
@@ -39,10 +46,10 @@ impl fmt::Debug for Scheduler {
 
 impl Scheduler {
     /// Creates a scheduler that leaves pods alone if a simulation says so.
-    pub(crate) fn new(simulation: Simulation) -> Self {
+    pub(crate) fn new(simulation: Simulation, preempts: bool) -> Self {
         let user = UserInfo::named("system:kube-scheduler").group("system:authenticated");
         let account = Account::new(user, "kube-scheduler");
-        Scheduler { account, simulation, usage: Usage::default() }
+        Scheduler { account, simulation, preempts, usage: Usage::default() }
     }
 }
 
@@ -72,7 +79,7 @@ impl Controller for Scheduler {
             let pod = change.after.iter().filter(|pod| is_to_be_scheduled(pod));
             pod.for_each(|pod| keys.add(pod.key()));
             if !self.usage.record(change) {
-                return;
+                return self.usage.take_waiting().iter().for_each(|pod| keys.add(pod));
             }
         }
         let pods = view.pods_on("").filter(|pod| is_to_be_scheduled(pod));
@@ -93,7 +100,13 @@ impl Controller for Scheduler {
             Err(why) => return explain(pod, &message(view.count(&NODES), &why), now),
         };
         let nodes = Nodes::new(pod, view, &self.usage, &volumes);
-        let Some(node) = nodes.choose(pod) else { return explain(pod, &nodes.message(), now) };
+        let Some(node) = nodes.choose(pod) else {
+            let explained = explain(pod, &nodes.message(), now);
+            return match self.preempts {
+                true => explained.and(preempt(pod, &nodes.full, view, &self.usage, now)),
+                false => explained,
+            };
+        };
         if volumes.are_unbound() {
             return volumes.select(node);
         }

@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use serde_json::json;
 
+use super::affinity::Affinity;
+use super::spreading::Spreading;
 use super::usage::Usage;
 use super::volumes::Volumes;
 use crate::clock::Timestamp;
@@ -19,6 +21,8 @@ use crate::view::View;
 /// The nodes that admit a pod, and why others do not.
 pub(super) struct Nodes<'v> {
     fitting: Vec<&'v Arc<Object>>,
+    /// The nodes that lack nothing but room.
+    pub(super) full: Vec<&'v Arc<Object>>,
     count: usize,
     /// How many nodes there are for each reason.
     refusing: BTreeMap<String, usize>,
@@ -26,21 +30,35 @@ pub(super) struct Nodes<'v> {
 
 impl<'v> Nodes<'v> {
     pub(super) fn new(pod: &Object, view: &'v View, usage: &Usage, volumes: &Volumes<'_>) -> Self {
-        let (mut fitting, mut refusing) = (Vec::new(), BTreeMap::<String, usize>::new());
+        let (affinity, spreading) = (Affinity::of(pod, view, usage), Spreading::of(pod, view));
+        let (mut fitting, mut full, mut waits) = (Vec::new(), Vec::new(), false);
+        let mut refusing = BTreeMap::<String, usize>::new();
         for node in view.all(&NODES) {
-            let mut reasons = refusals(pod, node, usage);
-            if reasons.is_empty() {
-                reasons.extend(volumes.conflict(view, node).map(str::to_owned));
-            }
-            if reasons.is_empty() {
-                fitting.push(node);
+            let mut reasons = Vec::new();
+            if let Some(reason) = refusal(pod, node) {
+                reasons.push(reason.to_owned());
+            } else {
+                reasons = usage.shortages(pod, node);
+                let of_volumes = volumes.conflict(view, node);
+                let of_pods = || spreading.conflict(node).or_else(|| affinity.conflict(node));
+                let conflict = of_volumes.or_else(of_pods);
+                waits |= of_volumes.is_none() && conflict.is_some();
+                match conflict {
+                    Some(conflict) if reasons.is_empty() => reasons.push(conflict.to_owned()),
+                    None if reasons.is_empty() => fitting.push(node),
+                    None => full.push(node),
+                    Some(_) => {}
+                }
             }
             for reason in reasons {
                 let count = refusing.entry(reason).or_default();
                 *count = count.saturating_add(1);
             }
         }
-        Nodes { fitting, count: view.count(&NODES), refusing }
+        if waits && fitting.is_empty() {
+            usage.wait(pod);
+        }
+        Nodes { fitting, full, count: view.count(&NODES), refusing }
     }
 
     /// Returns the node for a pod: one of those that admit it, by the revision that created it.
@@ -83,21 +101,20 @@ pub(super) fn explain(pod: &Object, message: &str, now: Timestamp) -> Plan {
         .event(Event::warning(&PODS, pod, "FailedScheduling", message.to_owned()))
 }
 
-/// Returns why a node does not admit a pod; nothing if it does.
-fn refusals(pod: &Object, node: &Object, usage: &Usage) -> Vec<String> {
+/// Returns why a node does not admit a pod, whatever room it has; `None` if it does.
+fn refusal(pod: &Object, node: &Object) -> Option<&'static str> {
     let tolerations = pod.list("/spec/tolerations");
     let unschedulable = json!({"key": "node.kubernetes.io/unschedulable", "effect": "NoSchedule"});
     let is_unschedulable = node.get("/spec/unschedulable").as_bool() == Some(true)
         && !tolerations.iter().any(|toleration| tolerates(toleration, &unschedulable));
-    let reason = match () {
-        () if is_unschedulable => "node(s) were unschedulable",
+    match () {
+        () if is_unschedulable => Some("node(s) were unschedulable"),
         () if untolerated(node, &["NoSchedule", "NoExecute"], tolerations).is_some() => {
-            "node(s) had untolerated taint(s)"
+            Some("node(s) had untolerated taint(s)")
         }
         () if !selects(pod.get("/spec"), node) => {
-            "node(s) didn't match Pod's node affinity/selector"
+            Some("node(s) didn't match Pod's node affinity/selector")
         }
-        () => return usage.shortages(pod, node),
-    };
-    vec![reason.to_owned()]
+        () => None,
+    }
 }

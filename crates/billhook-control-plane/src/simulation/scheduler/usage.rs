@@ -1,25 +1,32 @@
 //! The use of nodes by pods, counted with each change, so that scheduling a pod does not look at all
 //! others.
 
-use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use billhook_apimachinery::Quantity;
 use billhook_kinds::pod_requests;
 
 use super::ports::{HostPort, host_ports};
+use super::terms::{Term, is_on_node};
+use crate::controller::Key;
 use crate::object::Object;
-use crate::pods::is_terminal;
 use crate::view::Change;
 
-/// The amounts and ports that are used on each node.
+/// The amounts and ports that are used on each node, and what else the pods there want.
 #[derive(Debug, Default)]
 pub(super) struct Usage {
     nodes: Mutex<BTreeMap<String, Used>>,
+    /// The nodes of pods that want to be far from others, and these, by the keys of the pods.
+    repelling: Mutex<BTreeMap<Key, (String, Vec<Term>)>>,
+    /// The pods for which others make room, by their keys.
+    nominated: Mutex<BTreeMap<Key, Arc<Object>>>,
+    /// The pods that wait for others to be on nodes.
+    waiting: Mutex<BTreeSet<Key>>,
 }
 
 /// The use of one node.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Used {
     pods: i64,
     amounts: BTreeMap<String, Quantity>,
@@ -29,9 +36,9 @@ struct Used {
 impl Usage {
     /// Counts a change of a pod. Returns whether a node has more room than before.
     pub(super) fn record(&self, change: &Change) -> bool {
-        let counted = |pod: &&Object| !pod.text("/spec/nodeName").is_empty() && !is_terminal(pod);
-        let before = change.before.as_deref().filter(counted);
-        let after = change.after.as_deref().filter(counted);
+        self.record_nomination(change);
+        let before = change.before.as_deref().filter(|pod| is_on_node(pod));
+        let after = change.after.as_deref().filter(|pod| is_on_node(pod));
         if before.map(|pod| pod.get("/spec")) == after.map(|pod| pod.get("/spec")) {
             return false;
         }
@@ -46,16 +53,97 @@ impl Usage {
         if let Some(pod) = after {
             nodes.entry(pod.text("/spec/nodeName").to_owned()).or_default().add(pod);
         }
+        self.record_terms(before, after);
         before.is_some()
     }
 
-    /// Returns what keeps a pod from a node, in the words of the scheduler; empty if nothing does.
+    fn record_nomination(&self, change: &Change) {
+        let Some(key) = change.object().map(|pod| pod.key()) else { return };
+        let waits = |pod: &&Arc<Object>| {
+            !pod.text("/status/nominatedNodeName").is_empty()
+                && pod.text("/spec/nodeName").is_empty()
+                && !pod.is_deleting()
+        };
+        let mut nominated = self.nominated.lock().unwrap_or_else(PoisonError::into_inner);
+        match change.after.as_ref().filter(waits) {
+            Some(pod) => drop(nominated.insert(Arc::clone(key), Arc::clone(pod))),
+            None => drop(nominated.remove(key)),
+        }
+    }
+
+    fn record_terms(&self, before: Option<&Object>, after: Option<&Object>) {
+        let mut repelling = self.repelling.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(pod) = before {
+            repelling.remove(pod.key());
+        }
+        let Some(pod) = after else { return };
+        let terms = Term::required(pod, "podAntiAffinity");
+        if !terms.is_empty() {
+            let node = pod.text("/spec/nodeName").to_owned();
+            repelling.insert(Arc::clone(pod.key()), (node, terms));
+        }
+    }
+
+    /// Calls a function with each pod, by its node, that wants to be far from others.
+    pub(super) fn each_repelling(&self, mut call: impl FnMut(&str, &Term)) {
+        let repelling = self.repelling.lock().unwrap_or_else(PoisonError::into_inner);
+        for (node, terms) in repelling.values() {
+            terms.iter().for_each(|term| call(node, term));
+        }
+    }
+
+    /// Lets a pod wait until others are on nodes.
+    pub(super) fn wait(&self, pod: &Object) {
+        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        waiting.insert(Arc::clone(pod.key()));
+    }
+
+    /// Returns the pods that wait for others, once.
+    pub(super) fn take_waiting(&self) -> BTreeSet<Key> {
+        std::mem::take(&mut self.waiting.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Returns what keeps a pod from a node, in the words of the scheduler; empty if nothing does. Room
+    /// that others make there for a pod of at least its priority is that one's.
     pub(super) fn shortages(&self, pod: &Object, node: &Object) -> Vec<String> {
+        let nominated = self.nominated.lock().unwrap_or_else(PoisonError::into_inner);
+        let comes_first = |other: &&Arc<Object>| {
+            other.text("/status/nominatedNodeName") == node.name()
+                && other.uid() != pod.uid()
+                && priority(other) >= priority(pod)
+        };
+        let mut first = nominated.values().filter(comes_first).peekable();
         let nodes = self.nodes.lock().unwrap_or_else(PoisonError::into_inner);
-        let unused = Used::default();
-        let used = nodes.get(node.name()).unwrap_or(&unused);
+        let (used, unused) = (nodes.get(node.name()), Used::default());
+        if first.peek().is_none() {
+            return used.unwrap_or(&unused).shortages(pod, node);
+        }
+        let mut used = used.cloned().unwrap_or_default();
+        first.for_each(|other| used.add(other));
+        used.shortages(pod, node)
+    }
+
+    /// Returns whether nothing would keep a pod from a node if others were gone.
+    pub(super) fn has_room_without(
+        &self,
+        pod: &Object,
+        node: &Object,
+        others: &[&Arc<Object>],
+    ) -> bool {
+        let nodes = self.nodes.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut used = nodes.get(node.name()).cloned().unwrap_or_default();
+        drop(nodes);
+        for other in others {
+            used.remove(other);
+        }
+        used.shortages(pod, node).is_empty()
+    }
+}
+
+impl Used {
+    fn shortages(&self, pod: &Object, node: &Object) -> Vec<String> {
         let wanted = host_ports(pod);
-        if wanted.iter().any(|port| used.ports.keys().any(|it| it.conflicts(port))) {
+        if wanted.iter().any(|port| self.ports.keys().any(|it| it.conflicts(port))) {
             return vec!["node(s) didn't have free ports for the requested pod ports".to_owned()];
         }
         // A node that does not say how much room it has is not limited.
@@ -67,20 +155,18 @@ impl Usage {
             text.and_then(|text| text.parse().ok()).unwrap_or_else(|| Quantity::from(0))
         };
         let mut shortages = Vec::new();
-        if Quantity::from(used.pods.saturating_add(1)) > room("pods") {
+        if Quantity::from(self.pods.saturating_add(1)) > room("pods") {
             shortages.push("Too many pods".to_owned());
         }
         for (name, amount) in pod_requests(pod.get("/spec")) {
-            let sum = used.amounts.get(&name).map_or(Some(amount.clone()), |it| it.plus(&amount));
+            let sum = self.amounts.get(&name).map_or(Some(amount.clone()), |it| it.plus(&amount));
             if amount.signum() > 0 && sum.is_none_or(|sum| sum > room(&name)) {
                 shortages.push(format!("Insufficient {name}"));
             }
         }
         shortages
     }
-}
 
-impl Used {
     fn add(&mut self, pod: &Object) {
         self.pods = self.pods.saturating_add(1);
         for (name, amount) in pod_requests(pod.get("/spec")) {
@@ -113,4 +199,9 @@ impl Used {
             *amount = sum;
         }
     }
+}
+
+/// Returns the priority of a pod.
+pub(super) fn priority(pod: &Object) -> i64 {
+    pod.int("/spec/priority").unwrap_or_default()
 }
