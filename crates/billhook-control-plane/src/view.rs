@@ -86,10 +86,8 @@ impl View {
         resource: &Resource,
         namespace: &str,
     ) -> impl Iterator<Item = &'v Arc<Object>> {
-        let (first, end) = (format!("{namespace}/"), format!("{namespace}0"));
-        let range = (Bound::Included(&*first), Bound::Excluded(&*end));
-        let objects = self.objects(resource).map(|it| it.by_key.range::<str, _>(range));
-        objects.into_iter().flatten().map(|(_, object)| object)
+        let objects = self.objects(resource).filter(|objects| !objects.by_key.is_empty());
+        objects.into_iter().flat_map(|objects| objects.of_namespace(namespace))
     }
 
     /// Returns all objects of a resource, by key.
@@ -132,12 +130,10 @@ impl View {
     ) -> impl Iterator<Item = (&'v str, &'v str, &'v Arc<Object>)> {
         let mut collections: Vec<_> = self.collections.iter().collect();
         collections.sort_by_key(|(name, _)| *name);
-        let (first, end) = (format!("{namespace}/"), format!("{namespace}0"));
+        let namespace = namespace.to_owned();
         collections.into_iter().flat_map(move |(name, objects)| {
-            let range = (Bound::Included(&*first), Bound::Excluded(&*end));
             let (group, plural) = name.split_once('/').unwrap_or(("", name));
-            let found = objects.by_key.range::<str, _>(range);
-            found.map(move |(_, object)| (group, plural, object))
+            objects.of_namespace(&namespace).map(move |object| (group, plural, object))
         })
     }
 
@@ -197,6 +193,13 @@ impl Objects {
             by_controller: (!EVENTS.is_in(collection)).then(|| Index::by(owner)),
             by_node: PODS.is_in(collection).then(|| Index::by(node)),
         }
+    }
+
+    /// Returns the objects of a namespace, by name.
+    fn of_namespace(&self, namespace: &str) -> impl Iterator<Item = &Arc<Object>> + use<'_> {
+        let (first, end) = (format!("{namespace}/"), format!("{namespace}0"));
+        let range = (Bound::Included(&*first), Bound::Excluded(&*end));
+        self.by_key.range::<str, _>(range).map(|(_, object)| object)
     }
 
     /// Puts an object in the place of the one with its key. Returns that one.

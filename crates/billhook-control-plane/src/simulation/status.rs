@@ -173,8 +173,10 @@ fn condition(pod: &Object, kind: &str, because: Option<&Unready>, now: Timestamp
 fn differs(pod: &Object, condition: &Value) -> bool {
     let kind = condition.get("type").and_then(Value::as_str).unwrap_or_default();
     let known = pod.condition(kind);
-    let of = |it: Option<&Value>, name: &str| {
-        it.and_then(|it| it.get(name)).and_then(Value::as_str).unwrap_or_default().to_owned()
-    };
-    ["status", "reason", "message"].iter().any(|name| of(known, name) != of(Some(condition), name))
+    let members = ["status", "reason", "message"];
+    members.iter().any(|name| known.map_or("", |it| text(it, name)) != text(condition, name))
+}
+
+fn text<'v>(value: &'v Value, name: &str) -> &'v str {
+    value.get(name).and_then(Value::as_str).unwrap_or_default()
 }
