@@ -160,14 +160,14 @@ fn what_never_comes_to_rest_is_named() {
                     tokio::task::yield_now().await;
                 }
             };
-            let settle = r#"{"quiet": "5ms", "timeout": "50ms"}"#;
+            let settle = r#"{"quiet": "5ms", "timeout": "500ms"}"#;
             let (code, status) = tokio::select! {
                 answer = send(&api, "POST", "/billhook/settle", settle) => answer,
                 () = lists => unreachable!(),
             };
             let message = status["message"].as_str().unwrap();
             assert_eq!(code, 504);
-            let expected = "not at rest after 50ms: shop list /api/v1/nodes came ";
+            let expected = "not at rest after 500ms: shop list /api/v1/nodes came ";
             assert!(message.starts_with(expected), "{message}");
         },
     );
