@@ -114,6 +114,17 @@ impl ControlPlaneBuilder {
         self
     }
 
+    /// Approves the requests for certificates for which a function names a subresource of requests, such as
+    /// `nodeclient`, that their users may create (CP-91).
+    #[must_use]
+    pub fn review_certificates(
+        mut self,
+        subresource: impl Fn(&Object) -> Option<&'static str> + Send + Sync + 'static,
+    ) -> Self {
+        self.controllers.push(Arc::new(CertificateApproval::after_review(subresource)));
+        self
+    }
+
     /// Signs approved requests of the signers of a cluster by a function, which returns a certificate in
     /// PEM, or why there is none (CP-91). By default none is signed.
     #[must_use]

@@ -66,6 +66,7 @@ declare! {
     SERVICE_ACCOUNTS: "" "v1" "serviceaccounts" "ServiceAccount" true;
     STATEFUL_SETS: "apps" "v1" "statefulsets" "StatefulSet" true;
     STORAGE_CLASSES: "storage.k8s.io" "v1" "storageclasses" "StorageClass" false;
+    SUBJECT_ACCESS_REVIEWS: "authorization.k8s.io" "v1" "subjectaccessreviews" "SubjectAccessReview" false;
     VOLUMES: "" "v1" "persistentvolumes" "PersistentVolume" false;
 }
 

@@ -35,6 +35,8 @@ const GARBAGE: &str = "garbage-collector-controller";
 const NAMESPACES: &str = "namespaces";
 const NAMESPACE_CONTROLLER: &str = "namespace-controller";
 const NODES: &str = "nodes";
+const APPROVAL: &str = "certificatesigningrequest-approving-controller";
+const SIGNING: &str = "certificatesigningrequest-signing-controller";
 const CERTIFICATE: &str = "root-ca-certificate-publisher-controller";
 
 /// Short names of controllers.
@@ -120,6 +122,18 @@ impl Selection {
         self.names.contains(CERTIFICATE)
     }
 
+    /// Returns whether requests of kubelets for certificates are approved
+    /// ([`ControlPlaneBuilder::review_certificates`](crate::ControlPlaneBuilder::review_certificates)).
+    pub fn approves_certificates(&self) -> bool {
+        self.names.contains(APPROVAL)
+    }
+
+    /// Returns whether approved requests for certificates are signed
+    /// ([`ControlPlaneBuilder::sign_certificates`](crate::ControlPlaneBuilder::sign_certificates)).
+    pub fn signs_certificates(&self) -> bool {
+        self.names.contains(SIGNING)
+    }
+
     /// Returns the controllers.
     pub fn controllers(&self) -> Vec<Arc<dyn Controller>> {
         let mut controllers = all();
@@ -131,7 +145,7 @@ impl Selection {
 /// Returns the names of all that is there.
 fn everything() -> impl Iterator<Item = &'static str> {
     let controllers = all().into_iter().map(|controller| controller.name());
-    controllers.chain([GARBAGE, NAMESPACES, NODES, CERTIFICATE])
+    controllers.chain([GARBAGE, NAMESPACES, NODES, APPROVAL, CERTIFICATE, SIGNING])
 }
 
 /// Returns the names of what a name stands for; none if it is unknown.

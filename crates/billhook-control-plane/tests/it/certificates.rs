@@ -61,3 +61,25 @@ fn requests_are_approved_and_signed_by_choice() {
         },
     );
 }
+
+/// CP-91: a request is approved if its user may make it.
+#[test]
+fn requests_are_approved_after_a_review() {
+    let subresource = |request: &Object| (request.name() == "node").then_some("selfnodeclient");
+    run_with(
+        |builder| builder.review_certificates(subresource),
+        async |plane| {
+            let signer = "kubernetes.io/kube-apiserver-client-kubelet";
+            create(plane, &["node", "other"].map(|name| of_signer(name, signer)).join("\n")).await;
+            let path = "/apis/certificates.k8s.io/v1/certificatesigningrequests";
+            let node = request(plane, "GET", &format!("{path}/node"), "").await;
+            let approved = &node["status"]["conditions"][0];
+            assert_eq!(approved["reason"], "AutoApproved");
+            let message =
+                "Auto approving self kubelet client certificate after SubjectAccessReview.";
+            assert_eq!(approved["message"], message);
+            let other = request(plane, "GET", &format!("{path}/other"), "").await;
+            assert!(other["status"]["conditions"].is_null());
+        },
+    );
+}

@@ -13,7 +13,7 @@ fn names(selection: &Selection) -> Vec<&'static str> {
 fn names_select_controllers() {
     let all = Selection::parse(["all"]).unwrap();
     assert!(all.has_nodes() && all.collects_garbage() && all.has_namespace_controller());
-    assert!(all.publishes_certificate());
+    assert!(all.publishes_certificate() && all.approves_certificates() && all.signs_certificates());
     let some = Selection::parse(["gc", "namespaces", "replicaset-controller"]).unwrap();
     // The server collects; a controller writes the events about it.
     assert_eq!(names(&some), ["garbage-collector-controller", "replicaset-controller"]);
