@@ -24,6 +24,12 @@ pub const MAX_VALUES: usize = 400;
 /// The updates that are tried with a stored object.
 pub const MAX_UPDATES: usize = 60;
 
+/// The rules of a node that a proof about another rule starts from.
+pub const MAX_PREMISES: usize = 64;
+
+/// What is said of the parts that rules read before such a proof.
+pub const MAX_FACTS: usize = 200;
+
 /// The rules of a version for which bounds are looked for.
 pub const MAX_BOUNDED_RULES: usize = 20;
 

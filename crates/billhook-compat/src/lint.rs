@@ -2,13 +2,14 @@
 
 use billhook::{CrdError, CrdOptions, CustomResourceDefinition, FieldPath, to_json};
 use billhook_apimachinery::value::grow;
-use billhook_cel::{is_contradiction, is_tautology, reads};
+use billhook_cel::{Reads, implies, reads};
 use billhook_schema::JsonSchemaProps;
 use billhook_validation::Validator;
 use serde_json::Value;
 
 use crate::compare::CompareOptions;
 use crate::inclusion::{Bare, Known, Prover, Shape, Unlisted};
+use crate::rules;
 use crate::version::Side;
 
 /// The bytes of the largest object that etcd stores.
@@ -36,7 +37,7 @@ pub enum LintCode {
     UnusableEntry,
     /// No value of the schema is valid for one of its alternatives.
     UnusableBranch,
-    /// A rule that is true for all values.
+    /// A rule that is true for all values that the schema admits.
     Tautology,
     /// Rules that no value keeps together.
     Contradiction,
@@ -121,7 +122,7 @@ impl<'s> Linter<'s> {
         }
         self.entries(shape.schema, &at);
         self.branches(&known, shape.schema, &at);
-        self.rules(shape.schema, &at);
+        self.rules(shape, &at);
         let properties = at.clone().name("properties");
         for (name, _) in shape.schema.properties.iter().flatten() {
             if let Some(part) = shape.listed(name) {
@@ -169,22 +170,33 @@ impl<'s> Linter<'s> {
         }
     }
 
-    fn rules(&mut self, schema: &JsonSchemaProps, at: &FieldPath) {
-        let rules = schema.validations.as_deref().unwrap_or_default();
+    fn rules(&mut self, shape: Shape<'s>, at: &FieldPath) {
+        let rules = shape.schema.validations.as_deref().unwrap_or_default();
+        let rules: Vec<_> =
+            rules.iter().map(|rule| (rule.rule.as_str(), reads(&rule.rule).ok())).collect();
+        let parts = rules.iter().flat_map(|(_, reads)| reads).flat_map(|reads| &reads.parts);
+        let paths: Vec<_> = parts.map(|part| part.path.as_slice()).collect();
+        let nodes =
+            rules::Nodes { from: shape.schema, to: shape.schema, in_kept_list: shape.in_kept_list };
+        let facts = rules::facts("self", nodes, &paths);
+        let facts: Vec<&str> = facts.iter().map(String::as_str).collect();
         let at = at.clone().name("x-kubernetes-validations");
-        for (index, rule) in rules.iter().enumerate() {
-            if is_tautology(&rule.rule) {
+        for (index, (rule, _)) in rules.iter().enumerate() {
+            if implies(&facts, rule) {
                 let path = at.clone().index(index).name("rule");
-                self.add(LintCode::Tautology, path, "it is true for all values".to_owned());
+                let message = "it is true for all values that the schema admits".to_owned();
+                self.add(LintCode::Tautology, path, message);
             }
         }
         // New objects are not asked for what compares them with others.
-        let is_asked = |rule: &&str| reads(rule).is_ok_and(|reads| !reads.uses_old);
-        let asked: Vec<&str> =
-            rules.iter().map(|rule| rule.rule.as_str()).filter(is_asked).collect();
-        if is_contradiction(&asked) {
-            let message = match asked.as_slice() {
-                [_] => "no value keeps it".to_owned(),
+        let is_asked = |reads: &Option<Reads>| reads.as_ref().is_some_and(|it| !it.uses_old);
+        let asked = rules.iter().filter(|(_, reads)| is_asked(reads)).map(|(rule, _)| *rule);
+        let mut premises: Vec<&str> = asked.collect();
+        let count = premises.len();
+        premises.extend(facts);
+        if count > 0 && implies(&premises, "false") {
+            let message = match count {
+                1 => "no value keeps it".to_owned(),
                 _ => "no value keeps all of them".to_owned(),
             };
             self.add(LintCode::Contradiction, at, message);

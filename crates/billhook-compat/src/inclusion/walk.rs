@@ -140,7 +140,10 @@ impl<'s> Walk<'_, 's> {
         self.junctors((from, to), &known, at);
         if self.mode == Mode::Writes {
             self.list_type((from, to), &known, at);
-            for rule in rules::unmatched(from.schema, target) {
+            let nodes =
+                rules::Nodes { from: from.schema, to: target, in_kept_list: from.in_kept_list };
+            let kubernetes = self.prover.bare.kubernetes;
+            for rule in rules::unmatched(nodes, to.is_resource, kubernetes) {
                 let change = rules::change(from.schema, target, rule);
                 let stored = match rules::is_forgiven(from.schema, target, rule) {
                     // As for any other constraint of a scalar.

@@ -511,6 +511,9 @@ fn written(version: &CrdVersion, object: &Value, mode: FieldValidation) -> Optio
 
 /// Looks for an object that the old definition accepts and the new one does not store alike.
 fn attack_safe(before: &CrdVersion, after: &CrdVersion, objects: usize, label: &str) {
+    if objects == 0 {
+        return;
+    }
     for version in [before, after] {
         let schema = version.open_api_v3_schema().unwrap();
         let oracle = Oracle::new(before.clone(), &schema);

@@ -1,27 +1,80 @@
 //! Rules of a schema that do not follow from those of another one, and what they read (CC-14).
 
+mod facts;
+
+use billhook_apimachinery::KubernetesVersion;
 use billhook_apimachinery::value::grow;
-use billhook_cel::{ReadStep, Reads, implies, reads};
+use billhook_cel::schema::SchemaType;
+use billhook_cel::{Environment, ReadStep, Reads, implies, reads};
 use billhook_schema::JsonSchemaProps;
 use billhook_schema::props::{SchemaOrBool, ValidationRule};
 
+use crate::limits::MAX_PREMISES;
+
+pub(crate) use facts::facts;
+
+/// A node that two schemas describe.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Nodes<'s> {
+    pub(crate) from: &'s JsonSchemaProps,
+    pub(crate) to: &'s JsonSchemaProps,
+    /// Whether it is in a list of which the first schema keeps all there is (PR-21).
+    pub(crate) in_kept_list: bool,
+}
+
+impl<'s> Nodes<'s> {
+    /// The nodes that a step leads to, as far as there are schemas.
+    fn below(self, step: &ReadStep) -> (Option<&'s JsonSchemaProps>, Option<&'s JsonSchemaProps>) {
+        (below(self.from, step), below(self.to, step))
+    }
+
+    fn at(self, step: &ReadStep, from: &'s JsonSchemaProps, to: &'s JsonSchemaProps) -> Nodes<'s> {
+        let in_list = *step == ReadStep::Any && self.from.items_schema().is_some();
+        Nodes { from, to, in_kept_list: in_list && self.from.preserves_unknown_fields() }
+    }
+
+    /// Whether values have no members but those that the first schema lists.
+    fn prunes(self) -> bool {
+        has_properties(self.from)
+            && self.from.additional_properties.is_none()
+            && !self.from.preserves_unknown_fields()
+            && !self.from.embedded_resource
+            && !self.in_kept_list
+    }
+}
+
 /// The positions of the rules of one schema that are not implied by those of another one.
-pub(crate) fn unmatched(from: &JsonSchemaProps, to: &JsonSchemaProps) -> Vec<usize> {
-    let rules = to.validations.as_deref().unwrap_or_default();
-    let held = from.validations.as_deref().unwrap_or_default();
-    let unmatched = rules.iter().enumerate().filter(|(_, rule)| !follows(rule, held, from, to));
+pub(crate) fn unmatched(
+    nodes: Nodes<'_>,
+    is_resource: bool,
+    kubernetes: KubernetesVersion,
+) -> Vec<usize> {
+    let rules = nodes.to.validations.as_deref().unwrap_or_default();
+    if rules.is_empty() {
+        return Vec::new();
+    }
+    let type_ = SchemaType::of(nodes.to, is_resource, kubernetes).map(|it| it.to_type());
+    let environment = Environment::default().kubernetes(kubernetes);
+    let compiles = |rule: &ValidationRule| {
+        type_.clone().is_some_and(|type_| {
+            let old = match rule.optional_old_self {
+                Some(true) => type_.clone().optional(),
+                _ => type_.clone(),
+            };
+            let environment = environment.clone().variable("self", type_).variable("oldSelf", old);
+            environment.compile(&rule.rule).is_ok()
+        })
+    };
+    let unmatched =
+        rules.iter().enumerate().filter(|(_, rule)| !(follows(rule, nodes) && compiles(rule)));
     unmatched.map(|(index, _)| index).collect()
 }
 
 /// Whether a rule follows from those that values of the first schema keep.
-fn follows(
-    rule: &ValidationRule,
-    held: &[ValidationRule],
-    from: &JsonSchemaProps,
-    to: &JsonSchemaProps,
-) -> bool {
+fn follows(rule: &ValidationRule, nodes: Nodes<'_>) -> bool {
+    let held = nodes.from.validations.as_deref().unwrap_or_default();
     let Ok(wanted) = reads(&rule.rule) else { return false };
-    if !is_read_alike(&wanted, from, to) {
+    if !is_read_alike(&wanted, nodes) {
         return false;
     }
     // A transition rule is not asked of new objects.
@@ -29,11 +82,25 @@ fn follows(
         let is_optional = |rule: &ValidationRule| rule.optional_old_self.unwrap_or_default();
         !read.uses_old || (wanted.uses_old && is_optional(held) == is_optional(rule))
     };
-    let premises = held.iter().filter(|held| {
-        reads(&held.rule)
-            .is_ok_and(|read| is_asked_alike(held, &read) && is_read_alike(&read, from, to))
-    });
-    let premises: Vec<&str> = premises.map(|held| held.rule.as_str()).collect();
+    let is_same = |other: &ValidationRule| {
+        other.rule == rule.rule && other.optional_old_self == rule.optional_old_self
+    };
+    if held.iter().any(is_same) {
+        return true;
+    }
+    let premises = held.iter().filter_map(|held| Some((held, reads(&held.rule).ok()?)));
+    let premises = premises
+        .filter(|(held, read)| is_asked_alike(held, read) && is_read_alike(read, nodes))
+        .take(MAX_PREMISES);
+    let (premises, read): (Vec<_>, Vec<_>) = premises.unzip();
+    let parts = read.iter().chain([&wanted]).flat_map(|reads| &reads.parts);
+    let paths: Vec<&[ReadStep]> = parts.map(|part| part.path.as_slice()).collect();
+    let mut facts = facts("self", nodes, &paths);
+    if wanted.uses_old && rule.optional_old_self != Some(true) {
+        facts.extend(self::facts("oldSelf", nodes, &paths));
+    }
+    let rules = premises.iter().map(|held| held.rule.as_str());
+    let premises: Vec<&str> = rules.chain(facts.iter().map(String::as_str)).collect();
     implies(&premises, &rule.rule)
 }
 
@@ -81,29 +148,34 @@ pub(crate) fn may_read(schema: &JsonSchemaProps, place: &[Option<&str>]) -> bool
 }
 
 /// Whether a rule sees what it reads alike in two schemas.
-fn is_read_alike(reads: &Reads, from: &JsonSchemaProps, to: &JsonSchemaProps) -> bool {
+fn is_read_alike(reads: &Reads, nodes: Nodes<'_>) -> bool {
     reads.parts.iter().all(|part| {
-        let (mut from, mut to) = (from, to);
+        let mut nodes = nodes;
         // Expressions know the metadata of objects even if the schema does not.
         let is_fixed = matches!(part.path.first(), Some(ReadStep::Field(first))
             if ["apiVersion", "kind", "metadata"].contains(&&**first));
         for (index, step) in part.path.iter().enumerate() {
-            if !is_passed_alike(from, to) {
+            if !is_passed_alike(nodes.from, nodes.to) {
                 return false;
             }
             let is_last = index + 1 == part.path.len();
-            match (below(from, step), below(to, step)) {
-                (Some(before), Some(after)) => (from, to) = (before, after),
+            match nodes.below(step) {
+                (Some(before), Some(after)) => nodes = nodes.at(step, before, after),
                 // What has no schema looks alike as long as it has none.
-                (None, None) if is_fixed || from.preserves_unknown_fields() => return true,
-                (None, None) => return false,
-                _ => return false,
+                (None, None) => return is_fixed || nodes.from.preserves_unknown_fields(),
+                // It is absent to both, unless a default fills it in.
+                (None, Some(after)) => return nodes.prunes() && after.default.is_none(),
+                (Some(_), None) => return false,
             }
             if is_last && !part.whole {
+                let Nodes { from, to, .. } = nodes;
                 return from.nullable == to.nullable && kind(from) == kind(to);
             }
         }
-        if part.whole { same_types(from, to) } else { is_like(from, to) }
+        match part.whole {
+            true => same_types(nodes.from, nodes.to),
+            false => is_like(nodes.from, nodes.to),
+        }
     })
 }
 

@@ -1,0 +1,254 @@
+//! The search for a proof.
+
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use billhook_apimachinery::value::grow;
+use billhook_regex::Steps;
+
+use super::atoms::{Atom, Clause, Condition, Quantified, Reader, Value, is_path};
+use super::domain::{Domain, Sort};
+use super::text::{self, text};
+use crate::language::ast::{Expr, Kind};
+
+/// How many cases and quantifiers are looked into.
+const MAX_STEPS: usize = 200;
+
+/// The steps of all searches for texts.
+const MAX_TEXT_STEPS: u64 = 1 << 20;
+
+/// What is known to hold.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Facts<'e> {
+    /// Where the values of expressions are, all of which have one.
+    known: BTreeMap<Arc<str>, Domain>,
+    quantified: Vec<Quantified<'e>>,
+    is_absurd: bool,
+}
+
+impl<'e> Facts<'e> {
+    fn domain(&self, of: &Value<'e>) -> Domain {
+        self.at(&of.text).and(&of.all)
+    }
+
+    fn at(&self, text: &str) -> Domain {
+        let known = self.known.get(text).cloned().unwrap_or_default();
+        match self.known.get(text::size(text).as_str()) {
+            Some(sizes) => known.sized(sizes),
+            None => known,
+        }
+    }
+
+    fn narrow(&mut self, text: &Arc<str>, domain: Domain, steps: &mut Steps) {
+        self.is_absurd |= domain.is_empty(steps);
+        self.known.insert(Arc::clone(text), domain);
+    }
+
+    fn learn(&mut self, atom: &Atom<'e>, steps: &mut Steps) {
+        match &atom.condition {
+            Condition::Value(value) => {
+                let domain = self.domain(value).and(&value.domain);
+                self.narrow(&value.text, domain, steps);
+            }
+            Condition::Quantified(quantified) => self.quantified.push(quantified.clone()),
+        }
+        for (text, domain) in &atom.consequences {
+            let domain = self.at(text).and(domain);
+            self.narrow(text, domain, steps);
+        }
+    }
+
+    /// Whether it is known that an expression has a value.
+    fn is_defined(&self, of: &Value<'e>) -> bool {
+        if self.known.contains_key(&of.text) {
+            return true;
+        }
+        let is_known = |expr: &Expr| match &expr.kind {
+            Kind::Literal(_) | Kind::Ident(_) => true,
+            _ => self.known.contains_key(&text(expr, &of.scope)),
+        };
+        match &of.expr.kind {
+            Kind::Literal(_) | Kind::Ident(_) => true,
+            Kind::Select { operand, field, test: false } if is_path(operand) => {
+                self.at(&text::select(operand, field, true, &of.scope)).is_bool(true)
+            }
+            Kind::Select { operand, test: true, .. } => match &operand.kind {
+                // Elements need not be objects.
+                Kind::Ident(name) => ["self", "oldSelf"].contains(&&**name),
+                _ => false,
+            },
+            Kind::Call { function, target, arguments } => {
+                let mut parts = target.as_deref().into_iter().chain(arguments);
+                match &**function {
+                    "_==_" | "_!=_" => parts.all(is_known),
+                    "size" => parts.all(|part| self.at(&text(part, &of.scope)).is_of(Sort::Text)),
+                    _ => false,
+                }
+            }
+            _ => false,
+        }
+    }
+}
+
+/// Looks for proofs, a bounded number of steps long.
+pub(super) struct Prover<'r> {
+    reader: &'r Reader,
+    left: Cell<usize>,
+    steps: RefCell<Steps>,
+}
+
+impl<'r> Prover<'r> {
+    pub(super) fn new(reader: &'r Reader) -> Self {
+        let steps = RefCell::new(Steps::of(MAX_TEXT_STEPS));
+        Prover { reader, left: Cell::new(MAX_STEPS), steps }
+    }
+
+    /// Whether a condition of the goal holds if one of each clause does.
+    pub(super) fn proves<'e>(
+        &self,
+        mut facts: Facts<'e>,
+        mut clauses: Vec<Clause<'e>>,
+        goal: &Clause<'e>,
+    ) -> bool {
+        let Some(left) = self.left.get().checked_sub(1) else { return false };
+        self.left.set(left);
+        loop {
+            if facts.is_absurd || goal.iter().any(|wanted| self.holds(&facts, wanted)) {
+                return true;
+            }
+            self.deny(&mut facts, goal);
+            let mut has_changed = false;
+            let mut open = Vec::new();
+            for mut clause in std::mem::take(&mut clauses) {
+                if clause.iter().any(|atom| self.holds(&facts, atom)) {
+                    continue;
+                }
+                let before = clause.len();
+                clause.retain(|atom| self.can_hold(&facts, atom, goal));
+                has_changed |= clause.len() < before;
+                match clause.as_slice() {
+                    [] => return true,
+                    [only] => {
+                        facts.learn(only, &mut self.steps.borrow_mut());
+                        has_changed = true;
+                    }
+                    _ => open.push(clause),
+                }
+            }
+            clauses = open;
+            if facts.is_absurd {
+                return true;
+            }
+            if !has_changed {
+                break;
+            }
+        }
+        let shortest = (0..clauses.len()).min_by_key(|index| clauses.get(*index).map(Vec::len));
+        let Some(shortest) = shortest else { return false };
+        let cases = clauses.remove(shortest);
+        cases.iter().all(|case| {
+            let mut facts = facts.clone();
+            facts.learn(case, &mut self.steps.borrow_mut());
+            grow(|| self.proves(facts, clauses.clone(), goal))
+        })
+    }
+
+    /// Learns what follows from that no condition of a goal holds.
+    fn deny<'e>(&self, facts: &mut Facts<'e>, goal: &Clause<'e>) {
+        for wanted in goal {
+            let Condition::Value(value) = &wanted.condition else { continue };
+            if facts.is_defined(value)
+                && let Some(rest) = value.domain.without(&facts.domain(value))
+            {
+                facts.narrow(&value.text, rest, &mut self.steps.borrow_mut());
+            }
+        }
+    }
+
+    /// Whether a condition is known to hold.
+    fn holds<'e>(&self, facts: &Facts<'e>, atom: &Atom<'e>) -> bool {
+        match &atom.condition {
+            Condition::Value(value) => {
+                facts.is_defined(value)
+                    && value.domain.includes(&facts.domain(value), &mut self.steps.borrow_mut())
+            }
+            Condition::Quantified(quantified) => self.follows(facts, None, quantified),
+        }
+    }
+
+    /// Whether a condition may hold while none of a goal does.
+    fn can_hold<'e>(&self, facts: &Facts<'e>, atom: &Atom<'e>, goal: &Clause<'e>) -> bool {
+        let mut steps = self.steps.borrow_mut();
+        let mut all: Vec<(&Arc<str>, Domain)> = atom
+            .consequences
+            .iter()
+            .map(|(text, domain)| (text, facts.at(text).and(domain)))
+            .collect();
+        if let Condition::Value(value) = &atom.condition {
+            all.push((&value.text, facts.domain(value).and(&value.domain)));
+        }
+        for (text, domain) in all {
+            let leads_to = |wanted: &Atom<'e>| match &wanted.condition {
+                Condition::Value(value) => value.text == *text,
+                Condition::Quantified(_) => false,
+            };
+            if domain.is_empty(&mut steps) {
+                return false;
+            }
+            for wanted in goal.iter().filter(|wanted| leads_to(wanted)) {
+                if let Condition::Value(value) = &wanted.condition
+                    && value.domain.includes(&domain.and(&value.all), &mut steps)
+                {
+                    return false;
+                }
+            }
+        }
+        drop(steps);
+        let Condition::Quantified(quantified) = &atom.condition else { return true };
+        !goal.iter().any(|wanted| match &wanted.condition {
+            Condition::Quantified(wanted) => self.follows(facts, Some(quantified), wanted),
+            Condition::Value(_) => false,
+        })
+    }
+
+    /// Whether a condition for elements follows from others for elements of the same range, of which
+    /// one is not known to hold.
+    fn follows<'e>(
+        &self,
+        facts: &Facts<'e>,
+        from: Option<&Quantified<'e>>,
+        wanted: &Quantified<'e>,
+    ) -> bool {
+        let is_like = |other: &&Quantified<'e>| {
+            other.range_text == wanted.range_text && other.variables.len() == wanted.variables.len()
+        };
+        let sources: Vec<&Quantified<'e>> =
+            facts.quantified.iter().chain(from).filter(is_like).collect();
+        let (for_all, for_one): (Vec<_>, Vec<_>) =
+            sources.into_iter().partition(|source| source.is_for_all);
+        let leads = |from: &[&Quantified<'e>]| {
+            let clauses: Vec<_> = from.iter().flat_map(|source| self.body(source)).collect();
+            // Elsewhere, elements of other ranges have the names of those of this one.
+            let known = || Facts { quantified: Vec::new(), ..facts.clone() };
+            self.body(wanted)
+                .iter()
+                .all(|goal| grow(|| self.proves(known(), clauses.clone(), goal)))
+        };
+        match wanted.is_for_all {
+            // Without others it is not known that there is a range.
+            true => !for_all.is_empty() && leads(&for_all),
+            false => for_one.iter().any(|one| {
+                let all: Vec<_> = for_all.iter().chain([one]).copied().collect();
+                leads(&all)
+            }),
+        }
+    }
+
+    /// The clauses of the body of a quantifier.
+    fn body<'e>(&self, of: &Quantified<'e>) -> Vec<Clause<'e>> {
+        let scope = Rc::new(of.scope.within(&of.variables));
+        self.reader.clauses(of.body, of.is_true, &scope)
+    }
+}

@@ -1,0 +1,175 @@
+//! Expressions as texts: what means the same for all values has the same one, as far as it goes.
+
+use std::sync::Arc;
+
+use billhook_apimachinery::value::grow;
+
+use crate::language::ast::{Comprehension, Entry, Expr, Field, Kind};
+
+/// The variables of quantifiers around an expression, the innermost last.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Scope(Vec<Arc<str>>);
+
+impl Scope {
+    /// The scope in a quantifier. Variables are known by how many quantifiers are around, because
+    /// two of these have names of their own for the same element.
+    pub(super) fn within(&self, variables: &[Arc<str>]) -> Scope {
+        Scope(self.0.iter().chain(variables).cloned().collect())
+    }
+
+    fn position(&self, name: &str) -> Option<usize> {
+        self.0.iter().rposition(|known| **known == *name)
+    }
+}
+
+/// Returns an expression in a form that does not depend on the names of variables.
+pub(super) fn text(expr: &Expr, scope: &Scope) -> Arc<str> {
+    let mut printer = Printer::new(scope);
+    printer.expr(expr);
+    printer.out.into()
+}
+
+/// Returns the text of `has(operand.field)` or, without the test, of `operand.field`.
+pub(super) fn select(operand: &Expr, field: &str, test: bool, scope: &Scope) -> Arc<str> {
+    let mut printer = Printer::new(scope);
+    printer.select(operand, field, test);
+    printer.out.into()
+}
+
+/// Returns the text of the comparison of two expressions that are in order.
+pub(super) fn relation(one: &str, operator: &str, other: &str) -> Arc<str> {
+    format!("({one} {operator} {other})").into()
+}
+
+/// Returns the text of the equality of two expressions, in either order.
+pub(super) fn equation(one: &str, other: &str) -> Arc<str> {
+    relation(one.min(other), "==", one.max(other))
+}
+
+/// Returns the text of a size.
+pub(super) fn size(of: &str) -> String {
+    format!("size({of},)")
+}
+
+struct Printer<'s> {
+    out: String,
+    outside: &'s Scope,
+    /// The variables of the expression itself, the innermost last.
+    inside: Vec<Arc<str>>,
+}
+
+impl<'s> Printer<'s> {
+    fn new(outside: &'s Scope) -> Self {
+        Printer { out: String::new(), outside, inside: Vec::new() }
+    }
+
+    fn push(&mut self, text: &str) {
+        self.out.push_str(text);
+    }
+
+    fn expr(&mut self, expr: &Expr) {
+        grow(|| self.kind(&expr.kind));
+    }
+
+    fn list<'e>(&mut self, parts: impl IntoIterator<Item = &'e Expr>) {
+        self.push("(");
+        for part in parts {
+            self.expr(part);
+            self.push(",");
+        }
+        self.push(")");
+    }
+
+    fn select(&mut self, operand: &Expr, field: &str, test: bool) {
+        self.push(if test { "has" } else { "get" });
+        self.push(&format!(" {field:?} "));
+        self.list([operand]);
+    }
+
+    fn kind(&mut self, kind: &Kind) {
+        match kind {
+            Kind::Literal(literal) => self.push(&format!("{literal:?}")),
+            Kind::Ident(name) => {
+                let inside = self.inside.iter().rposition(|known| known == name);
+                match (inside, self.outside.position(name)) {
+                    (Some(depth), _) => self.push(&format!("#{depth}")),
+                    (None, Some(depth)) => self.push(&format!("${depth}")),
+                    (None, None) => self.push(name),
+                }
+            }
+            Kind::Select { operand, field, test } => self.select(operand, field, *test),
+            Kind::Call { function, target, arguments } => {
+                self.call(function, target.as_deref(), arguments);
+            }
+            Kind::List(elements) => {
+                self.push("list");
+                for (element, optional) in elements {
+                    self.push(if *optional { "?" } else { "" });
+                    self.list([element]);
+                }
+                self.push(";");
+            }
+            Kind::Map(entries) => {
+                self.push("map");
+                for Entry { key, value, optional } in entries {
+                    self.push(if *optional { "?" } else { "" });
+                    self.list([key, value]);
+                }
+                self.push(";");
+            }
+            Kind::Struct { name, fields } => {
+                self.push(&format!("struct {name}"));
+                for Field { name, value, optional, .. } in fields {
+                    self.push(&format!(" {name:?} {optional} "));
+                    self.list([value]);
+                }
+                self.push(";");
+            }
+            Kind::Comprehension(folded) => self.comprehension(folded),
+        }
+    }
+
+    fn call(&mut self, function: &str, target: Option<&Expr>, arguments: &[Expr]) {
+        let is_commutative = ["_==_", "_!=_", "_&&_", "_||_"].contains(&function);
+        self.push(function);
+        if let (true, [one, other]) = (is_commutative, arguments) {
+            let (one, other) = (self.apart(one), self.apart(other));
+            let (one, other) = if one <= other { (one, other) } else { (other, one) };
+            return self.push(&format!("({one},{other},)"));
+        }
+        // Both spellings of a size are one.
+        match target {
+            Some(target) if function == "size" => self.list([target].into_iter().chain(arguments)),
+            Some(target) => {
+                self.push(".");
+                self.list([target].into_iter().chain(arguments));
+            }
+            None => self.list(arguments),
+        }
+    }
+
+    /// The text of a part on its own.
+    fn apart(&self, expr: &Expr) -> String {
+        let mut printer =
+            Printer { out: String::new(), outside: self.outside, inside: self.inside.clone() };
+        printer.expr(expr);
+        printer.out
+    }
+
+    fn comprehension(&mut self, folded: &Comprehension) {
+        let Comprehension { range, variable, second, accumulator, start, condition, step, result } =
+            folded;
+        self.push("fold");
+        self.list([range, start]);
+        let outside = self.inside.len();
+        self.inside.push(Arc::clone(accumulator));
+        let inside = self.inside.len();
+        self.inside.push(Arc::clone(variable));
+        self.inside.extend(second.clone());
+        self.push(if second.is_some() { "two" } else { "one" });
+        self.list([condition, step]);
+        self.inside.truncate(inside);
+        self.list([result]);
+        self.inside.truncate(outside);
+    }
+}

@@ -1,0 +1,143 @@
+//! What a schema says of the parts of its values that rules read, as rules.
+
+use std::sync::Arc;
+
+use billhook::to_json;
+use billhook_apimachinery::value::grow;
+use billhook_cel::ReadStep;
+use billhook_schema::JsonSchemaProps;
+
+use super::{Nodes, is_passed_alike};
+use crate::limits::MAX_FACTS;
+
+/// Returns rules that all values of a schema keep which another schema describes as well.
+pub(crate) fn facts(variable: &str, nodes: Nodes<'_>, paths: &[&[ReadStep]]) -> Vec<String> {
+    let mut facts = Facts::default();
+    facts.node(variable, nodes, paths);
+    facts.found.truncate(MAX_FACTS);
+    facts.found
+}
+
+#[derive(Default)]
+struct Facts {
+    found: Vec<String>,
+    /// The alternatives under which there is a value at all.
+    guard: String,
+    /// How many lists are around.
+    depth: usize,
+}
+
+impl Facts {
+    fn add(&mut self, fact: &str) {
+        if self.found.len() < MAX_FACTS {
+            self.found.push(format!("{}{fact}", self.guard));
+        }
+    }
+
+    fn node(&mut self, expr: &str, nodes: Nodes<'_>, paths: &[&[ReadStep]]) {
+        if !is_passed_alike(nodes.from, nodes.to) {
+            return;
+        }
+        if paths.iter().any(|path| path.is_empty()) {
+            self.value(expr, nodes.from);
+        }
+        let firsts = paths.iter().filter_map(|path| path.first());
+        let mut firsts: Vec<&ReadStep> = firsts.collect();
+        firsts.dedup();
+        for (index, first) in firsts.iter().enumerate() {
+            if firsts.iter().take(index).any(|before| before == first) {
+                continue;
+            }
+            let rest = paths.iter().filter_map(|path| match path.split_first() {
+                Some((step, rest)) if step == *first => Some(rest),
+                _ => None,
+            });
+            let rest: Vec<&[ReadStep]> = rest.collect();
+            grow(|| match first {
+                ReadStep::Field(name) => self.field(expr, name, nodes, &rest),
+                ReadStep::Any => self.elements(expr, nodes, &rest),
+            });
+        }
+    }
+
+    /// A field, by its name in expressions.
+    fn field(&mut self, expr: &str, name: &Arc<str>, nodes: Nodes<'_>, paths: &[&[ReadStep]]) {
+        // What a server keeps there has its own rules.
+        let is_fixed = ["apiVersion", "kind", "metadata", "status"].contains(&&**name);
+        if is_fixed || nodes.from.embedded_resource {
+            return;
+        }
+        let (field, step) = (format!("{expr}.{name}"), ReadStep::Field(Arc::clone(name)));
+        let (before, after) = nodes.below(&step);
+        let Some(before) = before else {
+            if nodes.prunes() {
+                self.add(&format!("!has({field})"));
+            }
+            return;
+        };
+        let mut required = nodes.from.required.iter().flatten();
+        let is_required = required.any(|it| **it == **name || *it == super::unescaped(name));
+        // Null counts as absent (CE-04).
+        let is_present = (is_required || before.default.is_some()) && !before.nullable;
+        match is_present {
+            true => self.add(&format!("has({field})")),
+            false => self.add(&format!("has({field}) || !has({field})")),
+        }
+        if let Some(after) = after {
+            let outside = self.guard.len();
+            if !is_present {
+                self.guard += &format!("!has({field}) || ");
+            }
+            self.node(&field, nodes.at(&step, before, after), paths);
+            self.guard.truncate(outside);
+        }
+    }
+
+    fn elements(&mut self, expr: &str, nodes: Nodes<'_>, paths: &[&[ReadStep]]) {
+        let Nodes { from, to, .. } = nodes;
+        let (Some(before), Some(after)) = (from.items_schema(), to.items_schema()) else { return };
+        if before.nullable {
+            return;
+        }
+        let variable = format!("element{}", self.depth);
+        let mut inner = Facts { depth: self.depth + 1, ..Facts::default() };
+        inner.node(&variable, nodes.at(&ReadStep::Any, before, after), paths);
+        for fact in inner.found {
+            self.add(&format!("{expr}.all({variable}, {fact})"));
+        }
+    }
+
+    /// The value of an expression.
+    fn value(&mut self, expr: &str, schema: &JsonSchemaProps) {
+        // A format admits lists (VV-13), and whole floats are integers to the schema alone (CE-06).
+        if schema.int_or_string || !schema.format.is_empty() {
+            return;
+        }
+        let (least, most) = match &*schema.type_ {
+            "boolean" => return self.add(&format!("type({expr}) == bool")),
+            "string" => {
+                self.add(&format!("type({expr}) == string"));
+                (schema.min_length, schema.max_length)
+            }
+            "array" => (schema.min_items, schema.max_items),
+            "object" if schema.additional_schema().is_some() => {
+                (schema.min_properties, schema.max_properties)
+            }
+            _ => return,
+        };
+        self.add(&format!("size({expr}) >= {}", least.unwrap_or_default().max(0)));
+        if let Some(most) = most {
+            self.add(&format!("size({expr}) <= {most}"));
+        }
+        if schema.type_ == "string" && !schema.pattern.is_empty() {
+            self.add(&format!("{expr}.matches({})", to_json(&schema.pattern.as_str().into())));
+        }
+        let entries = schema.enum_.iter().map(|it| it.as_str().map(|_| to_json(it)));
+        match entries.collect::<Option<Vec<_>>>() {
+            Some(entries) if !entries.is_empty() => {
+                self.add(&format!("{expr} in [{}]", entries.join(", ")));
+            }
+            _ => {}
+        }
+    }
+}
