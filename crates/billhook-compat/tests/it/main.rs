@@ -13,5 +13,6 @@ mod hostile;
 mod laws;
 mod lints;
 mod mutations;
+mod rules;
 mod support;
 mod table;

@@ -1,0 +1,114 @@
+//! Rules that follow from the old definition, and rules that only seem to.
+
+use billhook_compat::{Question, Verdict};
+use serde_json::{Value, json};
+
+use crate::support::{compared, definition, lines};
+
+/// Whether a change of a schema is proved to be safe for who writes.
+#[track_caller]
+fn check(name: &str, old: Value, new: Value, is_safe: bool) {
+    let comparison = compared(&definition(old), &definition(new));
+    let mut answers = comparison.answers.iter().filter(|it| it.question == Question::Writers);
+    let is_proved = answers.all(|it| it.verdict == Verdict::Safe);
+    assert_eq!(is_proved, is_safe, "{name}:\n{}", lines(&comparison));
+}
+
+/// A schema with rules.
+fn with(mut schema: Value, rules: &[&str]) -> Value {
+    let rules: Vec<Value> = rules.iter().map(|rule| json!({"rule": rule})).collect();
+    schema["x-kubernetes-validations"] = rules.into();
+    schema
+}
+
+fn object(properties: Value) -> Value {
+    json!({"type": "object", "properties": properties})
+}
+
+/// CC-14: what the old schema says of what a rule reads is a premise.
+#[test]
+fn rules_follow_from_the_schema() {
+    let text = json!({"type": "string"});
+    let fields = object(json!({"a": text, "b": text}));
+    let more = object(json!({"a": text, "b": text, "c": text}));
+    check("new field", fields.clone(), with(more.clone(), &["!has(self.c) || self.c != ''"]), true);
+    check(
+        "new and old field",
+        fields.clone(),
+        with(more.clone(), &["!(has(self.c) && has(self.a))"]),
+        true,
+    );
+    let defaulted = object(json!({"a": text, "b": text, "c": {"type": "string", "default": "x"}}));
+    check("new field with a default", fields.clone(), with(defaulted, &["!has(self.c)"]), false);
+
+    let one_of = |names: &[&str]| {
+        let tests: Vec<String> = names.iter().map(|name| format!("has(self.{name})")).collect();
+        format!("[{}].filter(x, x).size() == 1", tests.join(", "))
+    };
+    check(
+        "union grown",
+        with(fields.clone(), &[&one_of(&["a", "b"])]),
+        with(more.clone(), &[&one_of(&["a", "b", "c"])]),
+        true,
+    );
+    check(
+        "union in other words",
+        with(fields.clone(), &["has(self.a) != has(self.b)"]),
+        with(fields.clone(), &["(has(self.a) ? 1 : 0) + (has(self.b) ? 1 : 0) == 1"]),
+        true,
+    );
+
+    let short = json!({"type": "string", "maxLength": 5, "pattern": "^[a-z]*$"});
+    check("length", short.clone(), with(short.clone(), &["self.size() <= 5"]), true);
+    check("shorter", short.clone(), with(short.clone(), &["self.size() <= 4"]), false);
+    check("pattern", short.clone(), with(short.clone(), &["!self.contains('.')"]), true);
+    let modes = json!({"type": "string", "enum": ["x", "y"]});
+    check("enum", modes.clone(), with(modes.clone(), &["self != 'z'"]), true);
+    check("entry", modes.clone(), with(modes, &["self != 'y'"]), false);
+
+    let mut required = fields.clone();
+    required["required"] = json!(["a"]);
+    check("required", required.clone(), with(required, &["has(self.a) && self.a.size() >= 0"]), true);
+
+    let list = |item: Value| json!({"type": "array", "items": item, "maxItems": 3});
+    check(
+        "elements",
+        with(list(short.clone()), &["self.all(x, x.size() > 2)"]),
+        with(list(short.clone()), &["self.all(item, 2 < item.size() && item.size() < 6)"]),
+        true,
+    );
+    check("items", list(short.clone()), with(list(short), &["self.size() < 4"]), true);
+}
+
+/// What a server decodes otherwise than the schema suggests is no premise.
+#[test]
+fn rules_that_only_seem_to_follow() {
+    // 7.0 is an integer to the schema, and not to rules (CE-06).
+    let number = json!({"type": "integer", "minimum": 1});
+    check("whole floats", number.clone(), with(number, &["self >= 1"]), false);
+    // A format admits lists (VV-13).
+    let format = json!({"type": "string", "format": "uuid", "maxLength": 50});
+    check("formats", format.clone(), with(format, &["self.size() < 60"]), false);
+    // Null is absent to rules (CE-04).
+    let nullable = |rules: &[&str]| {
+        let part = json!({"type": "string", "nullable": true});
+        let mut object = object(json!({"a": part}));
+        object["required"] = json!(["a"]);
+        with(object, rules)
+    };
+    check("null", nullable(&[]), nullable(&["has(self.a)"]), false);
+    // A list that keeps unknown fields keeps them in its elements (PR-21).
+    let kept = |item: Value| json!({"type": "array", "x-kubernetes-preserve-unknown-fields": true, "items": item});
+    let (old, new) = (
+        json!({"a": {"type": "string"}}),
+        json!({"a": {"type": "string"}, "b": {"type": "string"}}),
+    );
+    check("kept", kept(object(old)), kept(with(object(new), &["!has(self.b)"])), false);
+    // A rule that does not compile refuses all objects.
+    let bare = object(
+        json!({"a": {"type": "object", "additionalProperties": {"x-kubernetes-preserve-unknown-fields": true}}}),
+    );
+    let mut more = bare.clone();
+    more["properties"]["b"] = json!({"type": "string"});
+    check("not accessible", bare, with(more, &["!(has(self.b) && has(self.a))"]), false);
+}
