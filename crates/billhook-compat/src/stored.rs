@@ -105,7 +105,12 @@ fn refused_update(
     }
     let mut labeled = deep_clone(stored);
     label(&mut labeled);
-    let others = around(path).flat_map(|place| {
+    // What is wrong with a list as a whole is not what is wrong with the fields of its elements.
+    let is_list_of_objects = |value: Option<&Value>| {
+        value.and_then(Value::as_array).is_some_and(|list| list.iter().all(Value::is_object))
+    };
+    let inside = is_list_of_objects(find(stored, path)).then(|| path.clone());
+    let others = inside.into_iter().chain(around(path)).flat_map(|place| {
         let schema = schema_at(pair.old_builder.schema, &place);
         let value = find(stored, &place).zip(schema);
         let changed = value.map(|(value, schema)| changes(schema, value, &Hints::default()));
@@ -113,6 +118,9 @@ fn refused_update(
         changed.map(move |value| replaced(stored, &place, Some(value)))
     });
     let is_elsewhere = |object: &Value| match (find(stored, path), find(object, path)) {
+        (Some(Value::Array(one)), Some(other)) if is_list_of_objects(Some(other)) => {
+            other.as_array().is_some_and(|other| other.len() == one.len())
+        }
         (Some(one), Some(other)) => path.is_empty() || one.is_object() || deep_eq(one, other),
         (None, None) => true,
         _ => false,

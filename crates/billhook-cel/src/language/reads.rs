@@ -44,7 +44,8 @@ pub enum ReadStep {
 }
 
 /// Calls that have a result for all arguments of their types.
-const TOTAL: [&str; 16] = [
+const TOTAL: [&str; 17] = [
+    "@not_strictly_false",
     "_&&_",
     "_||_",
     "!_",
@@ -145,7 +146,6 @@ impl Reader {
                 self.call(function, target.as_deref(), arguments)
             }
             Kind::Comprehension(folded) => {
-                self.reads.is_total = false;
                 self.comprehension(folded);
                 None
             }

@@ -76,7 +76,12 @@ pub(super) fn unmet(known: &Known<'_>, target: &JsonSchemaProps, found: &mut Vec
     // Whole numbers beyond these do not count as integers (VV-14).
     let whole = (!known.kinds.include(Kinds::FRACTION)).then_some(Range::INT64);
     let mut held = known.holds.iter().filter_map(|held| range(held)).chain(whole);
-    if !held.any(|held| held.0 <= wanted.0) {
+    let is_bounded =
+        [(Side::Lower, i32::MIN), (Side::Upper, i32::MAX)].iter().all(|(side, end)| {
+            let end = Bound { value: f64::from(*end), exclusive: false };
+            known.holds.iter().filter_map(|held| side.of(held)).any(|held| side.implies(held, end))
+        });
+    if !is_bounded && !held.any(|held| held.0 <= wanted.0) {
         let wide = [2_147_483_648_i64, -2_147_483_649].map(Value::from).into_iter();
         let wide = wide.chain([1e300.into(), 1e20.into(), (-1e20).into()]);
         found.push(Unmet::new("format", wide.collect()));

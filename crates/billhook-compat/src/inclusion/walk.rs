@@ -3,6 +3,7 @@
 
 use billhook::{FieldPath, Segment};
 use billhook_apimachinery::value::{deep_clone, deep_eq, grow};
+use billhook_generation::{Hints, changes};
 use billhook_schema::JsonSchemaProps;
 use billhook_schema::props::SchemaOrBool;
 use serde_json::Value;
@@ -13,7 +14,7 @@ use super::null::{Null, Place};
 use super::obstacle::{Mode, Obstacle, StoredEffect};
 use super::words::{change, shown};
 use super::{Kinds, Prover};
-use crate::limits::MAX_OBSTACLES;
+use crate::limits::{MAX_OBSTACLES, MAX_REMOVED};
 use crate::rules;
 
 /// Collects the obstacles between two schemas of whole objects.
@@ -437,11 +438,17 @@ impl<'s> Walk<'_, 's> {
 
     /// A member that is pruned.
     fn removed(&mut self, before: Shape<'s>, to: Shape<'s>, change: &str, at: &At<'s>) {
-        let value = match before.is_bare(self.prover.bare) {
-            true => 1.into(),
-            false => billhook_generation::sample(before.document),
+        let values = match before.is_bare(self.prover.bare) {
+            true => vec![1.into()],
+            false => {
+                // Rules may refuse the first one.
+                let sample = billhook_generation::sample(before.document);
+                let others = changes(before.document, &sample, &Hints::default());
+                let others = others.into_iter().take(MAX_REMOVED);
+                [sample].into_iter().chain(others).collect()
+            }
         };
-        self.add("properties", change, vec![value], (before, to), at);
+        self.add("properties", change, values, (before, to), at);
     }
 
     /// The default of a member (DF-20).
@@ -508,24 +515,20 @@ impl<'s> Walk<'_, 's> {
         // Beside a format, a list is admitted, too (VV-13).
         let holds_scalars = self.prover.kinds_of(from.schema).is_within(scalar.or(Kinds::NULL));
         let is_scalar_before = holds_scalars && is_scalar(from.schema);
+        let (before, after) = (from.schema.items_schema(), to.schema.items_schema());
+        let lists_scalars = before.is_some_and(is_scalar) && after.is_some_and(is_scalar);
         let is_leaf = match keyword {
-            "minLength"
-            | "maxLength"
-            | "pattern"
-            | "minimum"
-            | "maximum"
-            | "multipleOf"
-            | "enum"
-            | "x-kubernetes-validations" => is_scalar_before && is_scalar(to.schema),
+            "minLength" | "maxLength" | "pattern" | "minimum" | "maximum" | "multipleOf"
+            | "enum" => is_scalar_before && is_scalar(to.schema),
+            "x-kubernetes-validations" => {
+                lists_scalars || (is_scalar_before && is_scalar(to.schema))
+            }
             // Rules around see another type.
             "type" | "format" => {
                 let has_rules = to.schema.validations.as_ref().is_some_and(|all| !all.is_empty());
                 is_scalar_before && is_scalar(to.schema) && !at.is_guarded() && !has_rules
             }
-            "minItems" | "maxItems" => {
-                let (before, after) = (from.schema.items_schema(), to.schema.items_schema());
-                before.is_some_and(is_scalar) && after.is_some_and(is_scalar)
-            }
+            "minItems" | "maxItems" => lists_scalars,
             _ => false,
         };
         let is_status =

@@ -68,7 +68,12 @@ fn rules_follow_from_the_schema() {
 
     let mut required = fields.clone();
     required["required"] = json!(["a"]);
-    check("required", required.clone(), with(required, &["has(self.a) && self.a.size() >= 0"]), true);
+    check(
+        "required",
+        required.clone(),
+        with(required, &["has(self.a) && self.a.size() >= 0"]),
+        true,
+    );
 
     let list = |item: Value| json!({"type": "array", "items": item, "maxItems": 3});
     check(
