@@ -9,6 +9,7 @@ use billhook::{
 use billhook_cel::rules::{BUDGET, CALL_LIMIT, Rules};
 use billhook_cel::schema::SchemaType;
 use billhook_cel::{Environment, Type};
+use billhook_compat::compare;
 use billhook_schema::JsonSchemaProps;
 use billhook_validation::Validator;
 use serde_json::{Value, json};
@@ -39,6 +40,7 @@ pub(super) fn paths() -> Vec<Path> {
         beside("definition: from JSON", from_json, peer("serde_json to Value", parse_json, None)),
         with_peer("definition: from YAML", from_yaml, serde_yaml()),
         with_peer("YAML: a definition", read_yaml, serde_yaml()),
+        alone("compat: a definition without one of its fields", compare_definitions),
         alone("apply: 10 % changed onto a copy, 12 KB", apply),
     ]
 }
@@ -199,6 +201,22 @@ fn parse_json() -> Run {
 fn from_yaml() -> Run {
     let (yaml, _) = definition();
     Box::new(move || drop(black_box(CustomResourceDefinition::from_yaml(black_box(yaml)).unwrap())))
+}
+
+fn compare_definitions() -> Run {
+    let (_, json) = definition();
+    let old: Value = serde_json::from_str(&json).unwrap();
+    let mut new = old.clone();
+    for version in new["spec"]["versions"].as_array_mut().unwrap() {
+        let spec = &mut version["schema"]["openAPIV3Schema"]["properties"]["spec"];
+        let fields = spec["properties"].as_object_mut().unwrap();
+        let removed = fields.keys().next().unwrap().clone();
+        fields.remove(&removed);
+        if let Some(required) = spec.get_mut("required").and_then(Value::as_array_mut) {
+            required.retain(|it| *it != removed.as_str());
+        }
+    }
+    Box::new(move || drop(black_box(compare(black_box(&old), black_box(&new)).unwrap())))
 }
 
 fn read_yaml() -> Run {

@@ -3,7 +3,6 @@
 use billhook::DeepValue;
 use billhook_schema::JsonSchemaProps;
 use billhook_validation::Validator;
-use serde_json::Value;
 
 use crate::answer::{Answer, Question};
 use crate::inclusion::{Bare, Mode, Obstacle, Prover, Shape, walk};
@@ -13,19 +12,16 @@ use crate::version::{Pair, Witness, attempted, is_related};
 
 /// The answers about clients that read.
 pub(crate) fn answers(pair: &Pair<'_>) -> Vec<Answer> {
-    let types = |document: &Value| DeepValue::from(types_of_objects(document));
-    let (old, new) = (types(&pair.old.document), types(&pair.new.document));
-    let read = |types: &Value| JsonSchemaProps::from_value(types);
-    let (Ok(old_schema), Ok(new_schema)) = (read(&old), read(&new)) else {
+    let types = DeepValue::from(types_of_objects(&pair.old.document));
+    let Ok(schema) = JsonSchemaProps::from_value(&types) else {
         return vec![pair.undecided(Question::Readers, "the types cannot be read")];
     };
     let bare = Bare::new(pair.prover.bare.kubernetes);
     let prover = Prover::new(&bare);
-    let shape = |schema, document| Shape { is_resource: true, ..Shape::new(schema, document) };
-    let (from, to) = (shape(&new_schema, &new), shape(&old_schema, &old));
+    let to = Shape { is_resource: true, ..Shape::new(&schema, &types) };
     let mut answers = Vec::new();
-    let validator = Validator::new(&old_schema);
-    for obstacle in walk(&prover, from, to, Mode::Reads) {
+    let validator = Validator::new(&schema);
+    for obstacle in walk(&prover, pair.new.shape(), to, Mode::Reads) {
         let witness = witness(pair, &obstacle, &validator);
         let mut answer = pair.about(Question::Readers, &obstacle, witness);
         // Here the new definition is what comes first.

@@ -180,6 +180,9 @@ impl<'s> Pair<'s> {
                         if found.is_empty() {
                             found.extend(self.hinted(obstacle, &around));
                         }
+                        if found.is_empty() {
+                            found.extend(self.whole_float(obstacle, &around));
+                        }
                     }
                     attempt => {
                         let objects = attempted(builder, attempt, obstacle, &around).into_iter();
@@ -256,6 +259,16 @@ impl<'s> Pair<'s> {
                 && !accepts(self.new, object, Unknown::Dropped)
         });
         objects.next().map(|object| Candidate { object, old: None })
+    }
+
+    /// An object with a whole float, which is an integer to schemas and not to rules (CE-06).
+    fn whole_float(&self, obstacle: &Obstacle<'s>, around: &Value) -> Option<Candidate> {
+        let (path, builder) = (&obstacle.path, &self.old_builder);
+        let document = billhook_generation::schema_at(&self.old.document, path)?;
+        let known = find(around, path).and_then(Value::as_i64);
+        let whole = known.or_else(|| billhook_generation::sample(document).as_i64())?;
+        let object = builder.with(around, path, &Value::from(whole as f64))?;
+        Some(Candidate { object, old: None })
     }
 
     pub(crate) fn answer(&self, question: Question, verdict: Verdict) -> Answer {

@@ -183,6 +183,12 @@ impl Reader {
                 Some(path)
             }
             ("size", Some(operand), []) | ("size", None, [operand]) => {
+                if let Kind::Comprehension(folded) = &operand.kind
+                    && let Some(test) = filter(folded)
+                {
+                    self.folded(folded, &[test]);
+                    return None;
+                }
                 let path = self.part(operand)?;
                 self.read(path, false);
                 None
@@ -195,25 +201,44 @@ impl Reader {
     }
 
     fn comprehension(&mut self, folded: &Comprehension) {
-        let Comprehension { range, variable, second, accumulator, start, condition, step, result } =
-            folded;
-        let element = self.part(range).map(|mut path| {
+        self.whole(&folded.start);
+        self.folded(folded, &[&folded.condition, &folded.step]);
+        // It sees no element.
+        self.scope.push((Arc::clone(&folded.accumulator), None));
+        self.whole(&folded.result);
+        self.scope.pop();
+    }
+
+    /// Reads what expressions ask of each element.
+    fn folded(&mut self, folded: &Comprehension, asked: &[&Expr]) {
+        let element = self.part(&folded.range).map(|mut path| {
             self.read(path.clone(), false);
             path.push(ReadStep::Any);
             path
         });
-        self.whole(start);
         let outside = self.scope.len();
-        self.scope.push((Arc::clone(accumulator), None));
-        let inside = self.scope.len();
-        let variables = [Some(variable), second.as_ref()];
+        self.scope.push((Arc::clone(&folded.accumulator), None));
+        let variables = [Some(&folded.variable), folded.second.as_ref()];
         self.scope.extend(
             variables.into_iter().flatten().map(|name| (Arc::clone(name), element.clone())),
         );
-        self.whole(condition);
-        self.whole(step);
-        self.scope.truncate(inside);
-        self.whole(result);
+        asked.iter().for_each(|expr| self.whole(expr));
         self.scope.truncate(outside);
     }
+}
+
+/// The test of `range.filter(x, test)`.
+fn filter(folded: &Comprehension) -> Option<&Expr> {
+    let is = |expr: &Expr, name: &Arc<str>| matches!(&expr.kind, Kind::Ident(it) if it == name);
+    let Kind::Call { function, target: None, arguments } = &folded.step.kind else { return None };
+    let [test, kept, dropped] = arguments.as_slice() else { return None };
+    let Kind::Call { function: append, arguments, .. } = &kept.kind else { return None };
+    let [before, Expr { kind: Kind::List(added), .. }] = arguments.as_slice() else { return None };
+    let is_filter = **function == *"_?_:_"
+        && **append == *"_+_"
+        && is(before, &folded.accumulator)
+        && is(dropped, &folded.accumulator)
+        && is(&folded.result, &folded.accumulator)
+        && matches!(added.as_slice(), [(element, false)] if is(element, &folded.variable));
+    is_filter.then_some(test)
 }

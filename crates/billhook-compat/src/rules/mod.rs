@@ -173,7 +173,8 @@ fn is_read_alike(reads: &Reads, nodes: Nodes<'_>) -> bool {
             }
         }
         match part.whole {
-            true => same_types(nodes.from, nodes.to),
+            // What is dropped of two equal values leaves two equal values.
+            true => same_types(nodes.from, nodes.to, reads.asks_for_equality),
             false => is_like(nodes.from, nodes.to),
         }
     })
@@ -249,32 +250,32 @@ fn is_like(from: &JsonSchemaProps, to: &JsonSchemaProps) -> bool {
         && from.list_map_keys == to.list_map_keys
 }
 
-/// Whether expressions see values of two schemas alike, as far as the first one describes them.
-fn same_types(from: &JsonSchemaProps, to: &JsonSchemaProps) -> bool {
+/// Whether expressions see values of two schemas alike, as far as the first one describes them and
+/// the second one keeps them, if it may drop some.
+fn same_types(from: &JsonSchemaProps, to: &JsonSchemaProps, may_drop: bool) -> bool {
     if !is_like(from, to) {
         return false;
     }
+    let same_part = |from: Option<&JsonSchemaProps>, to: Option<&JsonSchemaProps>| match (from, to)
+    {
+        (Some(from), Some(to)) => same_types(from, to, may_drop),
+        (None, None) => true,
+        _ => false,
+    };
     grow(|| {
         let parts = from.properties.iter().flatten();
         let mut parts = parts.map(|(name, part)| (&**part, to.property(name)));
-        // A property that goes is not a part of the values that both have.
-        parts.all(|(part, other)| other.is_some_and(|other| same_types(part, other)))
-            && same_part(from.items_schema(), to.items_schema())
+        parts.all(|(part, other)| match other {
+            Some(other) => same_types(part, other, may_drop),
+            None => may_drop,
+        }) && same_part(from.items_schema(), to.items_schema())
             && match (&from.additional_properties, &to.additional_properties) {
                 (Some(SchemaOrBool::Schema(from)), Some(SchemaOrBool::Schema(to))) => {
-                    same_types(from, to)
+                    same_types(from, to, may_drop)
                 }
                 (Some(SchemaOrBool::Bool(from)), Some(SchemaOrBool::Bool(to))) => from == to,
                 (None, None) => true,
                 _ => false,
             }
     })
-}
-
-fn same_part(from: Option<&JsonSchemaProps>, to: Option<&JsonSchemaProps>) -> bool {
-    match (from, to) {
-        (Some(from), Some(to)) => same_types(from, to),
-        (None, None) => true,
-        _ => false,
-    }
 }

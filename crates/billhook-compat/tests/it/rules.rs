@@ -82,6 +82,14 @@ fn rules_follow_from_the_schema() {
         with(list(short.clone()), &["self.all(item, 2 < item.size() && item.size() < 6)"]),
         true,
     );
+    // What a filter keeps is only counted.
+    let unique = ["self.all(x, self.filter(y, y.a == x.a).size() == 1)"];
+    let of = |item: &Value| {
+        let mut list = with(list(item.clone()), &unique);
+        list["items"]["required"] = json!(["a"]);
+        list
+    };
+    check("other fields of elements", of(&fields), of(&more), true);
     check("items", list(short.clone()), with(list(short), &["self.size() < 4"]), true);
 }
 
