@@ -30,7 +30,7 @@ pub const MAX_UPDATES: usize = 60;
 /// The rules of a node that a proof about another rule starts from.
 pub const MAX_PREMISES: usize = 64;
 
-/// What is said of the parts that rules read before such a proof.
+/// The statements about the parts that rules read, from which such a proof starts as well.
 pub const MAX_FACTS: usize = 200;
 
 /// The rules of a version for which bounds are looked for.

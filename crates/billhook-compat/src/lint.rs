@@ -176,8 +176,7 @@ impl<'s> Linter<'s> {
             rules.iter().map(|rule| (rule.rule.as_str(), reads(&rule.rule).ok())).collect();
         let parts = rules.iter().flat_map(|(_, reads)| reads).flat_map(|reads| &reads.parts);
         let paths: Vec<_> = parts.map(|part| part.path.as_slice()).collect();
-        let nodes =
-            rules::Nodes { from: shape.schema, to: shape.schema, in_kept_list: shape.in_kept_list };
+        let nodes = rules::Nodes::new(shape.schema, shape.schema, shape.in_kept_list);
         let facts = rules::facts("self", nodes, &paths);
         let facts: Vec<&str> = facts.iter().map(String::as_str).collect();
         let at = at.clone().name("x-kubernetes-validations");

@@ -247,7 +247,7 @@ fn is_true(program: &Program, object: &Json, old: &Json) -> bool {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(1000))]
 
-    /// What is proved is true for all values, those of other types included.
+    /// Proved rules are true for all values, those of other types included.
     #[test]
     fn proofs_hold(premises in prop::collection::vec(rule(), 0..3), conclusion in rule()) {
         let texts: Vec<&str> = premises.iter().map(String::as_str).collect();

@@ -141,8 +141,7 @@ impl<'s> Walk<'_, 's> {
         self.junctors((from, to), &known, at);
         if self.mode == Mode::Writes {
             self.list_type((from, to), &known, at);
-            let nodes =
-                rules::Nodes { from: from.schema, to: target, in_kept_list: from.in_kept_list };
+            let nodes = rules::Nodes::new(from.schema, target, from.in_kept_list);
             let kubernetes = self.prover.bare.kubernetes;
             for rule in rules::unmatched(nodes, to.is_resource, kubernetes) {
                 let change = rules::change(from.schema, target, rule);

@@ -1,4 +1,4 @@
-//! What a schema says of the parts of its values that rules read, as rules.
+//! The statements of a schema about the parts of its values that rules read, as rules.
 
 use std::sync::Arc;
 

@@ -16,13 +16,21 @@ pub(crate) use facts::facts;
 /// A node that two schemas describe.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Nodes<'s> {
-    pub(crate) from: &'s JsonSchemaProps,
-    pub(crate) to: &'s JsonSchemaProps,
-    /// Whether it is in a list of which the first schema keeps all there is (PR-21).
-    pub(crate) in_kept_list: bool,
+    from: &'s JsonSchemaProps,
+    to: &'s JsonSchemaProps,
+    /// Whether it is in a list of which the first schema keeps everything (PR-21).
+    in_kept_list: bool,
 }
 
 impl<'s> Nodes<'s> {
+    pub(crate) fn new(
+        from: &'s JsonSchemaProps,
+        to: &'s JsonSchemaProps,
+        in_kept_list: bool,
+    ) -> Self {
+        Nodes { from, to, in_kept_list }
+    }
+
     /// The nodes that a step leads to, as far as there are schemas.
     fn below(self, step: &ReadStep) -> (Option<&'s JsonSchemaProps>, Option<&'s JsonSchemaProps>) {
         (below(self.from, step), below(self.to, step))

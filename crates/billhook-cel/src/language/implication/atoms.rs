@@ -28,13 +28,13 @@ pub(super) type Clause<'e> = Vec<Atom<'e>>;
 #[derive(Clone, Debug)]
 pub(super) struct Atom<'e> {
     pub(super) condition: Condition<'e>,
-    /// What else holds if it does: texts of expressions, and where their values are.
+    /// Where the values of other expressions, by their texts, are if it holds.
     pub(super) consequences: Vec<(Arc<str>, Domain)>,
 }
 
 #[derive(Clone, Debug)]
 pub(super) enum Condition<'e> {
-    Value(Value<'e>),
+    Value(Box<Value<'e>>),
     Quantified(Quantified<'e>),
 }
 
@@ -80,7 +80,7 @@ impl Reader {
         self.parts(expr, is_true, scope).unwrap_or_else(|| {
             let condition = match quantified(expr, is_true, scope) {
                 Some(quantified) => Condition::Quantified(quantified),
-                None => Condition::Value(self.value(expr, is_true, scope)),
+                None => Condition::Value(Box::new(self.value(expr, is_true, scope))),
             };
             vec![vec![Atom::new(condition)]]
         })
@@ -208,7 +208,8 @@ impl Reader {
             }
             ("_<_" | "_<=_" | "_>_" | "_>=_", None, [one, other]) => {
                 // What is not a number is neither less nor greater than another one.
-                if !is_true && !(is_ordered(one) && is_ordered(other)) {
+                let are_ordered = is_ordered(one) && is_ordered(other);
+                if !(is_true || are_ordered) {
                     return plain();
                 }
                 let (is_less, is_open) = match (&**function, is_true) {
@@ -224,7 +225,7 @@ impl Reader {
                 match (Constant::of(one), Constant::of(other)) {
                     (None, Some(Constant::Int(at))) => about(one, interval(at, is_less)),
                     (Some(Constant::Int(at)), None) => about(other, interval(at, !is_less)),
-                    _ if !(is_ordered(one) && is_ordered(other)) => plain(),
+                    _ if !are_ordered => plain(),
                     _ => {
                         let (one, other) = (text(one, scope), text(other, scope));
                         let (least, most) = if is_less { (one, other) } else { (other, one) };
@@ -263,7 +264,8 @@ impl<'e> Atom<'e> {
     fn new(condition: Condition<'e>) -> Self {
         let mut consequences = Vec::new();
         match &condition {
-            Condition::Value(Value { text, expr, scope, domain, .. }) => {
+            Condition::Value(value) => {
+                let Value { text, expr, scope, domain, .. } = &**value;
                 read(expr, scope, &mut consequences);
                 let is_true = domain.is_bool(true);
                 if let Kind::Select { operand, field, test: true } = &expr.kind
@@ -322,7 +324,7 @@ fn all(expr: &Expr) -> Domain {
     }
 }
 
-/// What is compared with a type, and the sort of its values.
+/// The expression that is compared with a type, and the sort of its values.
 fn sort_of<'e>(one: &'e Expr, other: &'e Expr) -> Option<(&'e Expr, Sort)> {
     let sort = |expr: &Expr| match &expr.kind {
         Kind::Ident(name) => match &**name {

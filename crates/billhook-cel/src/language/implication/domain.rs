@@ -1,4 +1,4 @@
-//! What is known of the value of an expression.
+//! Sets of values.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -232,7 +232,7 @@ impl Domain {
         })
     }
 
-    /// Whether it is proved that there is no value in it.
+    /// Whether it is proved to be empty.
     pub(super) fn is_empty(&self, steps: &mut Steps) -> bool {
         if let Some(only) = &self.only {
             return only.is_empty();
@@ -297,7 +297,7 @@ impl Domain {
     }
 
     /// The values of another set that are not in this one, which is restricted in one way; none if
-    /// that is no set.
+    /// these cannot be said as one.
     pub(super) fn without(&self, other: &Domain) -> Option<Domain> {
         let Domain { sort, only, not, low, high, patterns, .. } = self;
         let rest = match (sort, only, not.is_empty(), low, high, patterns.as_slice()) {
@@ -318,7 +318,7 @@ impl Domain {
     }
 }
 
-/// Whether it is proved that there are no such texts.
+/// Whether it is proved that no such texts exist.
 fn has_none(texts: &Texts, steps: &mut Steps) -> bool {
     let mut own = Steps::of(steps.left().min(MAX_TEXT_STEPS));
     let before = own.left();

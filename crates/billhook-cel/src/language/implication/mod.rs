@@ -29,8 +29,8 @@ const MAX_PREMISES: usize = 400;
 /// Returns whether it is proved that a rule is true whenever all of some others are. That nothing
 /// was proved says nothing: the work is bounded, and not all functions are known.
 ///
-/// What follows from no premises is true for every value, and `false` follows from rules that no
-/// value keeps together.
+/// A rule that follows from no premises is true for every value, and `false` follows from rules that
+/// no value keeps together.
 ///
 /// ```
 /// use billhook_cel::implies;

@@ -19,7 +19,7 @@ const MAX_STEPS: usize = 200;
 /// The steps of all searches for texts.
 const MAX_TEXT_STEPS: u64 = 1 << 20;
 
-/// What is known to hold.
+/// Conditions that hold.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Facts<'e> {
     /// Where the values of expressions are, all of which have one.
@@ -237,7 +237,7 @@ impl<'r> Prover<'r> {
                 .all(|goal| grow(|| self.proves(known(), clauses.clone(), goal)))
         };
         match wanted.is_for_all {
-            // Without others it is not known that there is a range.
+            // Without others, the range may be absent.
             true => !for_all.is_empty() && leads(&for_all),
             false => for_one.iter().any(|one| {
                 let all: Vec<_> = for_all.iter().chain([one]).copied().collect();
