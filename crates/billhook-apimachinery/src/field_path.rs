@@ -28,12 +28,24 @@ pub enum Segment<'a> {
 /// assert_eq!(path.to_string(), "spec.ports[2].a/b");
 /// assert_eq!(path.to_json_pointer(), "/spec/ports/2/a~1b");
 /// ```
-#[derive(Clone, Default, PartialEq, Eq, Hash)]
+#[derive(Default, PartialEq, Eq, Hash)]
 pub struct FieldPath {
     /// All steps in one text, as reports make many paths: each is a number (see [`push_number`])
     /// and, unless it is an index, as many bytes of text as the number says.
     steps: String,
 }
+
+/// The copy has room for some more steps: mostly it is made to go on from here.
+impl Clone for FieldPath {
+    fn clone(&self) -> Self {
+        let mut steps = String::with_capacity(self.steps.len() + ROOM);
+        steps.push_str(&self.steps);
+        FieldPath { steps }
+    }
+}
+
+/// The room that a path has for more steps when it begins, in bytes.
+const ROOM: usize = 24;
 
 impl FieldPath {
     /// Returns the path with a member appended.
@@ -90,8 +102,8 @@ impl FieldPath {
     /// [`Display`](fmt::Display) prints it, except that map keys have a dot, an empty name is
     /// nothing after its dot, and the top is empty.
     pub fn to_dotted(&self) -> String {
-        const ROOM: usize = 16;
-        let mut out = String::with_capacity(self.steps.len() + ROOM);
+        const BRACKETS: usize = 16;
+        let mut out = String::with_capacity(self.steps.len() + BRACKETS);
         for (position, segment) in self.segments().enumerate() {
             match segment {
                 Segment::Index(index) => push_index(&mut out, index),
@@ -120,6 +132,9 @@ impl FieldPath {
     }
 
     fn push(&mut self, segment: Segment<'_>) {
+        if self.is_empty() {
+            self.steps.reserve(ROOM);
+        }
         match segment {
             Segment::Name(text) => {
                 push_number(&mut self.steps, Kind::Name, text.len());

@@ -148,21 +148,38 @@ pub fn is_nonempty(value: &Value) -> bool {
 
 /// Returns the value at a place, such as `/spec/ports/0`: a JSON pointer to names without escapes, which
 /// takes no memory.
-pub fn at<'v>(value: &'v Value, place: &str) -> Option<&'v Value> {
-    place.split('/').skip(1).try_fold(value, |value, step| match value {
-        Value::Object(members) => members.get(step),
-        Value::Array(items) => items.get(step.parse::<usize>().ok()?),
-        _ => None,
-    })
+pub fn at<'v>(mut value: &'v Value, place: &str) -> Option<&'v Value> {
+    let mut rest = place;
+    while let Some(step) = next_step(&mut rest) {
+        value = match value {
+            Value::Object(members) => members.get(step)?,
+            Value::Array(items) => items.get(step.parse::<usize>().ok()?)?,
+            _ => return None,
+        };
+    }
+    Some(value)
 }
 
 /// As [`at`], to change the value.
-pub fn at_mut<'v>(value: &'v mut Value, place: &str) -> Option<&'v mut Value> {
-    place.split('/').skip(1).try_fold(value, |value, step| match value {
-        Value::Object(members) => members.get_mut(step),
-        Value::Array(items) => items.get_mut(step.parse::<usize>().ok()?),
-        _ => None,
-    })
+pub fn at_mut<'v>(mut value: &'v mut Value, place: &str) -> Option<&'v mut Value> {
+    let mut rest = place;
+    while let Some(step) = next_step(&mut rest) {
+        value = match value {
+            Value::Object(members) => members.get_mut(step)?,
+            Value::Array(items) => items.get_mut(step.parse::<usize>().ok()?)?,
+            _ => return None,
+        };
+    }
+    Some(value)
+}
+
+/// Takes the next step of a place from its rest. Steps are too short to be searched in.
+fn next_step<'p>(rest: &mut &'p str) -> Option<&'p str> {
+    let begun = rest.strip_prefix('/')?;
+    let end = begun.bytes().position(|byte| byte == b'/').unwrap_or(begun.len());
+    let (step, after) = begun.split_at_checked(end)?;
+    *rest = after;
+    Some(step)
 }
 
 /// Copies a value of any depth.
@@ -185,8 +202,8 @@ pub fn deep_clone(value: &Value) -> Value {
 pub fn has_floats(value: &Value) -> bool {
     match value {
         Value::Number(number) => matches!(Num::of(number), Num::Float(_)),
-        Value::Array(items) => grow(|| items.iter().any(has_floats)),
-        Value::Object(members) => grow(|| members.values().any(has_floats)),
+        Value::Array(items) if !items.is_empty() => grow(|| items.iter().any(has_floats)),
+        Value::Object(members) if !members.is_empty() => grow(|| members.values().any(has_floats)),
         _ => false,
     }
 }

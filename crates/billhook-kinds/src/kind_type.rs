@@ -9,7 +9,7 @@ use billhook_apimachinery::names::{
     dns1035_label, dns1123_label, mask_trailing_hyphen, path_segment,
 };
 use billhook_apimachinery::record::{Record, RecordError, complete};
-use billhook_apimachinery::value::deep_eq;
+use billhook_apimachinery::value::{at, deep_eq};
 use billhook_apimachinery::{FieldError, KubernetesVersion, UserInfo};
 use serde_json::Value;
 
@@ -130,7 +130,7 @@ impl KindType {
 
     /// Sets `metadata.generation` as the kind has it (BK-11).
     fn set_generation(&self, object: &mut Value, old: Option<&Value>) {
-        let before = old.and_then(|old| old.pointer("/metadata/generation"));
+        let before = old.and_then(|old| at(old, "/metadata/generation"));
         let before = before.and_then(Value::as_i64).unwrap_or_default();
         let rises = |old: &Value| is_changed(self.kind.generation, object, old);
         let generation = match (self.kind.generation, old) {
@@ -203,7 +203,7 @@ impl ObjectType for KindType {
 
 /// Whether the part of an object changes that its generation counts.
 fn is_changed(generation: Generation, object: &Value, old: &Value) -> bool {
-    let differs = |place: &str| match (object.pointer(place), old.pointer(place)) {
+    let differs = |place: &str| match (at(object, place), at(old, place)) {
         (Some(new), Some(old)) => !deep_eq(new, old),
         (new, old) => new.is_some() || old.is_some(),
     };

@@ -4,6 +4,11 @@ use billhook_apimachinery::FieldPath;
 use billhook_apimachinery::value::{at, at_mut};
 use serde_json::{Map, Value};
 
+/// The value at a place in an object.
+pub(crate) fn value_at<'o>(object: &'o Value, place: &str) -> Option<&'o Value> {
+    at(object, place)
+}
+
 /// The text at a place in an object; empty if absent.
 pub(crate) fn text<'o>(object: &'o Value, place: &str) -> &'o str {
     at(object, place).and_then(Value::as_str).unwrap_or_default()

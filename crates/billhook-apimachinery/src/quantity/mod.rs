@@ -60,6 +60,12 @@ enum Family {
 pub struct QuantityError(&'static str);
 
 impl Quantity {
+    /// Returns whether a text is a quantity in its canonical form. False may also mean that only reading
+    /// it tells.
+    pub(crate) fn is_short_form(text: &str) -> bool {
+        parse::is_short_form(text)
+    }
+
     /// Returns -1, 0 or 1.
     pub fn signum(&self) -> i64 {
         self.amount.signum()
@@ -181,4 +187,24 @@ fn decimal(number: &Decimal, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     let fits = |(exponent, _): &&(i64, &str)| *exponent <= number.exponent;
     let (exponent, suffix) = SUFFIXES.iter().find(fits).unwrap_or(&(-9, "n"));
     write!(f, "{}{suffix}", number.unscaled_at(*exponent))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn short_forms_print_as_they_are() {
+        for suffix in ["", "m", "k", "M", "G", "Ki", "Mi", "Gi", "T", "n", "e3", "x"] {
+            for number in (1..1200).step_by(7).chain([0, 10, 100, 999, 1000, 1024]) {
+                let text = format!("{number}{suffix}");
+                if Quantity::is_short_form(&text) {
+                    let printed = text.parse::<Quantity>().map(|quantity| quantity.to_string());
+                    assert_eq!(printed, Ok(text));
+                }
+            }
+        }
+        assert!(Quantity::is_short_form("100m") && Quantity::is_short_form("128Mi"));
+        assert!(!Quantity::is_short_form("01") && !Quantity::is_short_form("-1"));
+    }
 }

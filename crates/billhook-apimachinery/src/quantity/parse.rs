@@ -45,6 +45,16 @@ pub(super) fn amount(text: &str) -> Result<Amount, &'static str> {
     }
 }
 
+/// Whether a text is a quantity in its canonical form, as nearly all short ones are. False may also mean
+/// that only reading it tells.
+pub(super) fn is_short_form(text: &str) -> bool {
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    // From 1000 on, the next suffix may do.
+    (1..=3).contains(&digits)
+        && !text.starts_with('0')
+        && matches!(text.get(digits..), Some("" | "m" | "k" | "M" | "G" | "Ki" | "Mi" | "Gi"))
+}
+
 /// The suffixes of a text that is a quantity.
 pub(super) fn family(text: &str) -> Family {
     let suffix = text.trim_start_matches(|c: char| c.is_ascii_digit() || "+-.".contains(c));

@@ -188,6 +188,7 @@ fn complete_bytes(text: &mut String) {
 
 fn complete_quantity(value: &mut Value) {
     let quantity = match value {
+        Value::String(text) if Quantity::is_short_form(text) => return,
         Value::String(text) => text.parse::<Quantity>(),
         Value::Number(number) => number.to_string().parse(),
         _ => return,

@@ -6,7 +6,7 @@ use billhook_apimachinery::print::quote;
 use serde_json::Value;
 
 use super::pod::{Finding, Pod, container_names, containers_must, counted, quoted};
-use crate::values::{integer, is_set, items, members, text};
+use crate::values::{integer, is_set, items, members, text, value_at};
 
 /// The capabilities that containers have by themselves.
 const DEFAULT_CAPABILITIES: [&str; 13] = [
@@ -60,7 +60,7 @@ pub(super) fn app_armor(pod: &Pod<'_>) -> Option<Finding> {
     let is_bad = |type_: &str| !matches!(type_, "RuntimeDefault" | "Localhost");
     let values = pod.values(place, is_bad);
     let setters =
-        pod.setters(|holder| holder.pointer(place).and_then(Value::as_str).is_some_and(is_bad));
+        pod.setters(|holder| value_at(holder, place).and_then(Value::as_str).is_some_and(is_bad));
     let prefix = "container.apparmor.security.beta.kubernetes.io/";
     let annotations = members(pod.metadata, "/annotations").filter(|(name, value)| {
         let value = text(value, "");
@@ -191,7 +191,7 @@ pub(super) fn proc_mount(pod: &Pod<'_>) -> Option<Finding> {
     let values = pod.values(place, is_bad);
     let rule = format!("must not set securityContext.procMount to {}", quoted(values));
     let has =
-        |container: &Value| container.pointer(place).and_then(Value::as_str).is_some_and(is_bad);
+        |container: &Value| value_at(container, place).and_then(Value::as_str).is_some_and(is_bad);
     containers_must(pod, has, "procMount", &rule)
 }
 
@@ -227,7 +227,7 @@ pub(super) fn unconfined(pod: &Pod<'_>) -> Option<Finding> {
     let is_bad = |type_: &str| !matches!(type_, "RuntimeDefault" | "Localhost");
     let values = pod.values(place, is_bad);
     let setters =
-        pod.setters(|holder| holder.pointer(place).and_then(Value::as_str).is_some_and(is_bad));
+        pod.setters(|holder| value_at(holder, place).and_then(Value::as_str).is_some_and(is_bad));
     let rule = format!("must not set securityContext.seccompProfile.type to {}", quoted(values));
     (!setters.is_empty()).then(|| ("seccompProfile".to_owned(), format!("{setters} {rule}")))
 }

@@ -9,7 +9,7 @@ use billhook_apimachinery::print::quote;
 use serde_json::Value;
 
 use self::pod::{Finding, Pod};
-use crate::values::{members, path, text};
+use crate::values::{members, path, text, value_at};
 
 const LABEL: &str = "pod-security.kubernetes.io/";
 
@@ -29,7 +29,7 @@ impl SecurityLevel {
     /// none if all pods are allowed.
     pub fn of(namespace: &Value, mode: &str) -> Option<Self> {
         let label = |name: &str| {
-            let labels = namespace.pointer("/metadata/labels");
+            let labels = value_at(namespace, "/metadata/labels");
             labels.and_then(|labels| labels.get(format!("{LABEL}{name}"))).and_then(Value::as_str)
         };
         let level = label(mode)?;

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use billhook_apimachinery::print::quote;
 use serde_json::Value;
 
-use crate::values::{items, text};
+use crate::values::{items, text, value_at};
 
 /// A reason to refuse a pod, and its details.
 pub(super) type Finding = (String, String);
@@ -47,7 +47,7 @@ impl<'p> Pod<'p> {
     /// The values that the pod or its containers have at a place and that are not allowed.
     pub(super) fn values(&self, place: &str, is_bad: impl Fn(&str) -> bool) -> BTreeSet<&'p str> {
         let holders = [self.spec].into_iter().chain(self.containers());
-        let values = holders.filter_map(|holder| holder.pointer(place)?.as_str());
+        let values = holders.filter_map(|holder| value_at(holder, place)?.as_str());
         values.filter(|value| is_bad(value)).collect()
     }
 }

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::baseline::{added, must_not_add, unconfined};
 use super::pod::{Finding, Pod, container_names, containers_must, counted, quoted};
-use crate::values::{integer, items, text};
+use crate::values::{integer, items, text, value_at};
 
 const SAFE_VOLUMES: [&str; 8] = [
     "configMap",
@@ -22,7 +22,7 @@ const SAFE_VOLUMES: [&str; 8] = [
 pub(super) fn privilege_escalation(pod: &Pod<'_>) -> Option<Finding> {
     let place = "/securityContext/allowPrivilegeEscalation";
     let is_bad = |container: &Value| {
-        !pod.is_of_windows() && container.pointer(place) != Some(&Value::Bool(false))
+        !pod.is_of_windows() && value_at(container, place) != Some(&Value::Bool(false))
     };
     let rule = "must set securityContext.allowPrivilegeEscalation=false";
     containers_must(pod, is_bad, "allowPrivilegeEscalation != false", rule)
@@ -74,7 +74,7 @@ pub(super) fn volumes(pod: &Pod<'_>) -> Option<Finding> {
 
 pub(super) fn non_root(pod: &Pod<'_>) -> Option<Finding> {
     let at =
-        |holder: &Value| holder.pointer("/securityContext/runAsNonRoot").and_then(Value::as_bool);
+        |holder: &Value| value_at(holder, "/securityContext/runAsNonRoot").and_then(Value::as_bool);
     let reason = "runAsNonRoot != true".to_owned();
     let setters = pod.setters(|holder| at(holder) == Some(false));
     if !setters.is_empty() {
@@ -103,7 +103,7 @@ pub(super) fn seccomp(pod: &Pod<'_>) -> Option<Finding> {
     if let Some(found) = unconfined(pod) {
         return Some(found);
     }
-    let has = |holder: &Value| holder.pointer("/securityContext/seccompProfile/type").is_some();
+    let has = |holder: &Value| value_at(holder, "/securityContext/seccompProfile/type").is_some();
     let silent = pod.named(|container| !has(container));
     let detail = format!(
         "pod or {} must set securityContext.seccompProfile.type to \"RuntimeDefault\" or \

@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use super::checks::member_text;
 use crate::rules::invalid;
+use crate::values::value_at;
 
 /// The annotation of pods that a node made by itself.
 pub(super) const MIRROR: &str = "kubernetes.io/config.mirror";
@@ -14,7 +15,7 @@ const DELETION_COST: &str = "controller.kubernetes.io/pod-deletion-cost";
 
 /// Checks the annotations of a pod or a template, which errors show at a path.
 pub(crate) fn validate(errors: &mut Vec<FieldError>, at: &FieldPath, object: &Value) {
-    let Some(annotations) = object.pointer("/metadata/annotations") else { return };
+    let Some(annotations) = value_at(object, "/metadata/annotations") else { return };
     let at = |key: &str| at.clone().key(key);
     if let Some(value) = annotations.get(MIRROR).and_then(Value::as_str)
         && object.get("spec").and_then(|spec| member_text(spec, "nodeName")).is_none()
@@ -33,6 +34,6 @@ pub(crate) fn validate(errors: &mut Vec<FieldError>, at: &FieldPath, object: &Va
 
 /// Whether a node made a pod by itself.
 pub(super) fn is_static(pod: &Value) -> bool {
-    let annotations = pod.pointer("/metadata/annotations");
+    let annotations = value_at(pod, "/metadata/annotations");
     annotations.is_some_and(|all| all.get(MIRROR).is_some())
 }

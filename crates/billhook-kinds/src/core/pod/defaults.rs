@@ -1,6 +1,7 @@
 //! Defaults of pods and of templates of pods.
 
 use billhook_apimachinery::KubernetesVersion;
+use billhook_apimachinery::value::at_mut;
 use serde_json::{Map, Value, json};
 
 use super::edition::EDITIONS;
@@ -68,7 +69,7 @@ pub(crate) fn of_pod(pod: &mut Value, kubernetes: KubernetesVersion) {
 
 /// Removes annotations of long ago.
 pub(crate) fn remove_old_annotations(object: &mut Value) {
-    let Some(Value::Object(annotations)) = object.pointer_mut("/metadata/annotations") else {
+    let Some(Value::Object(annotations)) = at_mut(object, "/metadata/annotations") else {
         return;
     };
     annotations.retain(|name, _| !OLD_ANNOTATIONS.contains(&name.as_str()));
@@ -204,10 +205,12 @@ fn of_volume_source(volume: &mut Value, kubernetes: KubernetesVersion) {
 
 /// Amounts are stored in thousandths: finer ones are rounded up.
 fn round_amounts(object: &mut Value, place: &str) {
-    let Some(Value::Object(amounts)) = object.pointer_mut(place) else { return };
+    let Some(Value::Object(amounts)) = at_mut(object, place) else { return };
     for (_, amount) in amounts.iter_mut() {
-        if let Some(exact) = quantity(amount) {
-            *amount = exact.rounded_up(-3).to_string().into();
+        let Some(exact) = quantity(amount) else { continue };
+        let rounded = exact.rounded_up(-3);
+        if rounded != exact {
+            *amount = rounded.to_string().into();
         }
     }
 }

@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::checks::{descending_path, forbid, is_set, member, member_text, name_of, required};
 use super::scope::Scope;
 use crate::rules::{invalid, one_of};
-use crate::values::{items, text};
+use crate::values::{items, text, value_at};
 
 /// The mounts and the devices of a container.
 pub(super) fn validate(
@@ -16,7 +16,7 @@ pub(super) fn validate(
     scope: &Scope<'_>,
 ) {
     let is_privileged =
-        container.pointer("/securityContext/privileged") == Some(&Value::Bool(true));
+        value_at(container, "/securityContext/privileged") == Some(&Value::Bool(true));
     let (mounts, devices) = (items(container, "/volumeMounts"), items(container, "/volumeDevices"));
     let list = path.clone().name("volumeMounts");
     for (index, mount) in mounts.iter().enumerate() {

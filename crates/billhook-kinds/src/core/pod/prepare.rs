@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::edition::EDITIONS;
 use super::resources::class_of_service;
 use crate::behavior::WriteContext;
-use crate::values::{items, items_mut, object_mut, text};
+use crate::values::{items, items_mut, object_mut, text, value_at};
 
 /// Prepares a new pod.
 pub(super) fn create(pod: &mut Value, context: &WriteContext<'_>) {
@@ -31,7 +31,7 @@ pub(super) fn update(pod: &mut Value, old: &Value, context: &WriteContext<'_>) {
     match context.subresource {
         "status" => of_status(pod, old),
         "ephemeralcontainers" => {
-            let added = pod.pointer("/spec/ephemeralContainers").cloned();
+            let added = value_at(pod, "/spec/ephemeralContainers").cloned();
             replace_but_managers(pod, old);
             if let Some(spec) = object_mut(pod, "/spec") {
                 set(spec, "ephemeralContainers", added);
@@ -56,11 +56,11 @@ fn set(object: &mut Value, name: &str, value: Option<Value>) {
 }
 
 fn of_status(pod: &mut Value, old: &Value) {
-    let owners = old.pointer("/metadata/ownerReferences").cloned();
+    let owners = value_at(old, "/metadata/ownerReferences").cloned();
     if let Some(metadata) = object_mut(pod, "/metadata") {
         set(metadata, "ownerReferences", owners);
     }
-    let class = old.pointer("/status/qosClass").cloned();
+    let class = value_at(old, "/status/qosClass").cloned();
     if text(pod, "/status/qosClass").is_empty()
         && let Some(status) = object_mut(pod, "/status")
     {
@@ -88,7 +88,7 @@ fn replace_but_managers(pod: &mut Value, old: &Value) {
     let mut kept = old.clone();
     if let Some(metadata) = object_mut(&mut kept, "/metadata") {
         for name in ["managedFields", "resourceVersion"] {
-            set(metadata, name, pod.pointer(&format!("/metadata/{name}")).cloned());
+            set(metadata, name, value_at(pod, &format!("/metadata/{name}")).cloned());
         }
     }
     *pod = kept;
@@ -110,7 +110,7 @@ fn resized(pod: &Value, old: &Value) -> Option<Value> {
             set(container, "resizePolicy", sent.get("resizePolicy").cloned());
         }
     }
-    set(&mut spec, "resources", pod.pointer("/spec/resources").cloned());
+    set(&mut spec, "resources", value_at(pod, "/spec/resources").cloned());
     Some(spec)
 }
 
@@ -124,7 +124,7 @@ fn are_the_same(containers: &[Value], others: &[Value]) -> bool {
 
 /// Selectors that say so select pods by the values that the labels of this one have.
 fn select_by_own_labels(pod: &mut Value, kubernetes: KubernetesVersion) {
-    let Some(labels) = pod.pointer("/metadata/labels").cloned() else { return };
+    let Some(labels) = value_at(pod, "/metadata/labels").cloned() else { return };
     let Some(spec) = object_mut(pod, "/spec") else { return };
     for kind in ["podAffinity", "podAntiAffinity"] {
         let required = format!("/affinity/{kind}/requiredDuringSchedulingIgnoredDuringExecution");

@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::checks::{member, one_of_required, required};
 use super::scope::Scope;
 use crate::rules::{invalid, members_not_negative, port_or_name};
-use crate::values::{integer, items, text};
+use crate::values::{integer, items, text, value_at};
 
 const SEVERAL: &str = "may not specify more than 1 handler type";
 
@@ -30,7 +30,7 @@ pub(super) fn validate(
     scope: &Scope<'_>,
 ) {
     for name in ["postStart", "preStop"] {
-        let hook = container.pointer(&format!("/lifecycle/{name}"));
+        let hook = value_at(container, &format!("/lifecycle/{name}"));
         if let Some(hook) = hook.filter(|hook| !hook.is_null()) {
             handler(errors, &path.clone().name("lifecycle").name(name), hook, scope.grace);
         }

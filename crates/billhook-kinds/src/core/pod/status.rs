@@ -10,7 +10,7 @@ use super::edition::EDITIONS;
 use super::resources::is_sidecar;
 use crate::behavior::WriteContext;
 use crate::rules::{immutable, invalid, qualified_name};
-use crate::values::{integer, items, path, text};
+use crate::values::{integer, items, path, text, value_at};
 
 /// Checks an update of the status of a pod.
 pub(super) fn validate(
@@ -34,7 +34,7 @@ pub(super) fn validate(
     addresses(errors, status, "podIPs", kubernetes);
     addresses(errors, status, "hostIPs", kubernetes);
     let class = path(&["status", "qosClass"]);
-    let before = old.pointer("/status/qosClass");
+    let before = value_at(old, "/status/qosClass");
     immutable(errors, &class, status.get("qosClass"), before);
     if let Some(number) =
         integer(status, "/observedGeneration").filter(|generation| *generation < 0)
@@ -86,7 +86,7 @@ fn restarts(errors: &mut Vec<FieldError>, status: &Value, old: &Value, list: &st
     }
     let is_init = list == "initContainerStatuses";
     for stored in items(old, &format!("/status/{list}")) {
-        let Some(end) = stored.pointer("/state/terminated").filter(|end| !end.is_null()) else {
+        let Some(end) = value_at(stored, "/state/terminated").filter(|end| !end.is_null()) else {
             continue;
         };
         let failed = integer(end, "/exitCode").unwrap_or_default() != 0;
@@ -96,7 +96,7 @@ fn restarts(errors: &mut Vec<FieldError>, status: &Value, old: &Value, list: &st
         }
         let found = items(status, &format!("/{list}")).iter().enumerate();
         for (index, now) in found.filter(|(_, now)| name_of(now) == name_of(stored)) {
-            if now.pointer("/state/terminated").is_none_or(Value::is_null) {
+            if value_at(now, "/state/terminated").is_none_or(Value::is_null) {
                 let path = path(&["status", list]).index(index).name("state");
                 forbid(errors, path, "may not be transitioned to non-terminated state");
             }

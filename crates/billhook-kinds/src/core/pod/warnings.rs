@@ -11,7 +11,7 @@ use super::checks::member;
 use super::deprecations::{self, CONTAINERS};
 use crate::core::node_selector::deprecated_label;
 use crate::rules::warn_of_fractions;
-use crate::values::{integer, items, members, text};
+use crate::values::{integer, items, members, text, value_at};
 
 const REQUIRED: &str = "requiredDuringSchedulingIgnoredDuringExecution";
 const PREFERRED: &str = "preferredDuringSchedulingIgnoredDuringExecution";
@@ -79,7 +79,7 @@ fn deprecated_labels(
         found.extend(deprecated_label(key).map(|text| format!("{}: {text}", at.clone().key(key))));
     }
     let at = path.clone().name("affinity").name("nodeAffinity");
-    let affinity = spec.pointer("/affinity/nodeAffinity").unwrap_or(&Value::Null);
+    let affinity = value_at(spec, "/affinity/nodeAffinity").unwrap_or(&Value::Null);
     let terms = items(affinity, &format!("/{REQUIRED}/nodeSelectorTerms"));
     for (index, term) in terms.iter().enumerate() {
         let at = at.clone().name(REQUIRED).name("nodeSelectorTerms").index(index);
@@ -170,7 +170,7 @@ fn container_amounts(found: &mut Vec<String>, at: &FieldPath, container: &Value)
     let at = at.clone().name("resources");
     for name in BYTES {
         for part in ["limits", "requests"] {
-            let amounts = container.pointer(&format!("/resources/{part}"));
+            let amounts = value_at(container, &format!("/resources/{part}"));
             warn_of_fractions(found, &at.clone().name(part), amounts, &[name]);
         }
     }
