@@ -90,12 +90,15 @@ pub(crate) fn read_key(key: &str) -> Result<Option<PathElement>, FieldsV1Error> 
     match kind {
         "f:" => Ok(Some(PathElement::field(text))),
         "v:" => Ok(Some(PathElement::value(json(text)?))),
-        "k:" => match json(text)?.into_inner() {
-            Value::Object(fields) => {
-                let fields = fields.into_iter().map(|(name, value)| (name, value.into()));
-                Ok(Some(PathElement::key(fields)))
-            }
-            _ => Err(error("an object of key fields after the prefix")),
+        "k:" => match plain_fields(text) {
+            Some(fields) => Ok(Some(PathElement::key(fields))),
+            None => match json(text)?.into_inner() {
+                Value::Object(fields) => {
+                    let fields = fields.into_iter().map(|(name, value)| (name, value.into()));
+                    Ok(Some(PathElement::key(fields)))
+                }
+                _ => Err(error("an object of key fields after the prefix")),
+            },
         },
         "i:" => match text.parse() {
             Ok(index) => Ok(Some(PathElement::index(index))),
@@ -103,6 +106,29 @@ pub(crate) fn read_key(key: &str) -> Result<Option<PathElement>, FieldsV1Error> 
         },
         unknown if unknown.ends_with(':') => Ok(None),
         _ => Err(FieldsV1Error::Prefix { key: key.to_owned() }),
+    }
+}
+
+/// Reads key fields that are sorted by name and have plain strings or numbers, as nearly all do.
+fn plain_fields(text: &str) -> Option<Vec<(String, DeepValue)>> {
+    let mut fields: Vec<(String, DeepValue)> = Vec::with_capacity(2);
+    let mut rest = text.strip_prefix('{')?;
+    loop {
+        let (name, after) = plain_string(rest)?;
+        if fields.last().is_some_and(|(last, _)| last.as_str() >= name) {
+            return None;
+        }
+        let value = after.strip_prefix(':')?;
+        let after = after_plain_value(value)?;
+        let value = match plain_string(value) {
+            Some((text, _)) => Value::from(text),
+            None => Value::from(value.strip_suffix(after)?.parse::<u64>().ok()?),
+        };
+        fields.push((name.to_owned(), value.into()));
+        match after.strip_prefix(',') {
+            Some(next) => rest = next,
+            None => return (after == "}").then_some(fields),
+        }
     }
 }
 
