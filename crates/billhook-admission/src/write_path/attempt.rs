@@ -44,12 +44,13 @@ impl Attempt<'_> {
         run.mutate(&mut attributes).await?;
         let replaced = run.context.replaced.take();
         let is_decoded = is_decoded && !run.context.is_changed;
-        let before = Before { old, revision, replaced, is_decoded };
+        let mut before = Before { old, revision, replaced, is_decoded };
+        before.take_old(&mut attributes);
         if attributes.operation == Operation::Create {
-            let accepted = self.create(&mut attributes, &before, run).await?;
+            let accepted = self.create(&mut attributes, &mut before, run).await?;
             return Ok(Attempted::Accepted(accepted));
         }
-        match self.finish(&mut attributes, &before, run).await? {
+        match self.finish(&mut attributes, &mut before, run).await? {
             Written::Accepted(accepted) => Ok(Attempted::Accepted(accepted)),
             Written::Mismatch { found: Some(found), .. } => Ok(Attempted::Changed(found)),
             Written::Mismatch { found: None, name, .. } => {
@@ -86,7 +87,7 @@ impl Attempt<'_> {
     async fn create(
         &self,
         attributes: &mut AdmissionAttributes,
-        before: &Before,
+        before: &mut Before,
         run: &mut Run<'_>,
     ) -> Result<Accepted, Status> {
         let object = attributes.object.as_deref().unwrap_or(&Value::Null);
@@ -138,12 +139,12 @@ impl Attempt<'_> {
     async fn finish(
         &self,
         attributes: &mut AdmissionAttributes,
-        before: &Before,
+        before: &mut Before,
         run: &mut Run<'_>,
     ) -> Result<Written, Status> {
         let Attempt { incoming, stored, store, server_fields, .. } = *self;
         let errors = Vec::new();
-        let mut preparation = Preparation { incoming, before, server_fields, errors };
+        let mut preparation = Preparation { incoming, before: &*before, server_fields, errors };
         let mut resource = None;
         let prepared = run.prepare(attributes, |attributes, warnings| {
             resource = preparation.prepare(attributes, warnings)?;
@@ -151,11 +152,14 @@ impl Attempt<'_> {
         });
         run.context.log.field_errors = preparation.errors;
         prepared?;
+        before.give_old(attributes);
         run.validate(attributes).await?;
+        before.take_old(attributes);
         if run.context.deadline.is_over() {
             return Err(Status::timeout());
         }
         let log = &mut run.context.log;
+        let before = &*before;
         let write = Write { incoming, before, stored, store };
         let Some(old) = before.old.as_deref() else {
             return write.run(attributes.object.take(), log).await;

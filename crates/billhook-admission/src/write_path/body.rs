@@ -38,7 +38,7 @@ pub(super) struct IncomingRequest<'i> {
 
 /// A request that was decoded.
 pub(super) struct DecodedRequest {
-    /// The stored object, as a read returns it.
+    /// The stored object, as a read returns it, if the attributes do not have it.
     pub(super) old: Option<DeepValue>,
     /// Its resource version, if it is known.
     pub(super) revision: Option<String>,
@@ -87,13 +87,13 @@ impl<'i> IncomingRequest<'i> {
             }
             _ => self.read_old(stored).await.map(|(old, revision)| (Some(old), revision))?,
         };
-        let mut attributes = match (operation, &old) {
+        let (mut attributes, old) = match (operation, old) {
             (Operation::Create, _) if request.subresource.is_none() => {
-                self.create(now, warnings, changes).await?
+                (self.create(now, warnings, changes).await?, None)
             }
             (Operation::Update, Some(old)) => self.update(old, now, warnings, changes).await?,
             (Operation::Delete, Some(old)) if request.subresource.is_none() => {
-                self.resource.delete(old.clone())
+                (self.resource.delete(old), None)
             }
             _ => {
                 let message = "the server does not allow this method on the requested resource";
@@ -167,31 +167,28 @@ impl<'i> IncomingRequest<'i> {
         read.map_or(String::new(), |object| metadata_text(&object, "name").to_owned())
     }
 
+    /// The attributes of an update, and the stored object if they do not have it.
     async fn update(
         &self,
-        old: &DeepValue,
+        old: DeepValue,
         now: Time,
         warnings: &mut Warnings,
         changes: &mut Vec<FieldDifference>,
-    ) -> Result<AdmissionAttributes, Status> {
-        let attributes = match self.scale() {
+    ) -> Result<(AdmissionAttributes, Option<DeepValue>), Status> {
+        match self.scale() {
             None => {
-                let object = self.object(Some(old), now, warnings, changes).await?;
-                self.resource.update(object, old.clone())
+                let object = self.object(Some(&old), now, warnings, changes).await?;
+                self.check_uid(&object, &old)?;
+                Ok((self.resource.update(object, old), None))
             }
             Some(scale) => {
-                let (object, old) = self.scales(scale, old, now, warnings, changes)?;
-                let mut attributes = self.resource.update(object, old);
+                let (object, old_scale) = self.scales(scale, &old, now, warnings, changes)?;
+                self.check_uid(&object, &old)?;
+                let mut attributes = self.resource.update(object, old_scale);
                 attributes.kind = scale::kind();
-                attributes
+                Ok((attributes, Some(old)))
             }
-        };
-        if self.request.form == UpdateForm::Replacement
-            && let Some(object) = &attributes.object
-        {
-            self.check_uid(object, old)?;
         }
-        Ok(attributes)
     }
 
     /// The new and the old `Scale` of an object, with the owners of its replicas.

@@ -13,7 +13,8 @@ impl IncomingRequest<'_> {
     /// A replacement that names a UID is for the object with that UID only (RE-72).
     pub(super) fn check_uid(&self, object: &Value, old: &Value) -> Result<(), Status> {
         let (wanted, found) = (metadata_text(object, "uid"), metadata_text(old, "uid"));
-        if wanted.is_empty() || wanted == found {
+        let is_replacement = self.request.form == UpdateForm::Replacement;
+        if !is_replacement || wanted.is_empty() || wanted == found {
             return Ok(());
         }
         let (name, namespace) = (metadata_text(old, "name"), metadata_text(old, "namespace"));

@@ -37,6 +37,22 @@ pub(super) struct Before {
     pub(super) is_decoded: bool,
 }
 
+impl Before {
+    /// Takes the stored object from the attributes that have it.
+    pub(super) fn take_old(&mut self, attributes: &mut AdmissionAttributes) {
+        if self.old.is_none() {
+            self.old = attributes.old_object.take();
+        }
+    }
+
+    /// Hands the stored object to the attributes, unless they have another form of it.
+    pub(super) fn give_old(&mut self, attributes: &mut AdmissionAttributes) {
+        if attributes.old_object.is_none() {
+            attributes.old_object = self.old.take();
+        }
+    }
+}
+
 /// The preparation of an object.
 pub(super) struct Preparation<'p> {
     pub(super) incoming: IncomingRequest<'p>,
