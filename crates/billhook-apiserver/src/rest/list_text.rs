@@ -3,6 +3,7 @@
 
 use std::collections::VecDeque;
 use std::fmt;
+use std::io::Write as _;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -59,8 +60,13 @@ pub(super) fn length(resource: &Resource, version: &str, object: &Object) -> Opt
     Some(text + revision_member("").map(str::len).iter().sum::<usize>() + digits)
 }
 
-fn member(object: &Object) -> String {
-    revision_member(&object.modified.to_string()).concat()
+/// Appends the member that shows the revision of an object.
+fn push_revision(object: &Object, text: &mut Vec<u8>) {
+    let [before, _, after] = revision_member("");
+    text.extend_from_slice(before.as_bytes());
+    // Writing to memory does not fail.
+    let _ = write!(text, "{}", object.modified);
+    text.extend_from_slice(after.as_bytes());
 }
 
 impl ListText {
@@ -107,12 +113,14 @@ impl ListText {
         part.extend_from_slice(start.as_bytes());
         if object.text.len() < LONG {
             part.extend_from_slice(before);
-            part.extend_from_slice(member(&object).as_bytes());
+            push_revision(&object, part);
             part.extend_from_slice(after);
         } else {
             let texts = [before, after].map(|text| object.text.slice_ref(text));
             let [before, after] = texts;
-            self.texts.extend([before, Bytes::from(member(&object)), after]);
+            let mut revision = Vec::new();
+            push_revision(&object, &mut revision);
+            self.texts.extend([before, Bytes::from(revision), after]);
         }
         true
     }
