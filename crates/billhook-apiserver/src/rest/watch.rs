@@ -11,7 +11,7 @@ use billhook_apimachinery::value::DeepValue;
 use bytes::Bytes;
 use http::{HeaderValue, StatusCode, header};
 use serde_json::{Value, json};
-use tokio::time::Instant;
+use tokio::time::{Instant, Sleep, sleep_until};
 
 use super::context::Context;
 use super::frames::{self, frame};
@@ -126,6 +126,7 @@ impl EventStream {
             retired: context.cache.retired.subscribe(),
             end,
             progress: None,
+            timer: None,
         };
         events.failure = events.start(context, wanted).err();
         (EventStream(Stream::Waiting(Box::pin(Box::new(events).next()))), end)
@@ -167,6 +168,8 @@ struct Events {
     end: Instant,
     /// The progress to report, if the client asks for it.
     progress: Option<Progress>,
+    /// Wakes the watch at its end, or to report progress; made when it is first waited for.
+    timer: Option<Pin<Box<Sleep>>>,
 }
 
 /// How many objects of its state a watch holds while it is not read.
@@ -293,11 +296,15 @@ impl Events {
         }
         let changes = self.changes.as_mut()?;
         let wakes = self.progress.as_ref().map_or(self.end, |progress| progress.next.min(self.end));
+        let timer = self.timer.get_or_insert_with(|| Box::pin(sleep_until(wakes)));
+        if timer.deadline() != wakes {
+            timer.as_mut().reset(wakes);
+        }
         let event = tokio::select! {
             biased;
             event = changes.next() => Some(event),
             _ = self.retired.wait_for(|is_retired| *is_retired) => return None,
-            () = tokio::time::sleep_until(wakes) => None,
+            () = timer => None,
         };
         let event = match event {
             Some(Ok(event)) => event,
