@@ -138,11 +138,13 @@ impl Selectors {
     /// Whether an object can be selected, by its key and the labels in its text, which is not read as
     /// a whole.
     pub(super) fn may_match(&self, object: &Object) -> bool {
-        let (namespace, name) = object.key.split_once('/').unwrap_or(("", &object.key));
-        let fits = |term: &FieldTerm| match term.field.as_str() {
-            NAME => (term.value == name) == term.is_equal,
-            NAMESPACE => (term.value == namespace) == term.is_equal,
-            _ => true,
+        let fits = |term: &FieldTerm| {
+            let (namespace, name) = object.key.split_once('/').unwrap_or(("", &object.key));
+            match term.field.as_str() {
+                NAME => (term.value == name) == term.is_equal,
+                NAMESPACE => (term.value == namespace) == term.is_equal,
+                _ => true,
+            }
         };
         self.fields.iter().all(fits)
             && (self.labels.is_everything()
