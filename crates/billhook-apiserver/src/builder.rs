@@ -23,6 +23,7 @@ use crate::future::finish;
 use crate::measures::Measures;
 use crate::own::own_resources;
 use crate::permissions::{AuthorizationMode, Decide, Permissions, Recorder, master};
+use crate::presence::Presence;
 use crate::request_log::{Log, RequestRecord};
 use crate::resources::WatchCaches;
 use crate::server::Server;
@@ -58,6 +59,7 @@ pub struct ServerBuilder {
     has_namespace_controller: bool,
     service_ranges: ServiceRanges,
     bootstraps: bool,
+    presence: Option<Presence>,
     tokens: ServiceAccountTokens,
     known_tokens: KnownTokens,
     log: Log,
@@ -93,6 +95,7 @@ impl Default for ServerBuilder {
             has_namespace_controller: true,
             service_ranges: ServiceRanges::default(),
             bootstraps: false,
+            presence: None,
             tokens: ServiceAccountTokens::default(),
             known_tokens: KnownTokens::default(),
             log: Log::default(),
@@ -398,6 +401,14 @@ impl ServerBuilder {
         self
     }
 
+    /// Says where the server is reached, in objects that a cluster begins with ([`ServerBuilder::bootstrap`]).
+    /// Without it, the Service `kubernetes` leads nowhere.
+    #[must_use]
+    pub fn presence(mut self, presence: Presence) -> Self {
+        self.presence = Some(presence);
+        self
+    }
+
     /// Leaves out what an API server alone does not do: namespaces that are being deleted stay, and
     /// the expressions of policies are not checked after they are written (BK-600).
     #[must_use]
@@ -496,6 +507,7 @@ impl ServerBuilder {
             has_namespace_controller,
             service_ranges,
             bootstraps,
+            presence,
             tokens,
             known_tokens,
             log,
@@ -523,6 +535,7 @@ impl ServerBuilder {
             has_namespace_controller: has_controllers && has_namespace_controller,
             service_ranges,
             bootstraps,
+            presence,
             tokens,
             known_tokens,
             log,

@@ -185,14 +185,31 @@ impl Loaded {
     }
 }
 
+/// The groups, resources and keys of the objects that a cluster begins with beside those that are
+/// stored as they are (BK-680).
+const BEGUN_WITH: [(&str, &str, &str); 8] = [
+    ("", "configmaps", "kube-system/extension-apiserver-authentication"),
+    ("", "configmaps", "kube-system/kube-apiserver-legacy-service-account-token-tracking"),
+    ("", "endpoints", "default/kubernetes"),
+    ("", "services", "default/kubernetes"),
+    ("discovery.k8s.io", "endpointslices", "default/kubernetes"),
+    ("networking.k8s.io", "servicecidrs", "kubernetes"),
+    ("scheduling.k8s.io", "priorityclasses", "system-cluster-critical"),
+    ("scheduling.k8s.io", "priorityclasses", "system-node-critical"),
+];
+
 /// Prints all objects as YAML, but those that every server has.
 pub(crate) async fn dump(server: &Arc<Shared>) -> Result<String, Status> {
     let mut documents = Vec::new();
     let mut dumped = BTreeSet::new();
     let initial: BTreeSet<_> = match server.settings.bootstraps {
-        true => InitialObject::all(server.settings.kubernetes).map(place_of).collect(),
+        true => {
+            InitialObject::all(server.settings.kubernetes).map(place_of).chain(BEGUN_WITH).collect()
+        }
         false => BTreeSet::new(),
     };
+    let address = server.settings.service_ranges.first_address();
+    let own_address = ("networking.k8s.io", "ipaddresses", &*address);
     for listed in server.catalog().resources() {
         let collection = listed.collection();
         if !dumped.insert(collection.clone()) {
@@ -203,8 +220,10 @@ pub(crate) async fn dump(server: &Arc<Shared>) -> Result<String, Status> {
             let resource = listed.resource().ok_or_else(|| not_compiled(listed.kind()))?;
             let is_namespace = resource.definition.name() == NAMESPACES;
             let (group, plural) = collection.parts();
+            let place = (group, plural, &*object.key);
             if is_namespace && INITIAL.contains(&&*object.key)
-                || initial.contains(&(group, plural, &*object.key))
+                || initial.contains(&place)
+                || server.settings.bootstraps && place == own_address
             {
                 continue;
             }

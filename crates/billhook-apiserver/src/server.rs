@@ -288,6 +288,16 @@ impl Server {
         self.shared.settings.log.records()
     }
 
+    /// Says in the Lease of the server that it is alive ([`Presence::host`](crate::Presence::host)); to be
+    /// called every 10 seconds, by the clock of who runs it.
+    ///
+    /// # Errors
+    ///
+    /// If the Lease cannot be written.
+    pub async fn renew(&self) -> Result<(), Status> {
+        controllers::renew(&self.shared).await.map_err(|(_, status)| status)
+    }
+
     /// Returns the user of a token: one that [`ServerBuilder::token`](crate::ServerBuilder::token) added,
     /// or one of a service account (BK-253), unless the server did not make it, it has ended, or its
     /// account is gone. For those who pass requests on, which carry their user.

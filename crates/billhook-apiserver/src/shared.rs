@@ -20,6 +20,7 @@ use crate::future::BoxFuture;
 use crate::links::Links;
 use crate::measures::Measures;
 use crate::permissions::Permissions;
+use crate::presence::Presence;
 use crate::request::Request;
 use crate::request_log::Log;
 use crate::resources::{Catalog, Resource, Served, WatchCaches};
@@ -135,6 +136,8 @@ pub(crate) struct Settings {
     pub(crate) has_namespaces: bool,
     /// Whether there are the objects that a cluster begins with, beside namespaces.
     pub(crate) bootstraps: bool,
+    /// The server as its objects show it, if it is reached at an address.
+    pub(crate) presence: Option<Presence>,
     /// Whether the controllers of a cluster are there that are no part of its API server.
     pub(crate) has_controllers: bool,
     /// Whether namespaces that are being deleted are emptied.

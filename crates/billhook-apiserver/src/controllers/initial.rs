@@ -3,16 +3,17 @@
 use std::sync::Arc;
 
 use billhook_admission::{ObjectRequest, ServerFields};
-use billhook_apimachinery::record::text;
 use billhook_apimachinery::{Status, namespace};
 use billhook_kinds::InitialObject;
-use serde_json::{Value, json};
+use serde_json::json;
 
+use super::object::create_object;
+use super::presence;
 use crate::future::{BoxFuture, together};
 use crate::namespaces::{INITIAL, NAMESPACES};
 use crate::shared::Shared;
 use crate::storage::{Collection, Write, WriteError};
-use crate::write_path::{admit_own, object_key};
+use crate::write_path::admit_own;
 
 const SERVICES: &str = "services.";
 const SERVICE_CIDRS: &str = "servicecidrs.networking.k8s.io";
@@ -33,6 +34,7 @@ pub(crate) async fn create(server: &Arc<Shared>) -> Result<(), (String, Status)>
         return Ok(());
     }
     create_service(server).await?;
+    presence::publish_endpoints(server).await?;
     for (name, value, description) in [
         (
             "system-node-critical",
@@ -53,6 +55,8 @@ pub(crate) async fn create(server: &Arc<Shared>) -> Result<(), (String, Status)>
         create_object(server, PRIORITY_CLASSES, &object).await?;
     }
     create_service_cidr(server).await?;
+    presence::publish_maps(server).await?;
+    presence::renew(server).await?;
     // Those that wait for a backend share its sync.
     let objects = InitialObject::all(server.settings.kubernetes);
     let stored = objects.map(|object| -> BoxFuture<'_, _> { Box::pin(store(server, object)) });
@@ -62,6 +66,8 @@ pub(crate) async fn create(server: &Arc<Shared>) -> Result<(), (String, Status)>
 /// Creates the service of the server itself, which is there again if it is deleted.
 pub(super) async fn create_service(server: &Arc<Shared>) -> Result<bool, (String, Status)> {
     let address = server.settings.service_ranges.first_address();
+    let presence = server.settings.presence.as_ref();
+    let port = presence.map_or(6443, |presence| presence.address().port());
     let service = json!({
         "apiVersion": "v1", "kind": "Service",
         "metadata": {
@@ -70,7 +76,7 @@ pub(super) async fn create_service(server: &Arc<Shared>) -> Result<bool, (String
         },
         "spec": {
             "clusterIP": address,
-            "ports": [{"name": "https", "port": 443, "targetPort": 6443}],
+            "ports": [{"name": "https", "port": 443, "targetPort": port}],
         },
     });
     create_object(server, SERVICES, &service).await
@@ -116,25 +122,4 @@ async fn store(server: &Shared, object: &InitialObject) -> Result<(), (String, S
     let failed =
         |error: WriteError| (object.key.to_owned(), Status::failure(500, "", error.to_string()));
     written.map(drop).map_err(failed)
-}
-
-/// Creates an object and returns true, unless it is there already or its kind is not served; names it
-/// if it cannot be created.
-async fn create_object(
-    server: &Arc<Shared>,
-    resource: &str,
-    object: &Value,
-) -> Result<bool, (String, Status)> {
-    let Some(resource) = server.catalog().native(resource) else { return Ok(false) };
-    let metadata = object.get("metadata").unwrap_or(&Value::Null);
-    let name = text(metadata, "name");
-    let key = object_key(text(metadata, "namespace"), name);
-    if server.storage.get(&resource.collection, &key).is_some() {
-        return Ok(false);
-    }
-    let request = ObjectRequest::create("v1", &[])
-        .body(billhook::to_json(object))
-        .field_manager("kube-apiserver");
-    let created = admit_own(server, &resource, request).await.result;
-    created.map(|_| true).map_err(|status| (name.to_owned(), status))
 }

@@ -8,8 +8,10 @@ mod garbage;
 mod initial;
 mod namespace_lifecycle;
 mod namespaces;
+mod object;
 mod permissions;
 mod policies;
+mod presence;
 mod roles;
 mod services;
 
@@ -20,6 +22,7 @@ pub(crate) use self::definitions::{
     create as create_definition, group_of, resume, settle, update as update_definition,
 };
 pub(crate) use self::initial::create as create_initial;
+pub(crate) use self::presence::renew;
 
 /// All controllers, in the order in which they act upon a write.
 pub(crate) static CONTROLLERS: [&dyn Controller; 9] = [

@@ -11,7 +11,7 @@ use billhook_decode::{Document, read_json};
 use billhook_kinds::{AllocationError, ServiceAllocator};
 use serde_json::{Value, json};
 
-use super::initial;
+use super::{initial, presence};
 use crate::resources::Resource;
 use crate::shared::{Change, Controller, Shared, Work, Written};
 use crate::storage::{Collection, Object, Range, Write};
@@ -124,6 +124,7 @@ async fn remove_released(server: &Arc<Shared>) {
     }
     if lost_own && server.settings.bootstraps {
         let _failed = initial::create_service(server).await;
+        let _failed = presence::publish_endpoints(server).await;
         if let Some(service) = server.read_object("", "services", OWN_SERVICE) {
             create_addresses(server, &service).await;
         }

@@ -18,7 +18,7 @@ use billhook_admission::ServerFields;
 use billhook_apimachinery::UserInfo;
 use billhook_apiserver::etcd::Etcd;
 use billhook_apiserver::storage::Redb;
-use billhook_apiserver::{Server, ServerBuilder};
+use billhook_apiserver::{Presence, Server, ServerBuilder};
 use billhook_control_plane::Clock;
 use billhook_findings::Finding;
 use billhook_webhook_client::HttpsCaller;
@@ -95,7 +95,6 @@ async fn serve(command: &Serve) -> Result<(), Failure> {
     check_address(command, token.as_deref())?;
     let controllers = Controllers::read(command)?;
     let clock = command.clock();
-    let (server, objects) = server(command, &controllers, token.as_deref(), &clock).await?;
     let address = Place::file(&command.listen.to_string());
     let listener =
         listening::listen(command.listen).map_err(|error| Problem::io(address.clone(), &error))?;
@@ -104,6 +103,14 @@ async fn serve(command: &Serve) -> Result<(), Failure> {
     let identity = identity
         .transpose()
         .map_err(|error| Problem::unusable(address, format!("no certificate: {error}")))?;
+    let authority = identity.as_ref().map(|identity| identity.authority.clone());
+    let presence = Presence::at(local);
+    let presence = match &authority {
+        Some(pem) => presence.client_authorities(pem),
+        None => presence,
+    };
+    let (server, objects) =
+        server(command, &controllers, token.as_deref(), &clock, presence).await?;
     let url = kubeconfig::url(local, identity.is_some());
     if let Some(file) = &command.write_kubeconfig {
         let credentials = Credentials {
@@ -125,7 +132,6 @@ async fn serve(command: &Serve) -> Result<(), Failure> {
         }
         None => Admitted::Hosts(Hosts::new(local.ip(), &command.allow_host)),
     };
-    let authority = identity.as_ref().map(|identity| identity.authority.clone());
     let (tls, clients) = identity.map(|it| (it.acceptor, it.clients)).unzip();
     let listener = Listener::new(listener, tls, clients, admitted, command.max_connections);
     let mut signals =
@@ -214,6 +220,7 @@ async fn server(
     controllers: &Controllers,
     token: Option<&str>,
     clock: &Clock,
+    presence: Presence,
 ) -> Result<(Server, usize), Failure> {
     let mut problems = Vec::new();
     let definitions = readable_documents(&command.crd, &mut problems);
@@ -238,7 +245,7 @@ async fn server(
         .webhooks(HttpsCaller::default());
     builder = match command.any_namespace {
         true => builder.any_namespace(),
-        false => builder.bootstrap(),
+        false => builder.bootstrap().presence(presence),
     };
     if let Some(token) = token {
         builder = builder.token(token, user);

@@ -6,12 +6,17 @@ use std::net::SocketAddr;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::time::Duration;
 
 use billhook::KubernetesVersion;
-use billhook_apiserver::{Server, ServerBuilder, ServiceAccountTokens, TokenKeyError, git_version};
+use billhook_apimachinery::names::dns1123_label;
+use billhook_apiserver::{
+    Presence, Server, ServerBuilder, ServiceAccountTokens, TokenKeyError, git_version,
+};
 use billhook_control_plane::Clock;
 use billhook_definition::ca_bundle::certificates;
 use billhook_webhook_client::HttpsCaller;
+use tokio::time::sleep;
 use tokio_rustls::rustls::pki_types::CertificateDer;
 
 use super::backend;
@@ -94,7 +99,8 @@ async fn serve(options: &Options) -> Result<(), String> {
     let tls = acceptor(pairs, clients.clone()).map_err(|error| error.to_string())?;
     // Nobody is accepted before everything is there (ET-16, ET-70).
     let of_accounts = service_account_tokens(&options.service_accounts)?;
-    let mut builder = builder(options).service_account_tokens(of_accounts);
+    let mut builder =
+        builder(options).presence(presence(options)?).service_account_tokens(of_accounts);
     let known = options.tokens.as_deref().map(tokens).transpose()?;
     for (token, user) in known.unwrap_or_default() {
         builder = builder.token(token, user);
@@ -110,10 +116,37 @@ async fn serve(options: &Options) -> Result<(), String> {
         let simulation = controllers::Simulation::default();
         controllers::run(server.clone(), selection, simulation, None, clock).await;
     }
+    tokio::spawn(stay_alive(server.clone()));
     log::line(&format!("billhook: serving Kubernetes {} on {address}", options.kubernetes));
     let listener = Listener::new(listener, Some(tls), clients, users, MAX_CONNECTIONS);
     listener.run(Front::of(server), &mut signals).await;
     Ok(())
+}
+
+/// The server as the objects of its cluster show it (BK-680).
+fn presence(options: &Options) -> Result<Presence, String> {
+    let presence = Presence::at(SocketAddr::new(options.advertised, options.port)).host(&host());
+    let Some(file) = &options.client_authorities else { return Ok(presence) };
+    let pem = fs::read(file)
+        .map_err(|error| format!("unable to load client CA file {}: {error}", file.display()))?;
+    Ok(presence.client_authorities(&String::from_utf8_lossy(&pem)))
+}
+
+/// The name of this machine, if it may be that of an object and the value of a label.
+fn host() -> String {
+    let name = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    let name = name.trim();
+    if dns1123_label(name).is_empty() { name.to_owned() } else { "localhost".to_owned() }
+}
+
+/// Says every 10 seconds that the server is alive.
+async fn stay_alive(server: Server) {
+    loop {
+        sleep(Duration::from_secs(10)).await;
+        if let Err(status) = server.renew().await {
+            log::line(&format!("billhook: the lease is not renewed: {}", status.message));
+        }
+    }
 }
 
 /// A server as its flags want it: alone, without a controller manager, unless a part of one is asked

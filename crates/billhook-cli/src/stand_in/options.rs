@@ -56,6 +56,8 @@ pub(super) struct EtcdSettings {
 #[derive(Debug)]
 pub(super) struct Options {
     pub(super) bind: IpAddr,
+    /// Where other machines reach the server, as far as flags say.
+    pub(super) advertised: IpAddr,
     pub(super) port: u16,
     pub(super) certificates: PathBuf,
     /// The files of the certificate and its key.
@@ -91,7 +93,8 @@ impl Options {
         let ranges = ranges(flags, &mut errors);
         check_limits(flags, &mut errors);
         let port = port(flags, &mut errors);
-        let bind = bind(flags, &mut errors);
+        let bind = address(flags, "bind-address", Ipv4Addr::UNSPECIFIED.into(), &mut errors);
+        let advertised = address(flags, "advertise-address", bind, &mut errors);
         let sni = flags.all("tls-sni-cert-key").iter().filter_map(|text| {
             let pair = sni(text);
             if pair.is_none() {
@@ -130,6 +133,7 @@ impl Options {
         let path = |name: &str| flags.text(name).map(PathBuf::from);
         Ok(Options {
             bind,
+            advertised,
             port,
             certificates: path("cert-dir").unwrap_or_else(|| DEFAULT_CERTIFICATES.into()),
             tls,
@@ -190,12 +194,11 @@ fn port(flags: &Flags, errors: &mut Vec<String>) -> u16 {
     }
 }
 
-fn bind(flags: &Flags, errors: &mut Vec<String>) -> IpAddr {
-    let text = flags.text("bind-address").unwrap_or("0.0.0.0");
-    let address = text.parse();
-    address.unwrap_or_else(|_| {
-        errors.push(format!("--bind-address {text} is not an IP address"));
-        Ipv4Addr::LOCALHOST.into()
+fn address(flags: &Flags, name: &str, default: IpAddr, errors: &mut Vec<String>) -> IpAddr {
+    let Some(text) = flags.text(name) else { return default };
+    text.parse().unwrap_or_else(|_| {
+        errors.push(format!("--{name} {text} is not an IP address"));
+        default
     })
 }
 

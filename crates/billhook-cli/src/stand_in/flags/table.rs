@@ -58,7 +58,7 @@ const NO_JWT: Answer = Refused("tokens of other issuers are not checked");
 const NO_WEBHOOK: Answer = Refused("no other server is asked who users are, or what they may do");
 const NO_PROXY: Answer = Idle("no requests are passed on to other API servers");
 const NO_LIMIT: Answer = Idle("requests are not limited in this way");
-const NO_RECONCILER: Answer = Idle("the service `kubernetes` has no endpoints");
+const NO_RECONCILER: Answer = Idle("the service `kubernetes` has no node port");
 
 /// All flags, by subject.
 pub(super) static SECTIONS: &[Section] = &[
@@ -72,7 +72,7 @@ pub(super) static SECTIONS: &[Section] = &[
     Section {
         name: "Generic",
         flags: &[
-            flag("advertise-address", Text, Accepted),
+            flag("advertise-address", Text, Honored),
             flag("cors-allowed-origins", List, Idle("answers have no headers for web pages")),
             flag("debug-socket-path", Text, Accepted),
             flag("emulated-version", List, Honored),
