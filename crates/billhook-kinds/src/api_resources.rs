@@ -18,6 +18,26 @@ impl Kind {
             if self.is_namespaced { Scope::Namespaced } else { Scope::Cluster },
         )
     }
+
+    /// Returns the resources of servers of a version whose objects are the same as those of the kind,
+    /// with their subresources (WM-48).
+    pub fn equivalents(&self, kubernetes: KubernetesVersion) -> EquivalentResources {
+        let same = |other: &&'static Kind| self.is_same_object(other);
+        registry(served(kubernetes).into_iter().filter(same).collect())
+    }
+
+    /// Whether the objects of another kind are the same.
+    pub fn is_same_object(&self, other: &Kind) -> bool {
+        self.stored_as() == other.stored_as()
+    }
+
+    /// The group and the name of the resource that its objects are stored as.
+    fn stored_as(&self) -> (&str, &str) {
+        match self.is_stored() {
+            true => (split_api_version(self.storage_version).0, self.plural),
+            false => (self.group, self.plural),
+        }
+    }
 }
 
 impl BodyKind {
@@ -30,14 +50,18 @@ impl BodyKind {
 /// Returns the resources and subresources of all built-in kinds that servers of a version have
 /// (WM-48).
 pub fn equivalent_resources(kubernetes: KubernetesVersion) -> EquivalentResources {
+    registry(served(kubernetes))
+}
+
+fn registry(kinds: Vec<&'static Kind>) -> EquivalentResources {
     let mut registry = EquivalentResources::new();
-    for kind in served(kubernetes) {
-        let (stored_in, _) = split_api_version(kind.storage_version);
-        if kind.is_stored() && stored_in != kind.group {
-            registry.share_storage((kind.group, kind.plural), (stored_in, kind.plural));
+    for kind in &kinds {
+        let stored_as = kind.stored_as();
+        if stored_as.0 != kind.group {
+            registry.share_storage((kind.group, kind.plural), stored_as);
         }
     }
-    for kind in served(kubernetes) {
+    for kind in kinds {
         let ApiResource { resource, kind: own, .. } = kind.api_resource();
         for subresource in kind.subresources {
             registry.register(resource.clone(), subresource.name, subresource.body.names());

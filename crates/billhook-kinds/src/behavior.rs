@@ -121,7 +121,7 @@ pub trait Behavior: Sync {
     /// its own.
     fn mark(&self, _object: &mut Value, _now: &str, _finalizers: Vec<Value>) {}
 
-    /// Converts an object to another version of its group; false if it has one alone.
+    /// Converts an object to an API version in which it exists, too; false if it does not.
     fn convert(&self, _object: &mut Value, _api_version: &str, _: KubernetesVersion) -> bool {
         false
     }

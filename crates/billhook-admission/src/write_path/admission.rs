@@ -167,6 +167,9 @@ impl Admission {
         self.chain = self
             .chain
             .model(OwnObjects { model: self.model.clone(), strategy: Arc::clone(&strategy) });
+        if let Some(equivalents) = strategy.equivalents() {
+            self.chain = self.chain.equivalents(equivalents);
+        }
         self.strategy = Some(strategy);
         self
     }

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
+use billhook::webhook::EquivalentResources;
 use billhook::{CrdOptions, CustomResourceDefinition, KubernetesVersion, ObjectType as _};
+use billhook_apimachinery::GroupVersionKind;
 use billhook_apimachinery::record::{Record, RecordError, Type, complete};
 use billhook_kinds::{Kind, KindType, WriteContext};
 use serde_json::{Map, Value};
@@ -107,6 +109,18 @@ impl Strategy for KindStrategy {
 
     fn convert(&self, object: &mut Value, api_version: &str) -> bool {
         self.kind.behavior().convert(object, api_version, self.kind.kubernetes())
+    }
+
+    fn equivalents(&self) -> Option<EquivalentResources> {
+        Some(self.kind.kind().equivalents(self.kind.kubernetes()))
+    }
+
+    fn of_equivalent(&self, kind: &GroupVersionKind) -> Option<Box<dyn Strategy>> {
+        let other = Kind::named(&kind.api_version(), &kind.kind)?;
+        let is_same =
+            self.kind.kind().is_same_object(other) && !std::ptr::eq(other, self.kind.kind());
+        let other = is_same.then(|| KindStrategy::new(other, self.kind.kubernetes()))??;
+        Some(Box::new(other))
     }
 
     fn has_dependents(&self) -> bool {

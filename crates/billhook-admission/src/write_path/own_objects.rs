@@ -1,6 +1,7 @@
 //! The objects of a resource with rules of its own, as the chain knows them: what is made of one on
 //! its way is read again, as its type.
 
+use std::future::ready;
 use std::sync::Arc;
 
 use billhook::DecodeOptions;
@@ -21,6 +22,10 @@ pub(super) struct OwnObjects {
 
 impl OwnObjects {
     fn read(&self, object: &mut Value, kind: &GroupVersionKind) -> Result<(), ObjectModelError> {
+        if let Some(other) = self.strategy.of_equivalent(kind) {
+            let read = other.read(object);
+            return read.map(drop).map_err(|error| ObjectModelError::from(error.to_string()));
+        }
         let Some(version) = self.model.own_version(kind) else { return Ok(()) };
         version
             .convert_value(object, &DecodeOptions::default())
@@ -37,7 +42,11 @@ impl ObjectModel for OwnObjects {
         object: &'a Value,
         to: &'a GroupVersionKind,
     ) -> BoxFuture<'a, Result<DeepValue, ObjectModelError>> {
-        self.model.convert(object, to)
+        let mut converted = DeepValue::from(deep_clone(object));
+        match self.strategy.convert(&mut converted, &to.api_version()) {
+            true => Box::pin(ready(Ok(converted))),
+            false => self.model.convert(object, to),
+        }
     }
 
     fn apply_defaults(
@@ -61,10 +70,12 @@ impl ObjectModel for OwnObjects {
         object: &Value,
         kind: &GroupVersionKind,
     ) -> Result<(), ObjectModelError> {
-        if self.model.own_version(kind).is_none() {
+        let other = self.strategy.of_equivalent(kind);
+        if other.is_none() && self.model.own_version(kind).is_none() {
             return Ok(());
         }
-        let read = self.strategy.read(&mut DeepValue::from(deep_clone(object)));
+        let strategy = other.as_deref().unwrap_or(&*self.strategy);
+        let read = strategy.read(&mut DeepValue::from(deep_clone(object)));
         match read.map_err(|error| error.to_string())?.as_slice() {
             [] => Ok(()),
             unknown => Err(strict_decoding_error(unknown.iter().map(String::as_str)).into()),

@@ -1,8 +1,9 @@
 //! Resources whose rules their schema cannot tell.
 
+use billhook::webhook::EquivalentResources;
 use billhook_apimachinery::metadata::subdomain_name;
 use billhook_apimachinery::record::{Record, RecordError};
-use billhook_apimachinery::{FieldError, Status, UserInfo};
+use billhook_apimachinery::{FieldError, GroupVersionKind, Status, UserInfo};
 use serde_json::Value;
 
 use super::request::Subresource;
@@ -76,9 +77,20 @@ pub trait Strategy: Send + Sync {
         false
     }
 
-    /// Converts an object to another version of its group; false if it has one alone.
+    /// Converts an object to an API version in which it exists, too; false if it does not.
     fn convert(&self, _object: &mut Value, _api_version: &str) -> bool {
         false
+    }
+
+    /// Returns the resources whose objects are the same, if they are others than the versions of the
+    /// definition (WM-48).
+    fn equivalents(&self) -> Option<EquivalentResources> {
+        None
+    }
+
+    /// Returns the rules of another kind that an object exists in, too.
+    fn of_equivalent(&self, _kind: &GroupVersionKind) -> Option<Box<dyn Strategy>> {
+        None
     }
 
     /// Whether objects can have dependents, whose fate a deletion may decide (BK-13).

@@ -228,3 +228,54 @@ async fn own_kinds_are_read_again_after_webhooks() {
     let refused = post(&server, secrets, &secret("wrong")).await;
     assert_ne!(refused.code, 201, "{}", refused.text);
 }
+
+/// WM-48: a webhook for one of the resources that objects are served in sees them in its version, and
+/// what it changes there is changed.
+#[tokio::test]
+async fn webhooks_see_own_kinds_in_the_version_of_their_rules() {
+    let marker = |request: &AdmissionRequest| {
+        let place = match request.kind.group.as_str() {
+            "events.k8s.io" => "/note",
+            "" => "/message",
+            _ => "/spec/targetCPUUtilizationPercentage",
+        };
+        let value = match request.kind.group.as_str() {
+            "autoscaling" => json!(70),
+            _ => json!(request.resource.to_string()),
+        };
+        AdmissionResponse::allow(request)
+            .patch(&json!([{"op": "add", "path": place, "value": value}]))
+    };
+    let server = Server::builder().admission_service("shop", "marker", marker).build();
+    let rule = |group: &str, resource: &str| {
+        json!({"operations": ["CREATE"], "apiGroups": [group], "apiVersions": ["v1"],
+            "resources": [resource]})
+    };
+    let rules = [rule("events.k8s.io", "events"), rule("autoscaling", "horizontalpodautoscalers")];
+    let rules = json!({ "rules": rules });
+    assert_eq!(configure(&server, "Mutating", "marker", &rules).await.code, 201);
+
+    let event = json!({"apiVersion": "v1", "kind": "Event", "message": "sent",
+        "metadata": {"name": "a"}, "involvedObject": {"namespace": "default"}});
+    let created = post(&server, "/api/v1/namespaces/default/events", &event).await;
+    assert_eq!(
+        (created.code, text(&created.json(), "/message")),
+        (201, "events.k8s.io/v1 events".to_owned()),
+        "{}",
+        created.text
+    );
+    assert_eq!(created.json()["apiVersion"], "v1");
+
+    let scaler = json!({"apiVersion": "autoscaling/v2", "kind": "HorizontalPodAutoscaler",
+        "metadata": {"name": "a"}, "spec": {"maxReplicas": 3,
+            "scaleTargetRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": "a"}}});
+    let path = "/apis/autoscaling/v2/namespaces/default/horizontalpodautoscalers";
+    let created = post(&server, path, &scaler).await;
+    assert_eq!(created.code, 201, "{}", created.text);
+    assert_eq!(created.json()["apiVersion"], "autoscaling/v2");
+    assert_eq!(
+        created.json()["spec"]["metrics"],
+        json!([{"type": "Resource", "resource": {"name": "cpu",
+            "target": {"type": "Utilization", "averageUtilization": 70}}}])
+    );
+}

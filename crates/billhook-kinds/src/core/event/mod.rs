@@ -1,8 +1,10 @@
 //! Events of both groups, which are the same objects (BK-484).
 
 mod cells;
+mod conversion;
 mod validation;
 
+use billhook_apimachinery::KubernetesVersion;
 use billhook_apimachinery::metadata::Time;
 use serde_json::Value;
 
@@ -26,6 +28,10 @@ impl Behavior for Event {
         found: &mut Findings,
     ) {
         validation::validate(event, old, context.kubernetes, &mut found.errors);
+    }
+
+    fn convert(&self, event: &mut Value, api_version: &str, kubernetes: KubernetesVersion) -> bool {
+        conversion::convert(event, api_version, kubernetes)
     }
 
     /// Events of both groups are validated as those of the core group.
