@@ -25,7 +25,7 @@ fn run(test: impl AsyncFnOnce(&ControlPlane)) {
 }
 
 /// A pod with the label `app`, and more in its spec.
-fn pod(name: &str, app: &str, more: Value) -> String {
+fn pod(name: &str, app: &str, more: &Value) -> String {
     let mut pod = json!({
         "apiVersion": "v1", "kind": "Pod",
         "metadata": {"name": name, "namespace": "default", "labels": {"app": app}},
@@ -67,10 +67,10 @@ async fn refusal(plane: &ControlPlane, name: &str) -> String {
 #[test]
 fn a_pod_waits_for_the_one_it_wants_to_be_near() {
     run(async |plane| {
-        create(plane, &pod("web", "web", near("db", "zone"))).await;
+        create(plane, &pod("web", "web", &near("db", "zone"))).await;
         let none = "0/3 nodes are available: 3 node(s) didn't match pod affinity rules.";
         assert_eq!(refusal(plane, "web").await, none);
-        create(plane, &pod("db", "db", json!({"nodeSelector": {"zone": "b"}}))).await;
+        create(plane, &pod("db", "db", &json!({"nodeSelector": {"zone": "b"}}))).await;
         assert_eq!(node_of(plane, "web").await, "b1");
     });
 }
@@ -78,8 +78,8 @@ fn a_pod_waits_for_the_one_it_wants_to_be_near() {
 #[test]
 fn the_first_of_those_that_want_to_be_together_is_free() {
     run(async |plane| {
-        create(plane, &pod("first", "web", near("web", "zone"))).await;
-        create(plane, &pod("second", "web", near("web", "zone"))).await;
+        create(plane, &pod("first", "web", &near("web", "zone"))).await;
+        create(plane, &pod("second", "web", &near("web", "zone"))).await;
         let (first, second) = (node_of(plane, "first").await, node_of(plane, "second").await);
         assert_eq!(first.get(..1), second.get(..1));
         assert!(!first.is_empty());
@@ -90,15 +90,15 @@ fn the_first_of_those_that_want_to_be_together_is_free() {
 fn pods_keep_away_from_each_other() {
     run(async |plane| {
         for name in ["x", "y", "z"] {
-            create(plane, &pod(name, "web", far("web", "kubernetes.io/hostname"))).await;
+            create(plane, &pod(name, "web", &far("web", "kubernetes.io/hostname"))).await;
         }
         let mut nodes = column(plane, PODS, "/spec/nodeName").await;
         nodes.sort();
         assert_eq!(nodes, ["a1", "a2", "b1"]);
-        create(plane, &pod("last", "web", far("web", "kubernetes.io/hostname"))).await;
+        create(plane, &pod("last", "web", &far("web", "kubernetes.io/hostname"))).await;
         let none = "0/3 nodes are available: 3 node(s) didn't match pod anti-affinity rules.";
         assert_eq!(refusal(plane, "last").await, none);
-        create(plane, &pod("other", "web", json!({}))).await;
+        create(plane, &pod("other", "web", &json!({}))).await;
         let repelled = "0/3 nodes are available: 3 node(s) didn't satisfy existing pods anti-affinity \
                         rules.";
         assert_eq!(refusal(plane, "other").await, repelled);
@@ -116,7 +116,7 @@ fn pods_are_spread_evenly() {
             "labelSelector": {"matchLabels": {"app": "web"}},
         }]});
         for number in 0..6 {
-            create(plane, &pod(&format!("p{number}"), "web", constraint.clone())).await;
+            create(plane, &pod(&format!("p{number}"), "web", &constraint)).await;
         }
         let mut zones = BTreeMap::new();
         for node in column(plane, PODS, "/spec/nodeName").await {
@@ -125,11 +125,11 @@ fn pods_are_spread_evenly() {
         assert_eq!(zones, BTreeMap::from([("a".to_owned(), 3), ("b".to_owned(), 3)]));
         let mut in_zone = constraint.clone();
         in_zone["nodeName"] = "b1".into();
-        create(plane, &pod("ahead", "web", in_zone)).await;
+        create(plane, &pod("ahead", "web", &in_zone)).await;
         let mut selected = constraint;
         selected["nodeSelector"] = json!({"kubernetes.io/hostname": "b1"});
         selected["topologySpreadConstraints"][0]["nodeAffinityPolicy"] = "Ignore".into();
-        create(plane, &pod("late", "web", selected)).await;
+        create(plane, &pod("late", "web", &selected)).await;
         let none = "0/3 nodes are available: 1 node(s) didn't match pod topology spread constraints, 2 \
                     node(s) didn't match Pod's node affinity/selector.";
         assert_eq!(refusal(plane, "late").await, none);
@@ -169,13 +169,13 @@ value: 3
                 }],
             })
         };
-        create(plane, &pod("low", "x", needs("low", "1"))).await;
-        create(plane, &pod("middle", "x", needs("middle", "1"))).await;
-        create(plane, &pod("equal", "x", needs("low", "1"))).await;
+        create(plane, &pod("low", "x", &needs("low", "1"))).await;
+        create(plane, &pod("middle", "x", &needs("middle", "1"))).await;
+        create(plane, &pod("equal", "x", &needs("low", "1"))).await;
         let full = "0/3 nodes are available: 1 Insufficient cpu, 2 node(s) didn't match Pod's node \
                     affinity/selector.";
         assert_eq!(refusal(plane, "equal").await, full);
-        create(plane, &pod("high", "x", needs("high", "1"))).await;
+        create(plane, &pod("high", "x", &needs("high", "1"))).await;
         plane.advance(std::time::Duration::from_secs(40)).await.unwrap();
         assert_eq!(node_of(plane, "high").await, "b1");
         assert_eq!(node_of(plane, "middle").await, "b1");
