@@ -1,10 +1,14 @@
 //! Controllers that run beside a server.
 
+use std::sync::Arc;
+
 use billhook_apiserver::Server;
 use billhook_control_plane::controllers::Selection;
 use billhook_control_plane::simulation::{Rule, Stage};
 use billhook_control_plane::{Clock, ControlPlane};
 
+use crate::certificate_requests::{of_kubelet, sign};
+use crate::listening::Authority;
 use crate::report;
 
 /// The life of objects that a cluster would act on: pods by rules, objects of any kind by stages.
@@ -15,12 +19,12 @@ pub(crate) struct Simulation {
 }
 
 /// Runs the controllers that are switched on, as long as the server is there, on its clock. Namespaces
-/// get a certificate, if there is one.
+/// get the certificate of its authority, which signs requests, if there is one.
 pub(crate) async fn run(
     server: Server,
     selection: &Selection,
     simulation: Simulation,
-    certificate: Option<&str>,
+    authority: Option<Arc<Authority>>,
     clock: Clock,
 ) -> ControlPlane {
     let mut builder = ControlPlane::builder()
@@ -28,8 +32,16 @@ pub(crate) async fn run(
         .controllers(selection.controllers())
         .nodes(selection.has_nodes().then_some("node-0"))
         .report_containers();
-    if let Some(certificate) = certificate.filter(|_| selection.publishes_certificate()) {
-        builder = builder.root_certificate(certificate);
+    if selection.approves_certificates() {
+        builder = builder.review_certificates(of_kubelet);
+    }
+    if let Some(authority) = authority {
+        if selection.publishes_certificate() {
+            builder = builder.root_certificate(&authority.pem());
+        }
+        if selection.signs_certificates() {
+            builder = builder.sign_certificates(move |request| sign(&authority, request));
+        }
     }
     if !selection.has_nodes() {
         builder = builder.without_provisioner();

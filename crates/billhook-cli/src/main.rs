@@ -8,6 +8,7 @@ mod allow;
 mod apply;
 mod args;
 mod built_in;
+mod certificate_requests;
 mod check;
 mod cluster_view;
 mod compat;

@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use rcgen::{
     BasicConstraints, CertificateParams, CertifiedIssuer, DnType, ExtendedKeyUsagePurpose, IsCa,
-    KeyPair, date_time_ymd,
+    Issuer, KeyPair, date_time_ymd,
 };
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::ServerConfig;
@@ -76,6 +76,11 @@ impl Authority {
         self.issue(certificate)
     }
 
+    /// Returns what signs.
+    pub(super) fn issuer(&self) -> &Issuer<'static, KeyPair> {
+        &self.0
+    }
+
     fn issue(&self, mut certificate: CertificateParams) -> Result<Issued, Failure> {
         limit_validity(&mut certificate);
         let key = KeyPair::generate()?;
@@ -85,7 +90,7 @@ impl Authority {
 }
 
 /// Lets a certificate begin a day ago, and end.
-fn limit_validity(certificate: &mut CertificateParams) {
+pub(super) fn limit_validity(certificate: &mut CertificateParams) {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let yesterday = (now.as_secs() / DAY).saturating_sub(1).min(LAST_DAY);
     let day = |day: u64| date_time_ymd(1970, 1, 1) + Duration::from_secs(day * DAY);

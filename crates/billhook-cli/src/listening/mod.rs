@@ -6,6 +6,7 @@ mod certificates;
 mod connection;
 mod gate;
 mod patience;
+mod requests;
 
 use std::io;
 use std::net::SocketAddr;
@@ -19,6 +20,7 @@ use tokio::sync::{Semaphore, watch};
 pub(crate) use authority::{Authority, Issued, ServingPair, acceptor};
 pub(crate) use certificates::ClientAuthorities;
 pub(crate) use gate::{Gate, Peer, bearer_token};
+pub(crate) use requests::CertificateRequest;
 
 use crate::front::Front;
 use connection::{Client, Settings, serve};

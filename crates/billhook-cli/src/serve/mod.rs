@@ -103,9 +103,10 @@ async fn serve(command: &Serve) -> Result<(), Failure> {
     let identity = identity
         .transpose()
         .map_err(|error| Problem::unusable(address, format!("no certificate: {error}")))?;
-    let authority = identity.as_ref().map(|identity| identity.authority.clone());
+    let authority = identity.as_ref().map(|identity| Arc::clone(&identity.authority));
     let presence = Presence::at(local);
-    let presence = match &authority {
+    let certificate = authority.as_ref().map(|authority| authority.pem());
+    let presence = match &certificate {
         Some(pem) => presence.client_authorities(pem),
         None => presence,
     };
@@ -114,7 +115,7 @@ async fn serve(command: &Serve) -> Result<(), Failure> {
     let url = kubeconfig::url(local, identity.is_some());
     if let Some(file) = &command.write_kubeconfig {
         let credentials = Credentials {
-            authority: identity.as_ref().map(|identity| identity.authority.as_str()),
+            authority: certificate.as_deref(),
             client: identity.as_ref().map(|identity| &identity.client),
             token: token.as_deref(),
         };
@@ -141,8 +142,7 @@ async fn serve(command: &Serve) -> Result<(), Failure> {
     let Controllers { selection, simulation } = controllers;
     let mut front = Front::of(server.clone());
     if command.has_test_api() || !selection.is_empty() {
-        let certificate = authority.as_deref();
-        let running = controllers::run(server.clone(), &selection, simulation, certificate, clock);
+        let running = controllers::run(server.clone(), &selection, simulation, authority, clock);
         let plane = running.await;
         if command.has_test_api() {
             front = front.with_test_api(&plane);
@@ -167,8 +167,8 @@ async fn serve(command: &Serve) -> Result<(), Failure> {
 struct TlsIdentity {
     acceptor: TlsAcceptor,
     clients: Arc<ClientAuthorities>,
-    /// The certificate of the authority that signed both, as PEM.
-    authority: String,
+    /// The authority that signed both.
+    authority: Arc<Authority>,
     client: Issued,
 }
 
@@ -188,8 +188,8 @@ impl TlsIdentity {
         Ok(TlsIdentity {
             acceptor: acceptor(vec![serving], Some(Arc::clone(&clients)))?,
             clients,
-            authority: authority.pem(),
             client: authority.client(&command.user)?,
+            authority: Arc::new(authority),
         })
     }
 }
