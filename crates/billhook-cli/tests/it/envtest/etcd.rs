@@ -20,7 +20,7 @@ async fn objects_last_in_a_real_etcd() {
     environment.restart_server().await;
     let after = environment.admin.get(&path).await;
     assert_eq!((after.code, &after.text), (200, &before.text));
-    let keys = etcd.ctl(&["get", "/6f2b/registry/configmaps/", "--prefix", "--keys-only"]);
+    let keys = etcd.ctl(&["get", "/6f2b/registry/configmaps/default/", "--prefix", "--keys-only"]);
     assert_eq!(String::from_utf8(keys).unwrap().trim(), "/6f2b/registry/configmaps/default/a");
     environment.stop();
 }
