@@ -76,7 +76,9 @@ impl<'e> Facts<'e> {
             }
             Kind::Select { operand, test: true, .. } => match &operand.kind {
                 // Elements need not be objects.
-                Kind::Ident(name) => ["self", "oldSelf"].contains(&&**name),
+                Kind::Ident(name) => {
+                    !of.scope.declares(name) && ["self", "oldSelf"].contains(&&**name)
+                }
                 _ => false,
             },
             Kind::Call { function, target, arguments } => {

@@ -17,6 +17,11 @@ impl Scope {
         Scope(self.0.iter().chain(variables).cloned().collect())
     }
 
+    /// Whether a name is that of an element.
+    pub(super) fn declares(&self, name: &str) -> bool {
+        self.position(name).is_some()
+    }
+
     fn position(&self, name: &str) -> Option<usize> {
         self.0.iter().rposition(|known| **known == *name)
     }
