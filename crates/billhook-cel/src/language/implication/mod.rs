@@ -36,7 +36,7 @@ const MAX_PREMISES: usize = 400;
 /// use billhook_cel::implies;
 /// assert!(implies(&["self.a <= 3 && has(self.b)"], "self.a < 5 || self.c"));
 /// assert!(implies(&["!(has(self.a) || has(self.b))"], "!has(self.b)"));
-/// assert!(implies(&["self.all(x, x.size() > 2)"], "self.all(item, item != '')"));
+/// assert!(implies(&["self.all(x, x.size() > 2)"], "self.all(item, item.size() > 1)"));
 /// assert!(implies(&["self.matches('^[a-z]+$')", "self.size() < 9"], "self.matches('^[a-z]{1,8}$')"));
 /// assert!(!implies(&["self.a < 5"], "self.a <= 3"));
 ///
