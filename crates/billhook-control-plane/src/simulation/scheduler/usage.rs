@@ -2,7 +2,7 @@
 //! others.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use billhook_apimachinery::Quantity;
 use billhook_kinds::pod_requests;
@@ -15,14 +15,17 @@ use crate::view::Change;
 
 /// The amounts and ports that are used on each node, and what else the pods there want.
 #[derive(Debug, Default)]
-pub(super) struct Usage {
-    nodes: Mutex<BTreeMap<String, Used>>,
+pub(super) struct Usage(Mutex<Counted>);
+
+#[derive(Debug, Default)]
+struct Counted {
+    nodes: BTreeMap<String, Used>,
     /// The nodes of pods that want to be far from others, and these, by the keys of the pods.
-    repelling: Mutex<BTreeMap<Key, (String, Vec<Term>)>>,
+    repelling: BTreeMap<Key, (String, Vec<Term>)>,
     /// The pods for which others make room, by their keys.
-    nominated: Mutex<BTreeMap<Key, Arc<Object>>>,
+    nominated: BTreeMap<Key, Arc<Object>>,
     /// The pods that wait for others to be on nodes.
-    waiting: Mutex<BTreeSet<Key>>,
+    waiting: BTreeSet<Key>,
 }
 
 /// The use of one node.
@@ -34,87 +37,56 @@ struct Used {
 }
 
 impl Usage {
+    fn counted(&self) -> MutexGuard<'_, Counted> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Counts a change of a pod. Returns whether a node has more room than before.
     pub(super) fn record(&self, change: &Change) -> bool {
-        self.record_nomination(change);
+        let mut counted = self.counted();
+        counted.record_nomination(change);
         let before = change.before.as_deref().filter(|pod| is_on_node(pod));
         let after = change.after.as_deref().filter(|pod| is_on_node(pod));
         if before.map(|pod| pod.get("/spec")) == after.map(|pod| pod.get("/spec")) {
             return false;
         }
-        let mut nodes = self.nodes.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(pod) = before {
-            let node = pod.text("/spec/nodeName");
-            let left = nodes.get_mut(node).is_some_and(|used| used.remove(pod));
-            if !left {
-                nodes.remove(node);
-            }
+            counted.remove(pod);
         }
         if let Some(pod) = after {
-            nodes.entry(pod.text("/spec/nodeName").to_owned()).or_default().add(pod);
+            counted.add(pod);
         }
-        self.record_terms(before, after);
         before.is_some()
-    }
-
-    fn record_nomination(&self, change: &Change) {
-        let Some(key) = change.object().map(|pod| pod.key()) else { return };
-        let waits = |pod: &&Arc<Object>| {
-            !pod.text("/status/nominatedNodeName").is_empty()
-                && pod.text("/spec/nodeName").is_empty()
-                && !pod.is_deleting()
-        };
-        let mut nominated = self.nominated.lock().unwrap_or_else(PoisonError::into_inner);
-        match change.after.as_ref().filter(waits) {
-            Some(pod) => drop(nominated.insert(Arc::clone(key), Arc::clone(pod))),
-            None => drop(nominated.remove(key)),
-        }
-    }
-
-    fn record_terms(&self, before: Option<&Object>, after: Option<&Object>) {
-        let mut repelling = self.repelling.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(pod) = before {
-            repelling.remove(pod.key());
-        }
-        let Some(pod) = after else { return };
-        let terms = Term::required(pod, "podAntiAffinity");
-        if !terms.is_empty() {
-            let node = pod.text("/spec/nodeName").to_owned();
-            repelling.insert(Arc::clone(pod.key()), (node, terms));
-        }
     }
 
     /// Calls a function with each pod, by its node, that wants to be far from others.
     pub(super) fn each_repelling(&self, mut call: impl FnMut(&str, &Term)) {
-        let repelling = self.repelling.lock().unwrap_or_else(PoisonError::into_inner);
-        for (node, terms) in repelling.values() {
+        for (node, terms) in self.counted().repelling.values() {
             terms.iter().for_each(|term| call(node, term));
         }
     }
 
     /// Lets a pod wait until others are on nodes.
     pub(super) fn wait(&self, pod: &Object) {
-        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
-        waiting.insert(Arc::clone(pod.key()));
+        self.counted().waiting.insert(Arc::clone(pod.key()));
     }
 
     /// Returns the pods that wait for others, once.
     pub(super) fn take_waiting(&self) -> BTreeSet<Key> {
-        std::mem::take(&mut self.waiting.lock().unwrap_or_else(PoisonError::into_inner))
+        std::mem::take(&mut self.counted().waiting)
     }
 
     /// Returns what keeps a pod from a node, in the words of the scheduler; empty if nothing does. Room
     /// that others make there for a pod of at least its priority is that one's.
     pub(super) fn shortages(&self, pod: &Object, node: &Object) -> Vec<String> {
-        let nominated = self.nominated.lock().unwrap_or_else(PoisonError::into_inner);
+        let counted = self.counted();
         let comes_first = |other: &&Arc<Object>| {
             other.text("/status/nominatedNodeName") == node.name()
                 && other.uid() != pod.uid()
                 && priority(other) >= priority(pod)
         };
-        let mut first = nominated.values().filter(comes_first).peekable();
-        let nodes = self.nodes.lock().unwrap_or_else(PoisonError::into_inner);
-        let (used, unused) = (nodes.get(node.name()), Used::default());
+        let mut first = counted.nominated.values().filter(comes_first).peekable();
+        let (used, unused) = (counted.nodes.get(node.name()), Used::default());
         if first.peek().is_none() {
             return used.unwrap_or(&unused).shortages(pod, node);
         }
@@ -130,13 +102,46 @@ impl Usage {
         node: &Object,
         others: &[&Arc<Object>],
     ) -> bool {
-        let nodes = self.nodes.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut used = nodes.get(node.name()).cloned().unwrap_or_default();
-        drop(nodes);
+        let mut used = self.counted().nodes.get(node.name()).cloned().unwrap_or_default();
         for other in others {
             used.remove(other);
         }
         used.shortages(pod, node).is_empty()
+    }
+}
+
+impl Counted {
+    fn record_nomination(&mut self, change: &Change) {
+        let Some(key) = change.object().map(|pod| pod.key()) else { return };
+        let waits = |pod: &&Arc<Object>| {
+            !pod.text("/status/nominatedNodeName").is_empty()
+                && pod.text("/spec/nodeName").is_empty()
+                && !pod.is_deleting()
+        };
+        match change.after.as_ref().filter(waits) {
+            Some(pod) => drop(self.nominated.insert(Arc::clone(key), Arc::clone(pod))),
+            None => drop(self.nominated.remove(key)),
+        }
+    }
+
+    /// Counts a pod on its node.
+    fn add(&mut self, pod: &Object) {
+        let node = pod.text("/spec/nodeName");
+        self.nodes.entry(node.to_owned()).or_default().add(pod);
+        let terms = Term::required(pod, "podAntiAffinity");
+        if !terms.is_empty() {
+            self.repelling.insert(Arc::clone(pod.key()), (node.to_owned(), terms));
+        }
+    }
+
+    /// Counts a pod on its node no more.
+    fn remove(&mut self, pod: &Object) {
+        let node = pod.text("/spec/nodeName");
+        let left = self.nodes.get_mut(node).is_some_and(|used| used.remove(pod));
+        if !left {
+            self.nodes.remove(node);
+        }
+        self.repelling.remove(pod.key());
     }
 }
 
