@@ -118,7 +118,11 @@ pub(crate) fn selector_of(object: &Object) -> Selector {
         true => written.clone(),
         false => json!({"matchLabels": written}),
     };
-    let selector = LabelSelector::from_value(&document).ok();
-    // What cannot be read selects nothing.
+    read_selector(&document)
+}
+
+/// Reads a label selector. One that is absent or cannot be read selects nothing.
+pub(crate) fn read_selector(document: &Value) -> Selector {
+    let selector = LabelSelector::from_value(document).ok().filter(|_| document.is_object());
     selector.and_then(|selector| selector.parse().ok()).unwrap_or_else(Selector::nothing)
 }

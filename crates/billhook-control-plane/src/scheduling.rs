@@ -1,5 +1,6 @@
 //! Which pods may run on which nodes: selectors, affinity, taints.
 
+use billhook_apimachinery::record::text;
 use serde_json::Value;
 
 use crate::object::Object;
@@ -74,8 +75,4 @@ pub(crate) fn tolerates(toleration: &Value, taint: &Value) -> bool {
 /// Returns the list of a member; an empty one if it is absent.
 fn list<'v>(value: &'v Value, name: &str) -> &'v [Value] {
     value.get(name).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
-}
-
-fn text<'v>(value: &'v Value, name: &str) -> &'v str {
-    value.get(name).and_then(Value::as_str).unwrap_or_default()
 }

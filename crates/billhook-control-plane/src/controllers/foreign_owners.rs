@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use billhook_apimachinery::record::text;
 use billhook_kinds::Kind;
 use serde_json::Value;
 
@@ -101,8 +102,4 @@ fn event(object: &Arc<Object>, owner: &Value) -> Event {
         of("uid"),
     );
     Event::about(object, "Warning", "OwnerRefInvalidNamespace", message)
-}
-
-fn text<'v>(value: &'v Value, name: &str) -> &'v str {
-    value.get(name).and_then(Value::as_str).unwrap_or_default()
 }

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use billhook_apimachinery::record::text;
 use serde_json::{Map, Value, json};
 
 use super::needs::Needs;
@@ -325,10 +326,6 @@ impl Terminated {
             "startedAt": self.started.to_rfc3339(), "finishedAt": self.finished.to_rfc3339(),
         })
     }
-}
-
-fn text<'v>(value: &'v Value, name: &str) -> &'v str {
-    value.get(name).and_then(Value::as_str).unwrap_or_default()
 }
 
 fn time(value: &Value, name: &str) -> Option<Timestamp> {

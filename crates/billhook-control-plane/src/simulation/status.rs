@@ -2,6 +2,7 @@
 
 use std::net::Ipv4Addr;
 
+use billhook_apimachinery::record::text;
 use serde_json::{Map, Value, json};
 
 use super::container::Container;
@@ -175,8 +176,4 @@ fn differs(pod: &Object, condition: &Value) -> bool {
     let known = pod.condition(kind);
     let members = ["status", "reason", "message"];
     members.iter().any(|name| known.map_or("", |it| text(it, name)) != text(condition, name))
-}
-
-fn text<'v>(value: &'v Value, name: &str) -> &'v str {
-    value.get(name).and_then(Value::as_str).unwrap_or_default()
 }

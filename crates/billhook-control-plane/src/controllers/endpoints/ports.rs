@@ -1,5 +1,6 @@
 //! The ports of the endpoints of a service on a pod.
 
+use billhook_apimachinery::record::text;
 use serde_json::{Map, Value};
 
 use crate::object::Object;
@@ -74,8 +75,4 @@ fn named_port(pod: &Object, name: &str, protocol: &str) -> Option<i64> {
     let ports = containers.filter_map(|it| it.get("ports")?.as_array()).flatten();
     let is_meant = |port: &&Value| text(port, "name") == name && text(port, "protocol") == protocol;
     ports.into_iter().find(is_meant)?.get("containerPort")?.as_i64()
-}
-
-fn text<'v>(value: &'v Value, name: &str) -> &'v str {
-    value.get(name).and_then(Value::as_str).unwrap_or_default()
 }

@@ -1,5 +1,6 @@
 //! The consequences of the failure of a pod (CP-65).
 
+use billhook_apimachinery::record::text;
 use serde_json::Value;
 
 use crate::object::Object;
@@ -54,10 +55,6 @@ fn matching_code<'s>(status: &'s Value, wanted: &Value) -> Option<(&'s str, i64)
     let is_listed = list(wanted, "values").iter().any(|value| value.as_i64() == Some(code));
     let is_wanted = is_listed == (text(wanted, "operator") == "In");
     (is_wanted && (container.is_empty() || container == name)).then_some((name, code))
-}
-
-fn text<'v>(value: &'v Value, name: &str) -> &'v str {
-    value.get(name).and_then(Value::as_str).unwrap_or_default()
 }
 
 fn list<'v>(value: &'v Value, name: &str) -> &'v [Value] {

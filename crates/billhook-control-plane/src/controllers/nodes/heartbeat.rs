@@ -1,5 +1,6 @@
 //! When a kubelet was heard of last.
 
+use billhook_apimachinery::record::text;
 use serde_json::Value;
 
 use crate::clock::Timestamp;
@@ -25,8 +26,4 @@ pub(super) fn last_heartbeat(node: &Object, view: &View) -> Option<Timestamp> {
 
 fn time(value: &Value, name: &str) -> Option<Timestamp> {
     Timestamp::parse(text(value, name))
-}
-
-fn text<'v>(value: &'v Value, name: &str) -> &'v str {
-    value.get(name).and_then(Value::as_str).unwrap_or_default()
 }

@@ -2,10 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use billhook_apimachinery::record::text;
 use serde_json::Value;
 
-use super::terms::{is_on_node, selector};
+use super::terms::is_on_node;
 use crate::object::Object;
+use crate::ownership::read_selector;
 use crate::resource::{NODES, PODS};
 use crate::scheduling::{selects, untolerated};
 use crate::view::View;
@@ -63,7 +65,7 @@ impl Constraint {
         let domains: BTreeMap<&str, &str> = nodes.filter_map(value).collect();
         let mut counts: BTreeMap<String, i64> =
             domains.values().map(|domain| ((*domain).to_owned(), 0)).collect();
-        let selector = selector(constraint.get("labelSelector").unwrap_or(&Value::Null));
+        let selector = read_selector(constraint.get("labelSelector").unwrap_or(&Value::Null));
         let is_counted = |other: &Object| {
             is_on_node(other) && !other.is_deleting() && selector.matches(other.labels())
         };
@@ -103,8 +105,4 @@ fn is_eligible(constraint: &Value, pod: &Object, node: &Object) -> bool {
     let is_tolerated = text(constraint, "nodeTaintsPolicy") != "Honor"
         || untolerated(node, &["NoSchedule", "NoExecute"], tolerations).is_none();
     is_selected && is_tolerated
-}
-
-fn text<'v>(value: &'v Value, name: &str) -> &'v str {
-    value.get(name).and_then(Value::as_str).unwrap_or_default()
 }

@@ -3,10 +3,12 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use billhook_apimachinery::label_selector::{LabelSelector, Selector};
+use billhook_apimachinery::label_selector::Selector;
+use billhook_apimachinery::record::text;
 use serde_json::Value;
 
 use crate::object::Object;
+use crate::ownership::read_selector;
 use crate::pods::is_terminal;
 use crate::resource::{NAMESPACES, PODS};
 use crate::view::View;
@@ -30,19 +32,18 @@ impl Term {
     }
 
     fn read(term: &Value, own_namespace: &str) -> Self {
-        let text = |name: &str| term.get(name).and_then(Value::as_str).unwrap_or_default();
         let named = term.get("namespaces").and_then(Value::as_array).into_iter().flatten();
         let named = named.filter_map(|name| name.as_str().map(str::to_owned));
         let mut namespaces: BTreeSet<String> = named.collect();
-        let namespace_selector = term.get("namespaceSelector").map(selector);
+        let namespace_selector = term.get("namespaceSelector").map(read_selector);
         if namespaces.is_empty() && namespace_selector.is_none() {
             namespaces.insert(own_namespace.to_owned());
         }
         Term {
-            selector: selector(term.get("labelSelector").unwrap_or(&Value::Null)),
+            selector: read_selector(term.get("labelSelector").unwrap_or(&Value::Null)),
             namespaces,
             namespace_selector,
-            label: text("topologyKey").to_owned(),
+            label: text(term, "topologyKey").to_owned(),
         }
     }
 
@@ -75,10 +76,4 @@ impl Term {
 /// Returns whether a pod counts on its node: it is bound to one, and has not ended.
 pub(super) fn is_on_node(pod: &Object) -> bool {
     !pod.text("/spec/nodeName").is_empty() && !is_terminal(pod)
-}
-
-/// Reads a label selector; an absent one selects nothing.
-pub(super) fn selector(document: &Value) -> Selector {
-    let selector = LabelSelector::from_value(document).ok().filter(|_| document.is_object());
-    selector.and_then(|selector| selector.parse().ok()).unwrap_or_else(Selector::nothing)
 }

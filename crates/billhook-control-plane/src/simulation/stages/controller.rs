@@ -1,5 +1,6 @@
 //! The controller that enters stages (CP-110).
 
+use std::cell::LazyCell;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -137,7 +138,7 @@ impl Stages {
 
     /// Chooses among the stages that select an object, by their weights.
     fn choose(&self, object: &Object) -> Option<usize> {
-        let whole = object.whole();
+        let whole = LazyCell::new(|| object.whole());
         let selects =
             |(_, stage): &(usize, &Stage)| stage.is_of(object) && stage.selector.matches(&whole);
         let candidates = self.stages.iter().enumerate().filter(selects);
