@@ -75,8 +75,8 @@ impl Environment {
         self
     }
 
-    /// Returns the declarations for a rule at a node with values of a type (CE-02).
-    pub(crate) fn of_rule(rule: &ValidationRule, self_type: Type) -> Self {
+    /// Declares the variables of a rule at a node with values of a type (CE-02).
+    pub fn of_rule(rule: &ValidationRule, self_type: Type) -> Self {
         let old_type = match rule.optional_old_self {
             Some(true) => self_type.clone().optional(),
             _ => self_type.clone(),

@@ -40,6 +40,7 @@ fn rules_follow_from_others() {
         (&["self.a <= self.b"], "self.b >= self.a", true),
         (&["!(self.a > self.b)"], "self.b >= self.a", true),
         (&["self == oldSelf"], "self >= oldSelf", true),
+        (&["(self.a != self.b) in [true]"], "self.a <= self.b", false),
         (&["self.a == oldSelf.a"], "has(self.a) && has(oldSelf.a)", true),
         (&["self.a >= oldSelf.a"], "self.a == oldSelf.a", false),
         // Elements.

@@ -1,5 +1,6 @@
 //! The statements of a schema about the parts of its values that rules read, as rules.
 
+use std::slice::from_ref;
 use std::sync::Arc;
 
 use billhook::to_json;
@@ -41,17 +42,14 @@ impl Facts {
         if paths.iter().any(|path| path.is_empty()) {
             self.value(expr, nodes.from);
         }
-        let firsts = paths.iter().filter_map(|path| path.first());
-        let mut firsts: Vec<&ReadStep> = firsts.collect();
-        firsts.dedup();
-        for (index, first) in firsts.iter().enumerate() {
-            if firsts.iter().take(index).any(|before| before == first) {
-                continue;
+        let mut firsts: Vec<&ReadStep> = Vec::new();
+        for first in paths.iter().filter_map(|path| path.first()) {
+            if !firsts.contains(&first) {
+                firsts.push(first);
             }
-            let rest = paths.iter().filter_map(|path| match path.split_first() {
-                Some((step, rest)) if step == *first => Some(rest),
-                _ => None,
-            });
+        }
+        for first in firsts {
+            let rest = paths.iter().filter_map(|path| path.strip_prefix(from_ref(first)));
             let rest: Vec<&[ReadStep]> = rest.collect();
             grow(|| match first {
                 ReadStep::Field(name) => self.field(expr, name, nodes, &rest),

@@ -62,14 +62,9 @@ pub(crate) fn unmatched(
         return Vec::new();
     }
     let type_ = SchemaType::of(nodes.to, is_resource, kubernetes).map(|it| it.to_type());
-    let environment = Environment::default().kubernetes(kubernetes);
     let compiles = |rule: &ValidationRule| {
         type_.clone().is_some_and(|type_| {
-            let old = match rule.optional_old_self {
-                Some(true) => type_.clone().optional(),
-                _ => type_.clone(),
-            };
-            let environment = environment.clone().variable("self", type_).variable("oldSelf", old);
+            let environment = Environment::of_rule(rule, type_).kubernetes(kubernetes);
             environment.compile(&rule.rule).is_ok()
         })
     };

@@ -265,26 +265,9 @@ impl<'e> Atom<'e> {
         let mut consequences = Vec::new();
         match &condition {
             Condition::Value(value) => {
-                let Value { text, expr, scope, domain, .. } = &**value;
-                read(expr, scope, &mut consequences);
-                let is_true = domain.is_bool(true);
-                if let Kind::Select { operand, field, test: true } = &expr.kind
-                    && is_true
-                    && is_path(operand)
-                {
-                    let read = select(operand, field, false, scope);
-                    consequences.push((read, Domain::default()));
-                }
-                if let Kind::Call { function, arguments, .. } = &expr.kind
-                    && let ("_==_" | "_!=_", [one, other]) = (&**function, arguments.as_slice())
-                    && is_true
-                    && **text != *super::text::text(expr, scope)
-                {
-                    let (one, other) =
-                        (super::text::text(one, scope), super::text::text(other, scope));
-                    for text in [relation(&one, "<=", &other), relation(&other, "<=", &one)] {
-                        consequences.push((text, Domain::bool(true)));
-                    }
+                read(value.expr, &value.scope, &mut consequences);
+                if value.domain.is_bool(true) {
+                    consequences.extend(value.follow_from_truth());
                 }
             }
             Condition::Quantified(Quantified { range, scope, .. }) => {
@@ -292,6 +275,36 @@ impl<'e> Atom<'e> {
             }
         }
         Atom { condition, consequences }
+    }
+
+    /// The value that it is about, unless it is about elements.
+    pub(super) fn value(&self) -> Option<&Value<'e>> {
+        match &self.condition {
+            Condition::Value(value) => Some(value),
+            Condition::Quantified(_) => None,
+        }
+    }
+}
+
+impl Value<'_> {
+    /// Where the values of other expressions are if this one is true.
+    fn follow_from_truth(&self) -> Vec<(Arc<str>, Domain)> {
+        let of = |expr| text(expr, &self.scope);
+        match &self.expr.kind {
+            Kind::Select { operand, field, test: true } if is_path(operand) => {
+                vec![(select(operand, field, false, &self.scope), Domain::default())]
+            }
+            Kind::Call { function, arguments, .. } => match (&**function, arguments.as_slice()) {
+                // It may also be a difference that is true.
+                ("_==_" | "_!=_", [one, other]) if self.text == equation(&of(one), &of(other)) => {
+                    let (one, other) = (of(one), of(other));
+                    let orders = [relation(&one, "<=", &other), relation(&other, "<=", &one)];
+                    orders.map(|order| (order, Domain::bool(true))).into()
+                }
+                _ => Vec::new(),
+            },
+            _ => Vec::new(),
+        }
     }
 }
 

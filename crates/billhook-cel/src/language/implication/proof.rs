@@ -160,8 +160,8 @@ impl<'r> Prover<'r> {
     /// Learns what follows from that no condition of a goal holds.
     fn deny<'e>(&self, facts: &mut Facts<'e>, goal: &Clause<'e>) {
         for wanted in goal {
-            let Condition::Value(value) = &wanted.condition else { continue };
-            if facts.is_defined(value)
+            if let Some(value) = wanted.value()
+                && facts.is_defined(value)
                 && let Some(rest) = value.domain.without(&facts.domain(value))
             {
                 facts.narrow(&value.text, rest, &mut self.steps.borrow_mut());
@@ -188,23 +188,15 @@ impl<'r> Prover<'r> {
             .iter()
             .map(|(text, domain)| (text, facts.at(text).and(domain)))
             .collect();
-        if let Condition::Value(value) = &atom.condition {
+        if let Some(value) = atom.value() {
             all.push((&value.text, facts.domain(value).and(&value.domain)));
         }
         for (text, domain) in all {
-            let leads_to = |wanted: &Atom<'e>| match &wanted.condition {
-                Condition::Value(value) => value.text == *text,
-                Condition::Quantified(_) => false,
-            };
-            if domain.is_empty(&mut steps) {
+            let mut wanted = goal.iter().filter_map(Atom::value).filter(|it| it.text == *text);
+            if domain.is_empty(&mut steps)
+                || wanted.any(|it| it.domain.includes(&domain.and(&it.all), &mut steps))
+            {
                 return false;
-            }
-            for wanted in goal.iter().filter(|wanted| leads_to(wanted)) {
-                if let Condition::Value(value) = &wanted.condition
-                    && value.domain.includes(&domain.and(&value.all), &mut steps)
-                {
-                    return false;
-                }
             }
         }
         drop(steps);
