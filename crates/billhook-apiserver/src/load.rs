@@ -13,6 +13,7 @@ use billhook_apimachinery::{Status, split_api_version};
 use billhook_kinds::InitialObject;
 use serde_json::Value;
 
+use crate::controllers::BEGUN_WITH;
 use crate::namespaces::{INITIAL, NAMESPACES};
 use crate::resources::Resource;
 use crate::shared::Shared;
@@ -184,19 +185,6 @@ impl Loaded {
         LoadError::new(&format!("{}: {kind} {name}", self.place), error)
     }
 }
-
-/// The groups, resources and keys of the objects that a cluster begins with beside those that are
-/// stored as they are (BK-680).
-const BEGUN_WITH: [(&str, &str, &str); 8] = [
-    ("", "configmaps", "kube-system/extension-apiserver-authentication"),
-    ("", "configmaps", "kube-system/kube-apiserver-legacy-service-account-token-tracking"),
-    ("", "endpoints", "default/kubernetes"),
-    ("", "services", "default/kubernetes"),
-    ("discovery.k8s.io", "endpointslices", "default/kubernetes"),
-    ("networking.k8s.io", "servicecidrs", "kubernetes"),
-    ("scheduling.k8s.io", "priorityclasses", "system-cluster-critical"),
-    ("scheduling.k8s.io", "priorityclasses", "system-node-critical"),
-];
 
 /// Prints all objects as YAML, but those that every server has.
 pub(crate) async fn dump(server: &Arc<Shared>) -> Result<String, Status> {

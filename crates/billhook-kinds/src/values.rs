@@ -1,13 +1,9 @@
 //! Reading and changing the JSON of objects.
 
 use billhook_apimachinery::FieldPath;
+pub(crate) use billhook_apimachinery::value::at as value_at;
 use billhook_apimachinery::value::{at, at_mut};
 use serde_json::{Map, Value};
-
-/// The value at a place in an object.
-pub(crate) fn value_at<'o>(object: &'o Value, place: &str) -> Option<&'o Value> {
-    at(object, place)
-}
 
 /// The text at a place in an object; empty if absent.
 pub(crate) fn text<'o>(object: &'o Value, place: &str) -> &'o str {

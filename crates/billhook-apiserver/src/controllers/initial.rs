@@ -20,6 +20,19 @@ const SERVICE_CIDRS: &str = "servicecidrs.networking.k8s.io";
 const SERVICE_CIDR_CONTROLLER: &str = "kubernetes-service-cidr-controller";
 const PRIORITY_CLASSES: &str = "priorityclasses.scheduling.k8s.io";
 
+/// The groups, resources and keys of the objects that a cluster begins with beside those that are
+/// stored as they are (BK-680).
+pub(crate) const BEGUN_WITH: [(&str, &str, &str); 8] = [
+    ("", "configmaps", "kube-system/extension-apiserver-authentication"),
+    ("", "configmaps", "kube-system/kube-apiserver-legacy-service-account-token-tracking"),
+    ("", "endpoints", "default/kubernetes"),
+    ("", "services", "default/kubernetes"),
+    ("discovery.k8s.io", "endpointslices", "default/kubernetes"),
+    ("networking.k8s.io", "servicecidrs", "kubernetes"),
+    ("scheduling.k8s.io", "priorityclasses", "system-cluster-critical"),
+    ("scheduling.k8s.io", "priorityclasses", "system-node-critical"),
+];
+
 /// Creates the namespaces that every server has, and the other objects that a cluster begins with if
 /// they are asked for.
 pub(crate) async fn create(server: &Arc<Shared>) -> Result<(), (String, Status)> {

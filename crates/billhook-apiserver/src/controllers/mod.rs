@@ -21,7 +21,7 @@ use crate::shared::Controller;
 pub(crate) use self::definitions::{
     create as create_definition, group_of, resume, settle, update as update_definition,
 };
-pub(crate) use self::initial::create as create_initial;
+pub(crate) use self::initial::{BEGUN_WITH, create as create_initial};
 pub(crate) use self::presence::renew;
 
 /// All controllers, in the order in which they act upon a write.

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use billhook_admission::ServerFields;
 use billhook_apimachinery::Status;
+use billhook_apimachinery::metadata::{MicroTime, Time};
 use serde_json::{Value, json};
 
 use super::object::{create_object, put_object};
@@ -65,9 +66,9 @@ pub(super) async fn publish_maps(server: &Arc<Shared>) -> Result<(), (String, St
 pub(crate) async fn renew(server: &Arc<Shared>) -> Result<(), (String, Status)> {
     let Some(presence) = &server.settings.presence else { return Ok(()) };
     let Some((host, name)) = presence.identity() else { return Ok(()) };
-    let now = server.now().to_rfc3339();
-    let renewed = now.replace('Z', ".000000Z");
-    let mut spec = json!({"leaseDurationSeconds": LIFETIME, "renewTime": renewed});
+    let seconds = server.now().seconds_since(Time::from_unix(0));
+    let now = MicroTime::from_unix(seconds, 0).to_rfc3339();
+    let mut spec = json!({"leaseDurationSeconds": LIFETIME, "renewTime": now});
     let key = object_key("kube-system", &name);
     if server.read_object("coordination.k8s.io", "leases", &key).is_none()
         && let Value::Object(members) = &mut spec
