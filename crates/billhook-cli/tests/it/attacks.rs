@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 const MEMORY_KILOBYTES: u64 = 2 << 20;
 const STACK_KILOBYTES: u64 = 2048;
-const CPU_SECONDS: u64 = if cfg!(debug_assertions) { 60 } else { 10 };
+const CPU_SECONDS: u64 = if cfg!(debug_assertions) { 120 } else { 10 };
 
 /// Stands where the schema of `spec` goes.
 const SPEC: &str = "(spec)";
