@@ -1,15 +1,13 @@
 //! Decoding of the body of a request, or of what a patch makes of the stored object (RP-10, RP-24).
 
-use std::borrow::Cow;
-
 use billhook::scale;
 use billhook::{
-    BodyFormat, DecodeError, DecodeErrorKind, DecodeOptions, FieldValidation, read_body,
+    BodyFormat, DecodeError, DecodeErrorKind, DecodeOptions, Decoded, FieldValidation, read_body,
 };
 use billhook_apimachinery::print::quote;
+use billhook_apimachinery::record::text;
 use billhook_apimachinery::strict_decoding_error;
 use billhook_apimachinery::value::DeepValue;
-use serde::Deserialize;
 use serde_json::Value;
 
 use super::body::IncomingRequest;
@@ -66,23 +64,45 @@ impl IncomingRequest<'_> {
         if self.strategy.is_some() && field_validation == FieldValidation::Strict {
             options = options.field_validation(FieldValidation::Warn);
         }
-        let completed = self.strategy.map(|_| self.complete_type(body)).transpose()?.flatten();
-        let body = completed.as_deref().unwrap_or(body);
-        let decoded = self.version.decode(body, &options).map_err(|error| {
-            let mut refused = Undecodable::from(error);
-            if let Some(strategy) = self.strategy {
-                // A type of its own has no fields in other versions.
-                refused.warnings.clear();
-                return self.wrong_type(strategy, body).unwrap_or(refused);
-            }
-            refused
-        })?;
+        let decoded = self.version.decode(body, &options);
+        let decoded = match self.strategy {
+            None => decoded?,
+            Some(_) if decoded.as_ref().is_ok_and(|it| self.says_its_type(it.object())) => decoded?,
+            Some(strategy) => self.decode_incomplete(strategy, body, &options, decoded)?,
+        };
         let (mut object, mut found, reported) = decoded.into_parts();
         changes.extend(reported.iter().map(FieldDifference::from));
         if let Some(strategy) = self.strategy {
             self.read(strategy, &mut object, field_validation, &mut found)?;
         }
         Ok((object, found))
+    }
+
+    fn says_its_type(&self, object: &Value) -> bool {
+        text(object, "kind") == self.version.definition().kind()
+            && text(object, "apiVersion") == self.version.api_version()
+    }
+
+    /// Decodes a body of a resource that has types of its own, where that failed, or the body does not
+    /// say that it is of the right one: it may leave out which it is.
+    fn decode_incomplete(
+        &self,
+        strategy: &dyn Strategy,
+        body: &[u8],
+        options: &DecodeOptions,
+        decoded: Result<Decoded, DecodeError>,
+    ) -> Result<Decoded, Undecodable> {
+        let completed = self.complete_type(body)?;
+        let (body, decoded) = match &completed {
+            Some(completed) => (&completed[..], self.version.decode(completed, options)),
+            None => (body, decoded),
+        };
+        decoded.map_err(|error| {
+            let mut refused = Undecodable::from(error);
+            // A type of its own has no fields in other versions.
+            refused.warnings.clear();
+            self.wrong_type(strategy, body).unwrap_or(refused)
+        })
     }
 
     /// The error about a value in a body that is not of the type of its field, metadata included.
@@ -105,17 +125,13 @@ impl IncomingRequest<'_> {
     /// its type, if that is missing (LC-02).
     fn complete_type(&self, body: &[u8]) -> Result<Option<Vec<u8>>, Undecodable> {
         let kind = self.version.definition().kind();
-        // Nearly all bodies say it.
         let api_version = self.version.api_version();
-        if serde_json::from_slice(body).is_ok_and(|said: Type<'_>| said.is(&api_version, kind)) {
-            return Ok(None);
-        }
         let Ok(mut object) = read_body(body, self.request.body_format, kind) else {
             return Ok(None);
         };
         let Value::Object(members) = &mut *object else { return Ok(None) };
-        let text = |name: &str| members.get(name).and_then(Value::as_str).unwrap_or_default();
-        let (found, found_version) = (text("kind").to_owned(), text("apiVersion").to_owned());
+        let said = |name: &str| members.get(name).and_then(Value::as_str).unwrap_or_default();
+        let (found, found_version) = (said("kind").to_owned(), said("apiVersion").to_owned());
         let is_other_version = !found_version.is_empty()
             && found_version != api_version
             && self.strategy.is_some_and(Strategy::is_typed);
@@ -166,21 +182,6 @@ impl IncomingRequest<'_> {
                 Err(self.refused(strict_decoding_error(found.iter().map(String::as_str))))
             }
         }
-    }
-}
-
-/// The type that a body in JSON says it is of.
-#[derive(Deserialize)]
-struct Type<'t> {
-    #[serde(rename = "apiVersion", borrow)]
-    api_version: Cow<'t, str>,
-    #[serde(borrow)]
-    kind: Cow<'t, str>,
-}
-
-impl Type<'_> {
-    fn is(&self, api_version: &str, kind: &str) -> bool {
-        self.api_version == api_version && self.kind == kind
     }
 }
 
