@@ -11,8 +11,6 @@ use serde_json::Value;
 use self::pod::{Finding, Pod};
 use crate::values::{members, path, text, value_at};
 
-const LABEL: &str = "pod-security.kubernetes.io/";
-
 /// The minor version that stands for the newest rules.
 const LATEST: u32 = u32::MAX;
 
@@ -25,12 +23,16 @@ pub struct SecurityLevel {
 }
 
 impl SecurityLevel {
+    /// The beginning of the names of all labels by which namespaces ask for levels.
+    pub const LABEL_PREFIX: &str = "pod-security.kubernetes.io/";
+
     /// Returns the level that the labels of a namespace ask for in a mode, such as `enforce` or `warn`;
     /// none if all pods are allowed.
     pub fn of(namespace: &Value, mode: &str) -> Option<Self> {
         let label = |name: &str| {
             let labels = value_at(namespace, "/metadata/labels");
-            labels.and_then(|labels| labels.get(format!("{LABEL}{name}"))).and_then(Value::as_str)
+            let label = labels?.get(format!("{}{name}", Self::LABEL_PREFIX));
+            label.and_then(Value::as_str)
         };
         let level = label(mode)?;
         let version = label(&format!("{mode}-version")).unwrap_or("latest");
@@ -92,7 +94,7 @@ fn minor_version(version: &str) -> Option<u32> {
 pub fn security_label_errors(namespace: &Value) -> Vec<FieldError> {
     let mut errors = Vec::new();
     for (name, value) in members(namespace, "/metadata/labels") {
-        let Some(mode) = name.strip_prefix(LABEL) else { continue };
+        let Some(mode) = name.strip_prefix(SecurityLevel::LABEL_PREFIX) else { continue };
         let value = text(value, "");
         let detail = match mode {
             "enforce" | "audit" | "warn" => {
