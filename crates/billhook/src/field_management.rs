@@ -166,7 +166,9 @@ impl<'a> FieldManagement<'a> {
 
     /// Returns the entries that tracking starts from (SA-51).
     fn entries_before(&self, object: &Value, live: Option<&Value>) -> ManagedFields {
-        let of_live = || live.and_then(|live| ManagedFields::of(live).ok()).unwrap_or_default();
+        let api_version = self.version.api_version();
+        let manager = self.manager(&api_version);
+        let of_live = || live.and_then(|live| manager.entries(live).ok()).unwrap_or_default();
         if !self.subresource.is_empty() {
             return of_live();
         }
@@ -177,7 +179,7 @@ impl<'a> FieldManagement<'a> {
         {
             return ManagedFields::default();
         }
-        match ManagedFields::of(object) {
+        match manager.entries(object) {
             Ok(entries) if !entries.is_empty() => entries,
             _ => of_live(),
         }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use billhook_apimachinery::metadata::Time;
 use billhook_apimachinery::print::{push_json_string, quote};
 use billhook_apimachinery::record::text;
-use billhook_apimachinery::value::DeepValue;
+use billhook_apimachinery::value::{DeepValue, deep_clone};
 use serde_json::{Map, Value};
 
 use crate::field_set::FieldSet;
@@ -144,17 +144,30 @@ impl ManagedFields {
     ///
     /// Returns what is wrong with the first entry that cannot be read (SA-33).
     pub fn of(object: &Value) -> Result<Self, ManagedFieldsError> {
+        ManagedFields::read(object, |_, _| false)
+    }
+
+    /// Reads the entries as [`ManagedFields::of`] does. The fields of an API version that are as they
+    /// would be written again stay as they are.
+    pub(super) fn read(
+        object: &Value,
+        is_current: impl Fn(&str, &Value) -> bool,
+    ) -> Result<Self, ManagedFieldsError> {
         let metadata = object.get("metadata");
         let entries = metadata.and_then(|it| it.get("managedFields")).and_then(Value::as_array);
         let mut managed = ManagedFields::default();
         for (index, entry) in entries.into_iter().flatten().enumerate() {
             let mut read = read(index, entry)?;
             let fields = entry.get("fieldsV1").unwrap_or(&Value::Null);
-            read.fields = match FieldSet::from_fields_v1(fields) {
-                Ok(fields) => Fields::Read(fields),
-                Err(error) => {
-                    let manager = read.manager;
-                    return Err(ManagedFieldsError::Fields { manager, error });
+            read.fields = if is_current(&read.api_version, fields) {
+                Fields::Written(deep_clone(fields).into())
+            } else {
+                match FieldSet::from_fields_v1(fields) {
+                    Ok(fields) => Fields::Read(fields),
+                    Err(error) => {
+                        let manager = read.manager;
+                        return Err(ManagedFieldsError::Fields { manager, error });
+                    }
                 }
             };
             managed.insert(read);

@@ -3,11 +3,13 @@
 use serde_json::Value;
 
 use super::adapt::adapt;
-use super::managed_fields::{ManagedFields, ManagedFieldsOperation, ManagerEntry};
+use super::managed_fields::{
+    ManagedFields, ManagedFieldsError, ManagedFieldsOperation, ManagerEntry,
+};
 use super::versions::{ComparisonError, ConversionError, Differences, Versioned};
 use super::{FieldManager, NEVER_OWNED};
 use crate::field_set::{Below, FieldSet};
-use crate::fields::Fields;
+use crate::fields_v1::is_current;
 use crate::schema::MergeSchema;
 use crate::type_check::Duplicates;
 use crate::type_error::TypeErrors;
@@ -48,6 +50,19 @@ impl From<ComparisonError> for UpdateError {
 }
 
 impl FieldManager<'_> {
+    /// Reads the entries in `metadata.managedFields` of an object for an update, as
+    /// [`ManagedFields::of`] does.
+    ///
+    /// # Errors
+    ///
+    /// Returns what is wrong with the first entry that cannot be read (SA-33).
+    pub fn entries(&self, object: &Value) -> Result<ManagedFields, ManagedFieldsError> {
+        ManagedFields::read(object, |api_version, fields| {
+            let schema = self.versions.merge_schema(api_version);
+            schema.is_some_and(|schema| is_current(Some(schema.root()), fields))
+        })
+    }
+
     /// Returns the entries of a new object that is created otherwise than by an apply. It is
     /// given without managed fields.
     ///
@@ -115,7 +130,7 @@ impl FieldManager<'_> {
         let mut entry = managed.0.remove(&id).unwrap_or(new);
         entry.fields.subtract(&NEVER_OWNED);
         if !changed.is_empty() {
-            entry.fields = Fields::Read(entry.fields().union(&changed));
+            entry.fields.add(&changed);
             entry.time = self.now;
         }
         if !entry.fields.is_empty() {

@@ -213,6 +213,25 @@ proptest! {
         }
     }
 
+    /// An update makes the same of entries that are left as they are written as of those that are read.
+    #[test]
+    fn updates_need_not_read_the_entries(steps in vec(step(), 1..6), object in object()) {
+        let world = world(&steps);
+        let (stored, new) = (world.stored(), typed(&object, V1));
+        let mut old = stored.clone();
+        ManagedFields::default().write_to(&mut old);
+        let manager = world.manager("a", "2026-02-01T00:00:00Z");
+        for before in [stored.clone(), with_other_keys(&stored).into()] {
+            let read = ManagedFields::of(&before).unwrap();
+            let [left, read] = [manager.entries(&before).unwrap(), read].map(|entries| {
+                let mut written = new.clone();
+                manager.update(entries, &old, &new).unwrap().write_to(&mut written);
+                written
+            });
+            prop_assert_eq!(left, read);
+        }
+    }
+
     /// But for a map that its owner empties: it goes if nothing else than empty lists is left in it,
     /// which count as nothing (SA-26, SA-73).
     #[test]
