@@ -237,6 +237,21 @@ pub fn deep_eq(left: &Value, right: &Value) -> bool {
     }
 }
 
+/// Returns whether two values are equal and print the same: an integer and a float are not the same,
+/// nor are the two zeros of floats.
+pub fn deep_same(left: &Value, right: &Value) -> bool {
+    let bits =
+        |number: &serde_json::Number| number.as_f64().filter(|_| number.is_f64()).map(f64::to_bits);
+    match (left, right) {
+        (Value::Number(left), Value::Number(right)) => match (bits(left), bits(right)) {
+            (None, None) => left == right,
+            (left, right) => left == right,
+        },
+        (Value::Array(_) | Value::Object(_), _) => have_equal_parts(left, right, deep_same),
+        _ => left == right,
+    }
+}
+
 /// Returns whether two lists or objects have equal parts; other values do not.
 pub fn have_equal_parts(
     left: &Value,

@@ -1,6 +1,6 @@
 //! The changes a server makes to a decoded object before it validates it (RP-45, RP-70).
 
-use billhook_apimachinery::value::{DeepValue, deep_clone, deep_eq, dismantle};
+use billhook_apimachinery::value::{DeepValue, deep_clone, deep_eq, deep_same, dismantle};
 use serde_json::{Map, Value};
 
 use crate::crd::{CrdVersion, ObjectType, Scope};
@@ -75,7 +75,7 @@ impl CrdVersion {
         let kept = old.as_object().into_iter().flatten().filter(|(name, _)| *name != STATUS);
         let mut members: Map<String, Value> = kept
             .filter(|(name, _)| *name != "metadata")
-            .map(|(name, value)| (name.clone(), deep_clone(value)))
+            .map(|(name, value)| (name.clone(), copied(value, take(name))))
             .collect();
         members.extend(status.map(|status| (STATUS.to_owned(), status)));
         let metadata = status_metadata(metadata, old.get("metadata"), takes_metadata);
@@ -132,9 +132,21 @@ fn copy(members: &mut Map<String, Value>, from: &Value, name: &str) {
     match from.get(name) {
         None => remove(members, name),
         Some(value) => {
-            if let Some(before) = members.insert(name.to_owned(), deep_clone(value)) {
-                dismantle(before);
+            let copied = copied(value, members.remove(name));
+            members.insert(name.to_owned(), copied);
+        }
+    }
+}
+
+/// Returns a copy of a value; that is the one in its place, if it is the same.
+fn copied(value: &Value, in_place: Option<Value>) -> Value {
+    match in_place {
+        Some(same) if deep_same(&same, value) => same,
+        other => {
+            if let Some(other) = other {
+                dismantle(other);
             }
+            deep_clone(value)
         }
     }
 }

@@ -153,6 +153,14 @@ fn preparation_of_a_status_update() {
     let mut object = foo(json!({}));
     version.prepare_status_update(&mut object, &old);
     assert_eq!(object, foo(json!({"spec": {"a": "1"}})));
+
+    // What equals the old value in another notation is the old value.
+    for (old, new) in [(json!(0.0), json!(-0.0)), (json!(7), json!(7.0)), (json!(7.0), json!(7))] {
+        let with = |size: &Value| foo(json!({"spec": {"sizes": [size]}}));
+        let mut object = with(&new);
+        version.prepare_status_update(&mut object, &with(&old));
+        assert_eq!(object["spec"].to_string(), with(&old)["spec"].to_string());
+    }
 }
 
 /// RP-42, VV-80, RP-43, OM-41: an update forgives what has not changed, and the checks for objects
