@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use super::{Field, Record, RecordError, Type, check_types, fill_nulls};
 use crate::base64;
 use crate::time::{MicroTime, Time};
-use crate::value::{Num, grow};
+use crate::value::{Num, dismantle, grow};
 use crate::{KubernetesVersion, Quantity};
 
 /// Brings a document whose types have been checked into the form in which a server prints it: empty
@@ -66,10 +66,17 @@ impl Form {
 }
 
 fn complete_members(members: &mut Map<String, Value>, record: &'static Record, form: Form) {
-    members.retain(|name, value| {
+    let mut loses_some = false;
+    for (name, value) in members.iter_mut() {
         let field = record.field(name).filter(|field| form.has(field));
-        field.is_some_and(|field| !value.is_null() && complete_field(value, field, form))
-    });
+        if !field.is_some_and(|field| !value.is_null() && complete_field(value, field, form)) {
+            dismantle(value.take());
+            loses_some = true;
+        }
+    }
+    if loses_some {
+        members.retain(|_, value| !value.is_null());
+    }
     let missing = |field: &&Field| field.is_required || !field.default.is_empty();
     for field in record.fields.iter().filter(missing).filter(|field| form.has(field)) {
         if !members.contains_key(field.name)
@@ -117,7 +124,7 @@ fn default(field: &Field) -> Option<Value> {
 
 /// Completes a value that is there; returns whether the field that holds it is not empty.
 fn complete_value(value: &mut Value, type_: Type, form: Form) -> bool {
-    grow(|| match (type_.unnamed(), value) {
+    match (type_.unnamed(), value) {
         (Type::Optional(type_), value) => {
             complete_value(value, *type_, form);
             true
@@ -148,19 +155,19 @@ fn complete_value(value: &mut Value, type_: Type, form: Form) -> bool {
             true
         }
         (Type::Record(table), Value::Object(members)) => {
-            complete_members(members, table(), form);
+            grow(|| complete_members(members, table(), form));
             true
         }
         (Type::List(type_), Value::Array(items)) => {
-            items.iter_mut().for_each(|item| complete_item(item, *type_, form));
+            grow(|| items.iter_mut().for_each(|item| complete_item(item, *type_, form)));
             !items.is_empty()
         }
         (Type::Map(type_), Value::Object(members)) => {
-            members.values_mut().for_each(|item| complete_item(item, *type_, form));
+            grow(|| members.values_mut().for_each(|item| complete_item(item, *type_, form)));
             !members.is_empty()
         }
         _ => true,
-    })
+    }
 }
 
 /// An element has the empty value of its type in place of null.
