@@ -123,7 +123,7 @@ pub(crate) fn run<W: Work>(
     let inputs = input::inputs(paths);
     let mut progress = Progress::new(inputs.len(), quiet);
     let reader = Reader { work, fixing, config: policy.config() };
-    let mut run = Run { fixing, policy, end, told: BTreeSet::new(), emit };
+    let mut run = Run { fixing, policy, end, reported: BTreeSet::new(), emit };
     // The edits in a file are those that are left when its turn comes.
     let threads = if fixing.is_wanted() { 1 } else { threads };
     let read = |input: &Result<Input, Box<Problem>>| reader.read(input);
@@ -229,7 +229,7 @@ struct Run<'r, E> {
     policy: Policy<'r>,
     end: End,
     /// The things that are reported only once.
-    told: BTreeSet<String>,
+    reported: BTreeSet<String>,
     emit: E,
 }
 
@@ -267,7 +267,7 @@ impl<E> Run<'_, E> {
     {
         self.end.others.is_all = false;
         if let Some(thing) = done.outcome.problem().and_then(|problem| problem.once.clone()) {
-            done.is_reported = !self.told.insert(thing);
+            done.is_reported = !self.reported.insert(thing);
         }
         self.policy.leave_new(&mut done.findings);
         self.end.status = self.end.status.max(done.status());

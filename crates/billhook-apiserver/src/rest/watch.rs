@@ -269,21 +269,21 @@ impl Events {
     async fn next(mut self: Box<Self>) -> Option<(Bytes, Box<Self>)> {
         loop {
             match self.next_line().await? {
-                Ok(Some(told)) => return Some((told.encode(self.is_framed)?, self)),
+                Ok(Some(printed)) => return Some((printed.encode(self.is_framed)?, self)),
                 Ok(None) => {}
                 Err(status) => {
                     self.state = State::default();
                     self.end_of_state = None;
                     self.changes = None;
-                    let told = Told::from(error_line(&status));
-                    return Some((told.encode(self.is_framed)?, self));
+                    let printed = PrintedEvent::from(error_line(&status));
+                    return Some((printed.encode(self.is_framed)?, self));
                 }
             }
         }
     }
 
     /// Waits for the next event. Returns it if the client sees it; `None` at the end.
-    async fn next_line(&mut self) -> Option<Result<Option<Told>, Status>> {
+    async fn next_line(&mut self) -> Option<Result<Option<PrintedEvent>, Status>> {
         if let Some(status) = self.failure.take() {
             return Some(Err(status));
         }
@@ -313,7 +313,7 @@ impl Events {
                 return None;
             }
             None if Instant::now() < self.end => {
-                return Some(Ok(self.tell_progress().map(Told::from)));
+                return Some(Ok(self.tell_progress().map(PrintedEvent::from)));
             }
             None => return None,
         };
@@ -325,7 +325,7 @@ impl Events {
     }
 
     /// Tells of an object that was there at the beginning, if the client sees it.
-    async fn tell_state(&mut self, object: &Object) -> Result<Option<Told>, Status> {
+    async fn tell_state(&mut self, object: &Object) -> Result<Option<PrintedEvent>, Status> {
         let reading = Arc::new(Reading::new(object.clone(), object.modified));
         match self.selection.select(reading).await? {
             Some(reading) => self.line(Change::Added, reading).await.map(Some),
@@ -334,7 +334,7 @@ impl Events {
     }
 
     /// Tells of a change, if the client sees it.
-    async fn tell_change(&mut self, event: &Event) -> Result<Option<Told>, Status> {
+    async fn tell_change(&mut self, event: &Event) -> Result<Option<PrintedEvent>, Status> {
         match self.selection.change(event).await? {
             Some((change, reading)) => self.line(change, reading).await.map(Some),
             None => Ok(None),
@@ -368,10 +368,14 @@ impl Events {
     }
 
     /// Prints an event about an object; if it shows the whole object, for all watches at once.
-    async fn line(&mut self, change: Change, reading: Arc<Reading>) -> Result<Told, Status> {
+    async fn line(
+        &mut self,
+        change: Change,
+        reading: Arc<Reading>,
+    ) -> Result<PrintedEvent, Status> {
         if self.view.shows_objects() {
             let line = self.selection.line(change, &reading, &self.view).await?;
-            return Ok(Told { line, shared: Some((change, reading)) });
+            return Ok(PrintedEvent { line, shared: Some((change, reading)) });
         }
         let object = self.selection.object(&reading).await?;
         Ok(self.print(change.name(), object, false).into())
@@ -385,20 +389,20 @@ impl Events {
 }
 
 /// An event that is printed.
-struct Told {
+struct PrintedEvent {
     /// It as a line of JSON.
     line: Bytes,
     /// The change and the object that other watches tell of, too.
     shared: Option<(Change, Arc<Reading>)>,
 }
 
-impl From<Bytes> for Told {
+impl From<Bytes> for PrintedEvent {
     fn from(line: Bytes) -> Self {
-        Told { line, shared: None }
+        PrintedEvent { line, shared: None }
     }
 }
 
-impl Told {
+impl PrintedEvent {
     /// Returns the event as it is sent; `None` if it cannot be, which ends the watch.
     fn encode(self, is_framed: bool) -> Option<Bytes> {
         match self.shared {

@@ -22,14 +22,14 @@ pub(super) struct Printer<'r> {
     form: Form<Objects>,
     policy: Policy<'r>,
     /// The things that are reported only once.
-    told: BTreeSet<String>,
+    reported: BTreeSet<String>,
 }
 
 impl<'r> Printer<'r> {
     pub(super) fn new(command: &'r Admit, policy: Policy<'r>) -> Self {
         let text = Objects::new(command.output);
         let form = Form::new(command.findings, command.report, "AdmitReport", text);
-        Printer { command, form, policy, told: BTreeSet::new() }
+        Printer { command, form, policy, reported: BTreeSet::new() }
     }
 
     /// Tells what is wrong with the configuration; returns the worst status.
@@ -47,7 +47,7 @@ impl<'r> Printer<'r> {
 
     /// Prints an object, or a file, that makes no request.
     pub(super) fn problem(&mut self, problem: Problem, identity: Identity) -> io::Result<Status> {
-        let is_reported = problem.once.clone().is_some_and(|thing| !self.told.insert(thing));
+        let is_reported = problem.once.clone().is_some_and(|thing| !self.reported.insert(thing));
         let found = About::new(&problem.place, &identity).problem(&problem);
         let found = self.policy.apply(found);
         let status = problem.counted(&found);

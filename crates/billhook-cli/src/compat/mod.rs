@@ -18,7 +18,7 @@ use crate::problem::{Problem, RunError, Status};
 use crate::report as output;
 
 /// An answer, with what is said about it.
-pub(crate) struct Told {
+pub(crate) struct Answered {
     pub(crate) answer: Answer,
     /// Whether it may be as it is.
     pub(crate) is_allowed: bool,
@@ -33,26 +33,27 @@ pub(crate) fn run(command: &Compat) -> Result<Status, RunError> {
         Err(problems) => return Ok(output::problems(&problems)),
     };
     let mut policy = Policy::new(&config, &command.known)?;
-    let mut told = Vec::new();
+    let mut answers = Vec::new();
     let mut status = Status::Fine;
     let options = CompareOptions::default().kubernetes(command.server.kubernetes(&config));
     let pairs: Vec<(&String, &Document)> = old.iter().collect();
     let threads = parallel::all_cores();
-    let answers = |(name, old): &(&String, &Document)| answers(name, old, new.get(*name), &options);
+    let compare =
+        |(name, old): &(&String, &Document)| compared(name, old, new.get(*name), &options);
     let Ok(()) = parallel::in_order(
         &pairs,
         threads,
-        answers,
+        compare,
         |_| 1,
-        |answers| {
-            match answers {
-                Ok(answers) => told.extend(answers),
+        |compared| {
+            match compared {
+                Ok(compared) => answers.extend(compared),
                 Err(problem) => status = status.max(output::problem(&problem)),
             }
             Ok::<(), std::convert::Infallible>(())
         },
     );
-    for one in &mut told {
+    for one in &mut answers {
         one.is_allowed = command.allow.iter().any(|allowed| allowed.admits(&one.answer));
         if one.answer.verdict != Verdict::Safe && !one.is_allowed {
             let mut findings = vec![one.finding.clone()];
@@ -64,13 +65,13 @@ pub(crate) fn run(command: &Compat) -> Result<Status, RunError> {
         policy.read(&file.place.file);
     }
     let (gone, written) = policy.finish();
-    let counted = told.iter().filter(|one| !one.is_allowed).map(|one| one.answer.verdict);
+    let counted = answers.iter().filter(|one| !one.is_allowed).map(|one| one.answer.verdict);
     let status = status.max(written).max(match counted.max() {
         Some(Verdict::Breaks) => Status::Refused,
         Some(Verdict::Undecided) => Status::Undecided,
         _ => Status::Fine,
     });
-    output::write(&printed(command, &told, gone))?;
+    output::write(&printed(command, &answers, gone))?;
     Ok(status)
 }
 
@@ -96,31 +97,31 @@ fn sides(command: &Compat) -> Result<(Definitions, Definitions), Vec<Problem>> {
     }
 }
 
-fn answers(
+fn compared(
     name: &str,
     old: &Document,
     new: Option<&Document>,
     options: &CompareOptions,
-) -> Result<Vec<Told>, Box<Problem>> {
+) -> Result<Vec<Answered>, Box<Problem>> {
     let Some(new) = new else { return Ok(vec![removed(name, old)]) };
     let comparison = compare_with(&old.value, &new.value, options);
     let comparison = comparison.map_err(|error| {
         Problem::unusable(new.place.clone(), format!("`{name}` cannot be compared: {error}"))
     })?;
-    let told = |answer: Answer| {
+    let answered = |answer: Answer| {
         let finding = finding(&answer, old, Some(new));
-        Told { answer, is_allowed: false, finding }
+        Answered { answer, is_allowed: false, finding }
     };
-    Ok(comparison.answers.into_iter().map(told).collect())
+    Ok(comparison.answers.into_iter().map(answered).collect())
 }
 
 /// The answer about a definition that is not there any more.
-fn removed(name: &str, old: &Document) -> Told {
+fn removed(name: &str, old: &Document) -> Answered {
     let request = json!({"request":
         format!("GET /apis/apiextensions.k8s.io/v1/customresourcedefinitions/{name}")});
     let answer = Answer::removed(name, request);
     let finding = finding(&answer, old, None);
-    Told { answer, is_allowed: false, finding }
+    Answered { answer, is_allowed: false, finding }
 }
 
 fn finding(answer: &Answer, old: &Document, new: Option<&Document>) -> Finding {
@@ -161,15 +162,15 @@ fn rule(question: Question) -> &'static str {
     }
 }
 
-fn printed(command: &Compat, told: &[Told], gone: Vec<Finding>) -> String {
+fn printed(command: &Compat, answers: &[Answered], gone: Vec<Finding>) -> String {
     let format = match command.format {
-        Chosen::Own(Form::Human) => return report::human(told, &gone, command.explain),
-        Chosen::Own(Form::Json) => return report::json(told),
-        Chosen::Own(Form::Markdown) => return report::markdown(told),
+        Chosen::Own(Form::Human) => return report::human(answers, &gone, command.explain),
+        Chosen::Own(Form::Json) => return report::json(answers),
+        Chosen::Own(Form::Markdown) => return report::markdown(answers),
         Chosen::Findings(format) => format,
     };
     let mut subjects: IndexMap<&str, Vec<Finding>> = IndexMap::new();
-    for one in told {
+    for one in answers {
         let findings = subjects.entry(&one.answer.definition).or_default();
         if !one.is_allowed && (one.answer.verdict != Verdict::Safe || command.explain) {
             findings.push(one.finding.clone());

@@ -8,13 +8,13 @@ use billhook_compat::Verdict;
 use billhook_findings::{Finding, human as excerpt};
 use serde_json::{Map, Value, json};
 
-use super::Told;
+use super::Answered;
 
 /// Answers that are not safe, with excerpts of both files and the witness; then a line for each
 /// definition.
-pub(super) fn human(told: &[Told], gone: &[Finding], explain: bool) -> String {
+pub(super) fn human(answers: &[Answered], gone: &[Finding], explain: bool) -> String {
     let mut out = String::new();
-    for one in told {
+    for one in answers {
         let is_safe = one.answer.verdict == Verdict::Safe;
         if one.is_allowed || (is_safe && !explain) {
             continue;
@@ -31,7 +31,7 @@ pub(super) fn human(told: &[Told], gone: &[Finding], explain: bool) -> String {
     for finding in gone {
         out.push_str(&excerpt(finding, true));
     }
-    for (name, [safe, breaks, undecided, allowed]) in counted(told) {
+    for (name, [safe, breaks, undecided, allowed]) in counted(answers) {
         let mut parts = vec![format!("{safe} safe")];
         let more = [(breaks, "breaking"), (undecided, "undecided"), (allowed, "allowed")];
         parts
@@ -42,9 +42,9 @@ pub(super) fn human(told: &[Told], gone: &[Finding], explain: bool) -> String {
 }
 
 /// The definitions in their order, with the numbers of answers of each kind.
-fn counted(told: &[Told]) -> Vec<(&str, [usize; 4])> {
+fn counted(answers: &[Answered]) -> Vec<(&str, [usize; 4])> {
     let mut counts: Vec<(&str, [usize; 4])> = Vec::new();
-    for one in told {
+    for one in answers {
         let name = one.answer.definition.as_str();
         if counts.last().is_none_or(|(last, _)| *last != name) {
             counts.push((name, [0; 4]));
@@ -62,8 +62,8 @@ fn counted(told: &[Told]) -> Vec<(&str, [usize; 4])> {
 }
 
 /// One document with all answers.
-pub(super) fn json(told: &[Told]) -> String {
-    let answers: Vec<Value> = told.iter().map(answer).collect();
+pub(super) fn json(answers: &[Answered]) -> String {
+    let answers: Vec<Value> = answers.iter().map(answer).collect();
     let document = json!({
         "apiVersion": "billhook.dev/v1alpha1",
         "kind": "CompatibilityReport",
@@ -72,7 +72,7 @@ pub(super) fn json(told: &[Told]) -> String {
     format!("{}\n", to_json_pretty(&document))
 }
 
-fn answer(one: &Told) -> Value {
+fn answer(one: &Answered) -> Value {
     let answer = &one.answer;
     let path = if answer.path.is_empty() { String::new() } else { answer.path.to_string() };
     let mut object = Map::new();
@@ -96,8 +96,8 @@ fn answer(one: &Told) -> Value {
 }
 
 /// A comment for a pull request.
-pub(super) fn markdown(told: &[Told]) -> String {
-    let open = || told.iter().filter(|one| !one.is_allowed);
+pub(super) fn markdown(answers: &[Answered]) -> String {
+    let open = || answers.iter().filter(|one| !one.is_allowed);
     let count = |verdict| open().filter(|one| one.answer.verdict == verdict).count();
     let (breaks, undecided) = (count(Verdict::Breaks), count(Verdict::Undecided));
     let mut out = match (breaks, undecided) {
@@ -105,12 +105,13 @@ pub(super) fn markdown(told: &[Told]) -> String {
         (0, _) => format!("### {undecided} changes of the CRDs are undecided\n"),
         _ => format!("### {breaks} changes of the CRDs break something\n"),
     };
-    let told: Vec<&Told> = open().filter(|one| one.answer.verdict != Verdict::Safe).collect();
-    if told.is_empty() {
+    let answers: Vec<&Answered> =
+        open().filter(|one| one.answer.verdict != Verdict::Safe).collect();
+    if answers.is_empty() {
         return out;
     }
     out.push_str("\n| CRD | version | question | field | change | |\n|---|---|---|---|---|---|\n");
-    for one in &told {
+    for one in &answers {
         let answer = &one.answer;
         let path = if answer.path.is_empty() { String::new() } else { answer.path.to_string() };
         let cells = [
@@ -124,7 +125,7 @@ pub(super) fn markdown(told: &[Told]) -> String {
         let cells = cells.map(|cell| cell.replace('|', "\\|").replace('\n', " "));
         let _ = writeln!(out, "| {} |", cells.join(" | "));
     }
-    for one in told {
+    for one in answers {
         let Some(witness) = &one.answer.witness else { continue };
         let summary = one.finding.text.replace('<', "&lt;").replace('\n', " ");
         let yaml = to_yaml(witness);

@@ -23,19 +23,19 @@ pub(super) struct Breach {
     pub(super) values: Vec<Value>,
     /// Why it has no case if none of the values breaks it.
     pub(super) reason: UntestedReason,
-    told: Told,
+    refusal: Refusal,
 }
 
 /// How a server reports that a constraint is broken: by the reason of an error, and a part of its
 /// detail.
 #[derive(Clone, Copy)]
-struct Told(&'static str, &'static str);
+struct Refusal(&'static str, &'static str);
 
 const INVALID: &str = "FieldValueInvalid";
 
 impl Breach {
-    fn new(keyword: &'static str, told: Told, words: String, values: Vec<Value>) -> Self {
-        Breach { keyword, words, values, reason: UntestedReason::NotFound, told }
+    fn new(keyword: &'static str, refusal: Refusal, words: String, values: Vec<Value>) -> Self {
+        Breach { keyword, words, values, reason: UntestedReason::NotFound, refusal }
     }
 
     /// The breach with the reason for which it has no case, where that is so.
@@ -47,8 +47,8 @@ impl Breach {
     }
 
     /// Whether an error is about the constraint.
-    pub(super) fn is_told_by(&self, error: &FieldError) -> bool {
-        let Told(reason, detail) = self.told;
+    pub(super) fn is_reported_by(&self, error: &FieldError) -> bool {
+        let Refusal(reason, detail) = self.refusal;
         error.error_type().reason() == reason && error.detail().contains(detail)
     }
 }
@@ -65,8 +65,8 @@ pub(super) fn breaches(schema: SchemaView<'_>, value: Option<&Value>) -> Vec<Bre
             })
         };
         let values = others.into_iter().filter(|it| !known.contains(it) && is_like(it)).collect();
-        let told = Told("FieldValueNotSupported", "");
-        found.push(Breach::new("enum", told, "is one of the values of its enum".into(), values));
+        let refusal = Refusal("FieldValueNotSupported", "");
+        found.push(Breach::new("enum", refusal, "is one of the values of its enum".into(), values));
     }
     numbers(schema, &mut found);
     texts(schema, value, &mut found);
@@ -83,7 +83,7 @@ fn numbers(schema: SchemaView<'_>, found: &mut Vec<Breach>) {
         ("minimum", "exclusiveMinimum", "greater than", ["at least", "more than"], -1),
         ("maximum", "exclusiveMaximum", "less than", ["at most", "less than"], 1),
     ];
-    for (keyword, exclusive, told, [inclusive_words, exclusive_words], step) in bounds {
+    for (keyword, exclusive, refusal, [inclusive_words, exclusive_words], step) in bounds {
         let Some(bound) = schema.keyword(keyword).filter(|bound| bound.is_number()) else {
             continue;
         };
@@ -96,12 +96,12 @@ fn numbers(schema: SchemaView<'_>, found: &mut Vec<Breach>) {
             }
         };
         let words = format!("is {words} {bound}");
-        found.push(Breach::new(keyword, Told(INVALID, told), words, vec![broken]));
+        found.push(Breach::new(keyword, Refusal(INVALID, refusal), words, vec![broken]));
     }
     if let Some(step) = schema.keyword("multipleOf").and_then(whole).filter(|step| *step > 1) {
         let words = format!("is a multiple of {step}");
         let values = vec![(step + 1).into(), 1.into()];
-        found.push(Breach::new("multipleOf", Told(INVALID, "multiple of"), words, values));
+        found.push(Breach::new("multipleOf", Refusal(INVALID, "multiple of"), words, values));
     }
 }
 
@@ -115,8 +115,8 @@ fn texts(schema: SchemaView<'_>, value: Option<&Value>, found: &mut Vec<Breach>)
     if let Some(least) = schema.size("minLength").filter(|least| *least > 0) {
         let short = "a".repeat(usize::try_from(least.min(MAX_LENGTH)).unwrap_or(1) - 1);
         let words = format!("has at least {least} characters");
-        let told = Told(INVALID, "chars long");
-        found.push(Breach::new("minLength", told, words, vec![short.into()]));
+        let refusal = Refusal(INVALID, "chars long");
+        found.push(Breach::new("minLength", refusal, words, vec![short.into()]));
     }
     if let Some(most) = schema.size("maxLength") {
         let own = value.and_then(Value::as_str).unwrap_or("a");
@@ -124,22 +124,22 @@ fn texts(schema: SchemaView<'_>, value: Option<&Value>, found: &mut Vec<Breach>)
         let missing = (most.min(MAX_LENGTH) as usize + 1).saturating_sub(own.chars().count());
         let long = format!("{own}{}", filler.repeat(missing));
         let words = format!("has at most {most} characters");
-        let told = Told("FieldValueTooLong", "");
-        let breach = Breach::new("maxLength", told, words, vec![long.into()]);
+        let refusal = Refusal("FieldValueTooLong", "");
+        let breach = Breach::new("maxLength", refusal, words, vec![long.into()]);
         found.push(breach.untested(most >= MAX_LENGTH, UntestedReason::TooLarge));
     }
     let (pattern, format) = (schema.text("pattern"), schema.text("format"));
     if !pattern.is_empty() {
         let own = value.and_then(Value::as_str).unwrap_or_default();
         let values = unmatched(pattern, own, schema.size("minLength"), schema.size("maxLength"));
-        let told = Told(INVALID, "should match");
-        found.push(Breach::new("pattern", told, format!("matches {pattern}"), values));
+        let refusal = Refusal(INVALID, "should match");
+        found.push(Breach::new("pattern", refusal, format!("matches {pattern}"), values));
     }
     if schema.text("type") == "string" && Format::named(format).is_some() {
         let values = ["?", "", "\u{e9}", "%zz"].map(Value::from).to_vec();
-        let told = Told("FieldValueTypeInvalid", "must be of type");
+        let refusal = Refusal("FieldValueTypeInvalid", "must be of type");
         let words = format!("has the format {format}");
-        found.push(Breach::new("format", told, words, values));
+        found.push(Breach::new("format", refusal, words, values));
     }
 }
 
@@ -169,8 +169,8 @@ fn lists(schema: SchemaView<'_>, value: Option<&Value>, found: &mut Vec<Breach>)
     if let Some(least) = schema.size("minItems").filter(|least| *least > 0) {
         let words = format!("has at least {least} items");
         let fewer = items.iter().take(least as usize - 1).map(deep_clone).collect();
-        let told = Told(INVALID, "should have at least");
-        found.push(Breach::new("minItems", told, words, vec![fewer]));
+        let refusal = Refusal(INVALID, "should have at least");
+        found.push(Breach::new("minItems", refusal, words, vec![fewer]));
     }
     if let Some(most) = schema.size("maxItems") {
         let words = format!("has at most {most} items");
@@ -178,15 +178,15 @@ fn lists(schema: SchemaView<'_>, value: Option<&Value>, found: &mut Vec<Breach>)
         let numbers = 0..=most.min(MAX_COUNT);
         let more = numbers
             .map(|number| numbered(schema.written(), &item, if is_free { number } else { 0 }));
-        let told = Told("FieldValueTooMany", "");
-        let breach = Breach::new("maxItems", told, words, vec![more.collect()]);
+        let refusal = Refusal("FieldValueTooMany", "");
+        let breach = Breach::new("maxItems", refusal, words, vec![more.collect()]);
         found.push(breach.untested(most >= MAX_COUNT, UntestedReason::TooLarge));
     }
     if matches!(schema.text("x-kubernetes-list-type"), "set" | "map") {
         let twice = json!([deep_clone(&item), item]);
-        let told = Told("FieldValueDuplicate", "");
+        let refusal = Refusal("FieldValueDuplicate", "");
         let words = "has no item twice".to_owned();
-        found.push(Breach::new("x-kubernetes-list-type", told, words, vec![twice]));
+        found.push(Breach::new("x-kubernetes-list-type", refusal, words, vec![twice]));
     }
 }
 
@@ -197,9 +197,9 @@ fn objects(schema: SchemaView<'_>, value: Option<&Value>, found: &mut Vec<Breach
         let fewer = members.iter().take(least as usize - 1);
         let fewer = fewer.map(|(name, member)| (name.clone(), deep_clone(member)));
         let words = format!("has at least {least} members");
-        let told = Told(INVALID, "should have at least");
+        let refusal = Refusal(INVALID, "should have at least");
         let values = vec![Value::Object(fewer.collect())];
-        found.push(Breach::new("minProperties", told, words, values));
+        found.push(Breach::new("minProperties", refusal, words, values));
     }
     if let Some(most) = schema.size("maxProperties") {
         let mut more = members.clone();
@@ -217,10 +217,10 @@ fn objects(schema: SchemaView<'_>, value: Option<&Value>, found: &mut Vec<Breach
             number += 1;
         }
         let words = format!("has at most {most} members");
-        let told = Told("FieldValueTooMany", "");
+        let refusal = Refusal("FieldValueTooMany", "");
         // Others are pruned.
         let is_kept = additional.is_none() && more.len() as u64 <= most;
-        let breach = Breach::new("maxProperties", told, words, vec![Value::Object(more)]);
+        let breach = Breach::new("maxProperties", refusal, words, vec![Value::Object(more)]);
         let breach = breach.untested(most >= MAX_COUNT, UntestedReason::TooLarge);
         found.push(breach.untested(is_kept, UntestedReason::NeverFails));
     }

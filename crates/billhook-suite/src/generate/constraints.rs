@@ -119,11 +119,11 @@ impl<'c> Constraints<'c> {
             }
             let place = at.clone().name(name);
             let words = format!("{} is required", shown(&place));
-            let is_told = |error: &FieldError| {
+            let is_own = |error: &FieldError| {
                 error.error_type().reason() == "FieldValueRequired" && is_of(error, &place)
             };
             let is_found = object.is_some_and(|object| {
-                self.add(&words, replaced(object, &place, None), None, &is_told)
+                self.add(&words, replaced(object, &place, None), None, &is_own)
             });
             if !is_found {
                 self.leave("required", &place, &words, self.reason(object));
@@ -139,8 +139,8 @@ impl<'c> Constraints<'c> {
             breach.values.iter().any(|value| {
                 let changed = replaced(object, at, Some(deep_clone(value)));
                 let change = is_alone.then(|| (at.clone(), deep_clone(value)));
-                let is_told = |error: &FieldError| breach.is_told_by(error) && is_of(error, at);
-                self.add(&name, changed, change, &is_told)
+                let is_own = |error: &FieldError| breach.is_reported_by(error) && is_of(error, at);
+                self.add(&name, changed, change, &is_own)
             })
         });
         if !is_found {
@@ -159,18 +159,19 @@ impl<'c> Constraints<'c> {
             if schema.keyword(keyword).is_none() || is_either {
                 continue;
             }
-            let (name, told) = (format!("{} keeps {keyword}", shown(at)), format!("({keyword})"));
+            let (name, shown_keyword) =
+                (format!("{} keeps {keyword}", shown(at)), format!("({keyword})"));
             let field = if at.is_empty() { String::new() } else { shown(at) };
             // Such an error names its field in its text only.
-            let is_told = |error: &FieldError| {
-                error.detail().contains(&told) && error.detail().contains(&field)
+            let is_own = |error: &FieldError| {
+                error.detail().contains(&shown_keyword) && error.detail().contains(&field)
             };
             let is_found = object.is_some_and(|object| {
                 let Some(value) = find(object, at) else { return false };
                 let tries = changes(schema.written(), value, &Hints::default()).into_iter();
                 tries.take(MAX_JUNCTOR_TRIES).any(|value| {
                     let changed = replaced(object, at, Some(value));
-                    self.add(&name, changed, None, &is_told)
+                    self.add(&name, changed, None, &is_own)
                 })
             });
             if !is_found {
@@ -185,10 +186,10 @@ impl<'c> Constraints<'c> {
         name: &str,
         object: Value,
         changed: Option<(FieldPath, Value)>,
-        is_told: &dyn Fn(&FieldError) -> bool,
+        is_own: &dyn Fn(&FieldError) -> bool,
     ) -> bool {
         let mut errors = self.oracle.errors(&object, None).into_iter();
-        let Some(error) = errors.find(|error| is_told(error)) else { return false };
+        let Some(error) = errors.find(|error| is_own(error)) else { return false };
         let old = self.oracle.status_of();
         let is_status = old.is_some();
         let name = name.to_owned();

@@ -44,7 +44,7 @@ impl Constraints<'_> {
             })?;
         let status_of = self.oracle.status_of();
         let is_status = status_of.is_some();
-        let error = told(rule, found.errors)?;
+        let error = error_of(rule, found.errors)?;
         let (name, object, old) = (String::new(), found.object, found.old.or(status_of));
         Some(Broken { name, object, old, changed: None, is_status, error, needs_text: true })
     }
@@ -61,9 +61,9 @@ fn words(rule: &Value) -> &str {
 
 /// The error about a rule; one with another message comes after those of the other
 /// constraints.
-fn told(rule: &Value, mut errors: Vec<FieldError>) -> Option<FieldError> {
+fn error_of(rule: &Value, mut errors: Vec<FieldError>) -> Option<FieldError> {
     let last = errors.len().checked_sub(1)?;
-    let is_told = |error: &FieldError| error.detail().contains(words(rule));
-    let index = errors.iter().position(is_told).unwrap_or(last);
+    let is_own = |error: &FieldError| error.detail().contains(words(rule));
+    let index = errors.iter().position(is_own).unwrap_or(last);
     Some(errors.swap_remove(index))
 }
