@@ -7,7 +7,7 @@ use billhook_apimachinery::split_api_version;
 use billhook_apimachinery::value::{DeepValue, deep_clone, deep_eq};
 use billhook_apply::{
     ConversionError, Duplicates, FieldManager, FieldSet, ManagedFields, ManagedFieldsError,
-    MergeSchema, PathElement, TypeErrors, Versions,
+    MergeSchema, PathElement, TypeErrors, UpdateError, Versions,
 };
 use billhook_defaulting::LimitError;
 use serde_json::{Map, Value, json};
@@ -133,35 +133,40 @@ impl<'a> FieldManagement<'a> {
     }
 
     /// Tracks a write other than an apply: sets the managed fields of a decoded object. `live` is
-    /// the stored object as a read returns it; none for a creation.
+    /// the stored object as a read returns it, which it is again in the end; none for a creation.
     ///
     /// A write that cannot be tracked leaves no managed fields (SA-52).
-    pub fn track(&self, object: &mut Value, live: Option<&Value>) {
-        let entries = self.entries_before(object, live);
-        drop(take_managed_fields(object).map(DeepValue::from));
-        if entries.is_empty() && live.is_some() {
+    pub fn track(&self, object: &mut Value, live: Option<&mut DeepValue>) {
+        let entries = self.entries_before(object, live.as_deref().map(|live| &**live));
+        drop(take_managed_fields(object));
+        let Some(live) = live else {
+            let api_version = self.version.api_version();
+            let start =
+                || json!({"apiVersion": api_version, "kind": self.version.definition().kind()});
+            let manager = self.manager(&api_version);
+            let tracked = match entries.is_empty() {
+                true => manager.creation(object),
+                false => manager.update(entries, &start(), object),
+            };
+            return write_tracked(tracked, object);
+        };
+        if entries.is_empty() {
             return;
         }
-        self.track_entries(object, entries, live);
+        ManagedFields::set_aside(live, |live| self.update(object, entries, live));
     }
 
     /// Tracks a creation that does not begin with nothing: the fields of `empty` have no owner.
     pub fn track_from(&self, object: &mut Value, empty: &Value) {
         let entries = self.entries_before(object, None);
-        drop(take_managed_fields(object).map(DeepValue::from));
-        self.track_entries(object, entries, Some(empty));
+        drop(take_managed_fields(object));
+        self.update(object, entries, empty);
     }
 
-    fn track_entries(&self, object: &mut Value, entries: ManagedFields, live: Option<&Value>) {
+    /// Tracks the update of an old object; neither has managed fields.
+    fn update(&self, object: &mut Value, entries: ManagedFields, old: &Value) {
         let api_version = self.version.api_version();
-        let manager = self.manager(&api_version);
-        let tracked = match live {
-            None if entries.is_empty() => manager.creation(object),
-            _ => manager.update(entries, &self.without_managed_fields(live), object),
-        };
-        if let Ok(managed) = tracked {
-            managed.write_to(object);
-        }
+        write_tracked(self.manager(&api_version).update(entries, old, object), object);
     }
 
     /// Returns the entries that tracking starts from (SA-51).
@@ -248,15 +253,6 @@ impl<'a> FieldManagement<'a> {
         FieldManager::new(self, types, self.manager, self.now).subresource(self.subresource)
     }
 
-    /// The live object without managed fields, or the start of one.
-    fn without_managed_fields(&self, live: Option<&Value>) -> DeepValue {
-        let Some(live) = live else {
-            let kind = self.version.definition().kind();
-            return json!({"apiVersion": self.version.api_version(), "kind": kind}).into();
-        };
-        DeepValue::from(copy_without_managed_fields(live))
-    }
-
     fn version_of(&self, api_version: &str) -> Option<&CrdVersion> {
         let (group, name) = split_api_version(api_version);
         let is_of_group = group == self.version.definition().group();
@@ -327,23 +323,14 @@ impl Versions for FieldManagement<'_> {
     }
 }
 
-pub(crate) fn copy_without_managed_fields(object: &Value) -> Value {
-    let Value::Object(members) = object else { return deep_clone(object) };
-    let copies = members.iter().map(|(name, value)| {
-        let copy = match value {
-            Value::Object(metadata) if name == "metadata" => {
-                let kept = metadata.iter().filter(|(name, _)| *name != "managedFields");
-                Value::Object(kept.map(|(name, value)| (name.clone(), deep_clone(value))).collect())
-            }
-            other => deep_clone(other),
-        };
-        (name.clone(), copy)
-    });
-    Value::Object(copies.collect())
+fn write_tracked(tracked: Result<ManagedFields, UpdateError>, object: &mut Value) {
+    if let Ok(managed) = tracked {
+        managed.write_to(object);
+    }
 }
 
-fn take_managed_fields(object: &mut Value) -> Option<Value> {
-    object.get_mut("metadata")?.as_object_mut()?.remove("managedFields")
+fn take_managed_fields(object: &mut Value) -> Option<DeepValue> {
+    object.get_mut("metadata")?.as_object_mut()?.remove("managedFields").map(DeepValue::from)
 }
 
 /// Sets the times of managed fields back if nothing else changes in an object (SA-56). `live` is

@@ -8,7 +8,7 @@ use billhook_apply::{ManagedFields, PathElement, ReplicasPath, ScaleManager};
 use serde_json::Value;
 
 use crate::crd::CrdVersion;
-use crate::field_management::{ApplyError, copy_without_managed_fields};
+use crate::field_management::ApplyError;
 
 /// The field management of one write to the scale subresource: who makes it, and when.
 ///
@@ -52,12 +52,14 @@ impl<'a> ScaleManagement<'a> {
     }
 
     /// Tracks a write other than an apply: sets the managed fields of a decoded `Scale`. `live` is
-    /// the one before, with its owners.
-    pub fn track(&self, scale: &mut Value, live: &Value) {
+    /// the one before, with its owners, which it has again in the end.
+    pub fn track(&self, scale: &mut Value, live: &mut DeepValue) {
         ManagedFields::default().write_to(scale);
         let entries = ManagedFields::of(live).unwrap_or_default();
-        let old = DeepValue::from(copy_without_managed_fields(live));
-        if let Ok(managed) = self.with_manager(|manager| manager.update(entries, &old, scale)) {
+        let tracked = ManagedFields::set_aside(live, |old| {
+            self.with_manager(|manager| manager.update(entries, old, scale))
+        });
+        if let Ok(managed) = tracked {
             managed.write_to(scale);
         }
     }

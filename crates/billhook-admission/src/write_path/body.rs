@@ -170,14 +170,14 @@ impl<'i> IncomingRequest<'i> {
     /// The attributes of an update, and the stored object if they do not have it.
     async fn update(
         &self,
-        old: DeepValue,
+        mut old: DeepValue,
         now: Time,
         warnings: &mut Warnings,
         changes: &mut Vec<FieldDifference>,
     ) -> Result<(AdmissionAttributes, Option<DeepValue>), Status> {
         match self.scale() {
             None => {
-                let object = self.object(Some(&old), now, warnings, changes).await?;
+                let object = self.object(Some(&mut old), now, warnings, changes).await?;
                 self.check_uid(&object, &old)?;
                 Ok((self.resource.update(object, old), None))
             }
@@ -210,7 +210,7 @@ impl<'i> IncomingRequest<'i> {
         if !self.request.name.is_empty() {
             self.check_name(&object, Some(&old_scale))?;
         }
-        self.with_scale_management(now, |fields| fields.track(&mut object, &old_scale));
+        self.with_scale_management(now, |fields| fields.track(&mut object, &mut old_scale));
         Ok((object, old_scale))
     }
 
@@ -258,19 +258,19 @@ impl<'i> IncomingRequest<'i> {
     /// The new object of a request for the resource itself, with the owners of its fields.
     async fn object(
         &self,
-        old: Option<&DeepValue>,
+        old: Option<&mut DeepValue>,
         now: Time,
         warnings: &mut Warnings,
         changes: &mut Vec<FieldDifference>,
     ) -> Result<DeepValue, Status> {
         if self.request.form == UpdateForm::ServerSideApply {
-            return self.apply(old, now, warnings).await;
+            return self.apply(old.as_deref(), now, warnings).await;
         }
-        let mut object = self.body(old, warnings, changes)?;
-        if let Some(old) = old.filter(|_| !self.request.name.is_empty()) {
+        let mut object = self.body(old.as_deref(), warnings, changes)?;
+        if let Some(old) = old.as_deref().filter(|_| !self.request.name.is_empty()) {
             self.check_name(&object, Some(old))?;
         }
-        self.track_fields(&mut object, old.map(|old| &**old), now).await;
+        self.track_fields(&mut object, old, now).await;
         Ok(object)
     }
 

@@ -30,14 +30,13 @@ impl IncomingRequest<'_> {
     pub(super) async fn track_fields(
         &self,
         object: &mut DeepValue,
-        old: Option<&Value>,
+        mut old: Option<&mut DeepValue>,
         now: Time,
     ) {
         let empty = self.strategy.filter(|_| old.is_none()).and_then(Strategy::empty);
-        let live = old.or(empty.as_ref());
-        let track = |fields: &FieldManagement<'_>, object: &mut Value| match live {
-            Some(live) if old.is_none() => fields.track_from(object, live),
-            live => fields.track(object, live),
+        let mut track = |fields: &FieldManagement<'_>, object: &mut Value| match &empty {
+            Some(empty) => fields.track_from(object, empty),
+            None => fields.track(object, old.as_deref_mut()),
         };
         if self.model.is_immediate() {
             return self.with_field_management(now, |fields| track(fields, object)).await;

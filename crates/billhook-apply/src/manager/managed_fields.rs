@@ -190,6 +190,18 @@ impl ManagedFields {
         managed
     }
 
+    /// Does work with an object that is without its managed fields meanwhile. An object that is shared
+    /// and has some is copied.
+    pub fn set_aside<R>(object: &mut DeepValue, work: impl FnOnce(&Value) -> R) -> R {
+        let has_some = object.get("metadata").is_some_and(|it| it.get("managedFields").is_some());
+        let taken = if has_some { take_managed_fields(object) } else { None };
+        let result = work(object);
+        if let Some(taken) = taken {
+            put_managed_fields(object, taken);
+        }
+        result
+    }
+
     /// Writes the entries to `metadata.managedFields` of an object; without entries the field is
     /// removed (SA-34).
     pub fn write_to(self, object: &mut Value) {

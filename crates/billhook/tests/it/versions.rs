@@ -215,7 +215,7 @@ fn all_versions_are_reset_since_1_35() {
         let live = live.apply(&configuration, None, false).unwrap();
         let of_status = FieldManagement::new(&v1, "m", now).subresource("status");
         let mut written = object("v1", "2", "1");
-        of_status.track(&mut written, Some(&live));
+        of_status.track(&mut written, Some(&mut live.clone()));
         let entries = written["metadata"]["managedFields"].as_array().unwrap();
         let keeps = entries.iter().any(|entry| entry["manager"] == "other");
         assert_eq!(keeps, kubernetes >= KubernetesVersion::V1_35, "{kubernetes}: {entries:?}");
