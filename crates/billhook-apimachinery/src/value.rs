@@ -182,6 +182,47 @@ fn next_step<'p>(rest: &mut &'p str) -> Option<&'p str> {
     Some(step)
 }
 
+/// Makes a value a copy of another one. Of what it held, parts that are in the copy, too, need no
+/// memory again.
+pub fn deep_clone_from(target: &mut Value, source: &Value) {
+    match (&mut *target, source) {
+        (Value::String(target), Value::String(source)) => target.clone_from(source),
+        (Value::Array(target), Value::Array(source)) => grow(|| {
+            if target.len() > source.len() {
+                target.drain(source.len()..).for_each(dismantle);
+            }
+            let mut items = source.iter();
+            target
+                .iter_mut()
+                .zip(&mut items)
+                .for_each(|(target, item)| deep_clone_from(target, item));
+            target.extend(items.map(deep_clone));
+        }),
+        (Value::Object(target), Value::Object(source)) => grow(|| {
+            let mut loses_some = false;
+            for (name, member) in target.iter_mut() {
+                if let Some(source) = source.get(name) {
+                    deep_clone_from(member, source);
+                } else {
+                    dismantle(member.take());
+                    loses_some = true;
+                }
+            }
+            if loses_some {
+                target.retain(|name, _| source.contains_key(name));
+            }
+            if target.len() < source.len() {
+                for (name, member) in source {
+                    if !target.contains_key(name) {
+                        target.insert(name.clone(), deep_clone(member));
+                    }
+                }
+            }
+        }),
+        (target, source) => dismantle(std::mem::replace(target, deep_clone(source))),
+    }
+}
+
 /// Copies a value of any depth.
 pub fn deep_clone(value: &Value) -> Value {
     if is_shallow(value, SHALLOW) {
@@ -234,21 +275,6 @@ pub fn deep_eq(left: &Value, right: &Value) -> bool {
         (Value::String(left), Value::String(right)) => left == right,
         (Value::Number(left), Value::Number(right)) => Num::of(left) == Num::of(right),
         _ => have_equal_parts(left, right, deep_eq),
-    }
-}
-
-/// Returns whether two values are equal and print the same: an integer and a float are not the same,
-/// nor are the two zeros of floats.
-pub fn deep_same(left: &Value, right: &Value) -> bool {
-    let bits =
-        |number: &serde_json::Number| number.as_f64().filter(|_| number.is_f64()).map(f64::to_bits);
-    match (left, right) {
-        (Value::Number(left), Value::Number(right)) => match (bits(left), bits(right)) {
-            (None, None) => left == right,
-            (left, right) => left == right,
-        },
-        (Value::Array(_) | Value::Object(_), _) => have_equal_parts(left, right, deep_same),
-        _ => left == right,
     }
 }
 
@@ -472,6 +498,21 @@ mod tests {
         assert!(in_order(&members).map(|(name, _)| name).is_sorted());
         assert!(sorted(&members).is_sorted_by_key(|(name, _)| *name));
         assert!(!IS_SORTED || members.keys().is_sorted());
+    }
+
+    #[test]
+    fn a_value_becomes_a_copy_whatever_it_was() {
+        let values = serde_json::json!([
+            null, true, 7, 7.0, -0.0, 0.0, "", "a", [], [1], [1, {"a": 2}], [[1], "b", 3],
+            {}, {"a": 1}, {"a": {"b": [1, 2]}, "c": null}, {"a": {"b": [1], "d": {}}, "e": "f"},
+        ]);
+        let values = values.as_array().unwrap();
+        for (target, source) in values.iter().flat_map(|one| values.iter().map(move |it| (one, it)))
+        {
+            let mut copy = target.clone();
+            deep_clone_from(&mut copy, source);
+            assert_eq!(copy.to_string(), source.to_string(), "{target}");
+        }
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The changes a server makes to a decoded object before it validates it (RP-45, RP-70).
 
-use billhook_apimachinery::value::{DeepValue, deep_clone, deep_eq, deep_same, dismantle};
+use billhook_apimachinery::value::{DeepValue, deep_clone, deep_clone_from, deep_eq, dismantle};
 use serde_json::{Map, Value};
 
 use crate::crd::{CrdVersion, ObjectType, Scope};
@@ -138,17 +138,11 @@ fn copy(members: &mut Map<String, Value>, from: &Value, name: &str) {
     }
 }
 
-/// Returns a copy of a value; that is the one in its place, if it is the same.
+/// Returns a copy of a value, made of the one in its place.
 fn copied(value: &Value, in_place: Option<Value>) -> Value {
-    match in_place {
-        Some(same) if deep_same(&same, value) => same,
-        other => {
-            if let Some(other) = other {
-                dismantle(other);
-            }
-            deep_clone(value)
-        }
-    }
+    let mut copy = in_place.unwrap_or_default();
+    deep_clone_from(&mut copy, value);
+    copy
 }
 
 pub(super) fn remove(members: &mut Map<String, Value>, name: &str) {
