@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 use std::task::{Context, Poll, Waker};
 
 use billhook_apiserver::{Body, Server};
+use http::header::CONTENT_TYPE;
 use http::{Method, Request};
 use http_body::Body as _;
 use serde_json::{Value, json};
@@ -112,9 +113,13 @@ pub fn filled(count: usize) -> Server {
     server
 }
 
-/// Sends a request; returns the answer, which is not read yet.
+/// Sends a request; returns the answer, which is not read yet. Patches are strategic merge patches.
 pub fn send(server: &Server, method: Method, path: &str, body: String) -> http::Response<Body> {
-    let request = Request::builder().method(method).uri(path).body(body).unwrap();
+    let mut request = Request::builder().uri(path);
+    if method == Method::PATCH {
+        request = request.header(CONTENT_TYPE, "application/strategic-merge-patch+json");
+    }
+    let request = request.method(method).body(body).unwrap();
     at_once(server.clone().call(request)).unwrap()
 }
 

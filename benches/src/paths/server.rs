@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::{Path, Run, alone, beside, peer};
 use crate::server::{FOOS, PODS, call, definition, filled, has_event, object, pod, watch};
 
-pub(super) fn paths() -> [Path; 9] {
+pub(super) fn paths() -> [Path; 10] {
     [
         alone("server: start with a definition", start),
         beside("server: create 1 KB", create, peer("serde_json reads it", read_object, None)),
@@ -24,6 +24,7 @@ pub(super) fn paths() -> [Path; 9] {
             peer("serde_json reads it", read_pod, None),
         ),
         alone("server: replace the status of a Pod", replace_status),
+        alone("server: patch the status of a Pod", patch_status),
     ]
 }
 
@@ -80,6 +81,19 @@ fn replace_status() -> Run {
         pod["status"] = json!({"phase": "Running", "podIP": format!("10.0.0.{}", number % 250),
             "conditions": [{"type": "Ready", "status": "True"}]});
         assert_eq!(call(&server, Method::PUT, &path, pod.to_string()), 200);
+    })
+}
+
+fn patch_status() -> Run {
+    let server = Server::builder().build();
+    assert_eq!(call(&server, Method::POST, PODS, pod("web").to_string()), 201);
+    let path = format!("{PODS}/web/status");
+    let mut number = 0;
+    Box::new(move || {
+        number += 1;
+        let patch = json!({"status": {"phase": "Running", "podIP": format!("10.0.0.{}", number % 250),
+            "conditions": [{"type": "Ready", "status": "True"}]}});
+        assert_eq!(call(&server, Method::PATCH, &path, patch.to_string()), 200);
     })
 }
 

@@ -282,14 +282,22 @@ impl<'i> IncomingRequest<'i> {
         changes: &mut Vec<FieldDifference>,
     ) -> Result<DeepValue, Status> {
         let request = self.request;
-        let mut patched =
-            old.and_then(|old| client_patch::apply(request, self.strategy, old)).transpose()?;
+        let apply =
+            || old.and_then(|old| client_patch::apply(request, self.strategy, old)).transpose();
+        let mut patched = apply()?;
+        let mut whole = None;
+        if let Some(plain) = patched.take_if(|patched| self.is_plain(patched)) {
+            whole = self.decode_in_place(plain.object);
+            if whole.is_none() {
+                patched = apply()?;
+            }
+        }
         if let Some(patched) = &mut patched {
             changes.append(&mut patched.changes);
         }
-        let decoded = match (&patched, &request.object) {
+        let decoded = match (&patched, whole.or_else(|| request.object.clone())) {
             (Some(patched), _) => self.decode_patched(patched, changes),
-            (None, Some(object)) => Ok((object.clone(), Vec::new())),
+            (None, Some(object)) => Ok((object, Vec::new())),
             (None, None) => self.decode(&request.body, request.field_validation, changes),
         };
         let (mut object, found) = decoded.map_err(|error| {

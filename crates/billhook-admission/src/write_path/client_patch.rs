@@ -32,7 +32,7 @@ static NO_FIELDS: Record = Record::new("", &[]);
 const OPERATION_FIELDS: [&str; 4] = ["op", "path", "from", "value"];
 
 /// An object after a patch.
-pub(crate) struct Patched {
+pub(crate) struct Patched<'p> {
     /// The object that takes the place of the patch.
     pub(crate) object: DeepValue,
     /// The unknown and duplicate fields of the patch itself (RP-31).
@@ -40,18 +40,18 @@ pub(crate) struct Patched {
     /// The changes it makes, if a trace is wanted.
     pub(crate) changes: Vec<FieldDifference>,
     /// The object before the patch, if it is of a type that is known.
-    before: Option<(DeepValue, &'static Record)>,
-    /// A strategic merge patch as errors show it, in place of the object.
-    shown: Option<String>,
+    before: Option<(&'p Value, &'static Record)>,
+    /// A strategic merge patch, which errors show in place of the object.
+    strategic: Option<&'p [u8]>,
 }
 
 /// Applies the patch of a request to the object as it is stored, in the version of the request.
 /// None if the body is not a patch.
-pub(crate) fn apply(
-    request: &ObjectRequest,
+pub(crate) fn apply<'p>(
+    request: &'p ObjectRequest,
     strategy: Option<&dyn Strategy>,
-    current: &Value,
-) -> Option<Result<Patched, Status>> {
+    current: &'p Value,
+) -> Option<Result<Patched<'p>, Status>> {
     let patched = match request.form {
         UpdateForm::JsonPatch => apply_json_patch(request, current),
         UpdateForm::MergePatch => apply_merge_patch(request, current, |target, patch| {
@@ -74,17 +74,14 @@ pub(crate) fn apply(
         } else {
             strategy.map(Strategy::record)
         };
-        let before = record.map(|record| (DeepValue::from(deep_clone(current)), record));
+        let before = record.map(|record| (current, record));
         let is_strategic = request.form == UpdateForm::StrategicMergePatch;
-        let shown = is_strategic.then(|| match read_json(&request.body) {
-            Ok(patch) => strategic_patch::go_text(patch.value()),
-            Err(_) => String::new(),
-        });
-        Patched { object, entries, changes, before, shown }
+        let strategic = is_strategic.then_some(&request.body[..]);
+        Patched { object, entries, changes, before, strategic }
     }))
 }
 
-impl Patched {
+impl Patched<'_> {
     /// The text of the object.
     pub(crate) fn body(&self) -> String {
         match &self.before {
@@ -109,7 +106,7 @@ impl Patched {
     /// The patched object cannot be decoded (RP-31).
     pub(crate) fn undecodable(&self, error: &str) -> Status {
         let record = self.before.as_ref().map(|(_, record)| *record);
-        match record.filter(|_| self.shown.is_some()) {
+        match record.filter(|_| self.strategic.is_some()) {
             Some(record) => match strategic_types::mismatch(&self.object, record) {
                 Some(mismatch) => self.refused(&mismatch),
                 None => self.refused(error),
@@ -120,7 +117,11 @@ impl Patched {
 
     fn refused(&self, error: &str) -> Status {
         let path = FieldPath::default().name("patch");
-        let shown = self.shown.clone().unwrap_or_else(|| self.body());
+        let shown = match self.strategic.map(read_json) {
+            Some(Ok(patch)) => strategic_patch::go_text(patch.value()),
+            Some(Err(_)) => String::new(),
+            None => self.body(),
+        };
         let error = FieldError::invalid(path, shown, error);
         Status::invalid("", "", "", &[error])
     }

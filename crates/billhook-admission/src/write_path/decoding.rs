@@ -7,7 +7,7 @@ use billhook::{
 use billhook_apimachinery::print::quote;
 use billhook_apimachinery::record::text;
 use billhook_apimachinery::strict_decoding_error;
-use billhook_apimachinery::value::DeepValue;
+use billhook_apimachinery::value::{DeepValue, has_floats};
 use serde_json::Value;
 
 use super::body::IncomingRequest;
@@ -21,7 +21,7 @@ impl IncomingRequest<'_> {
     /// validated, and its numbers are those of the patch: 1.0 is another one than 1 (RE-131).
     pub(super) fn decode_patched(
         &self,
-        patched: &Patched,
+        patched: &Patched<'_>,
         changes: &mut Vec<FieldDifference>,
     ) -> Result<(DeepValue, Vec<String>), Undecodable> {
         let validation = match self.request.field_validation {
@@ -41,6 +41,26 @@ impl IncomingRequest<'_> {
         let (found, reported) = self.version.decode_value(&mut object, &options)?;
         changes.extend(reported.iter().map(FieldDifference::from));
         Ok((object, found))
+    }
+
+    /// Whether what a patch makes of an object of a type of its own is read from its text in one way
+    /// only: floats can be written in several.
+    pub(super) fn is_plain(&self, patched: &Patched<'_>) -> bool {
+        self.strategy.is_some()
+            && !self.request.is_for(Subresource::Scale)
+            && !self.request.options.trace
+            && patched.entries.is_empty()
+            && !has_floats(&patched.object)
+    }
+
+    /// Decodes such an object without its text; none if there is anything to say about it, which is
+    /// said about the text.
+    pub(super) fn decode_in_place(&self, mut object: DeepValue) -> Option<DeepValue> {
+        let options = DecodeOptions::default().field_validation(FieldValidation::Warn);
+        let (found, _) = self.version.decode_value(&mut object, &options).ok()?;
+        let unknown = self.strategy?.read(&mut object).ok()?;
+        let is_clean = found.is_empty() && unknown.is_empty() && self.says_its_type(&object);
+        is_clean.then_some(object)
     }
 
     /// The object in a body, and what field validation found.
