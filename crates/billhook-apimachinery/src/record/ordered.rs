@@ -1,10 +1,13 @@
 //! Documents as JSON in the order in which their types declare the fields.
 
+use std::cell::LazyCell;
+use std::collections::HashMap;
+
 use serde_json::{Map, Value};
 
 use super::{Record, Type};
-use crate::print::{WithPlace, push_json, push_json_string};
-use crate::value::{grow, has_floats, sorted};
+use crate::print::{WithPlace, compact_json, push_json, push_json_string};
+use crate::value::{deep_eq, grow, has_floats, sorted};
 
 /// The bytes that most documents need, so that printing begins with one allocation.
 const CAPACITY: usize = 2048;
@@ -71,7 +74,7 @@ pub fn patched_json(document: &Value, before: &Value, record: &'static Record) -
 
 fn write_patched(value: &Value, before: Option<&Value>, type_: Type, out: &mut String) {
     match (type_, before) {
-        (_, Some(before)) if before == value => write(value, type_, out),
+        (_, Some(before)) if deep_eq(before, value) => write(value, type_, out),
         (Type::Named(_, type_) | Type::Optional(type_), _) => {
             write_patched(value, before, *type_, out);
         }
@@ -85,12 +88,18 @@ fn write_patched(value: &Value, before: Option<&Value>, type_: Type, out: &mut S
 
 fn write_patched_list(value: &Value, before: &[Value], type_: Type, out: &mut String) {
     let Value::Array(items) = value else { return push_json(value, out) };
+    // Items move when others are added or removed.
+    let by_text: LazyCell<HashMap<String, &Value>, _> =
+        LazyCell::new(|| before.iter().map(|item| (compact_json(item), item)).collect());
     out.push('[');
     for (index, item) in items.iter().enumerate() {
         out.push_str(if index > 0 { "," } else { "" });
-        // Items move when others are added or removed.
-        let same = before.iter().find(|other| *other == item);
-        grow(|| write_patched(item, same.or(before.get(index)), type_, out));
+        let in_place = before.get(index);
+        let is_same = |other: &&Value| deep_eq(other, item);
+        let same = in_place
+            .filter(is_same)
+            .or_else(|| by_text.get(&compact_json(item)).copied().filter(is_same));
+        grow(|| write_patched(item, same.or(in_place), type_, out));
     }
     out.push(']');
 }

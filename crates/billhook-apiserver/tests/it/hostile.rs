@@ -261,3 +261,31 @@ async fn an_owner_goes_when_a_dependent_lets_go_of_it() {
         assert_eq!(call(&server, Method::GET, &path, &[], "").await.code, 404);
     }
 }
+
+/// BK-27: a refused patch shows a list in which every item is another one. Items are not compared with
+/// all of those before.
+#[tokio::test]
+async fn refused_patches_show_long_lists() {
+    const ITEMS: u32 = 10_000;
+    let server = Server::builder().build();
+    let addresses = |network: u8| -> Vec<Value> {
+        let address =
+            |host: u32| json!({"ip": format!("{network}.0.{}.{}", host / 256, host % 256)});
+        (0..ITEMS).map(address).collect()
+    };
+    let path = "/api/v1/namespaces/default/endpoints";
+    let subsets = json!([{"addresses": addresses(10), "ports": [{"port": 1}]}]);
+    create(&server, path, &json!({"metadata": {"name": "a"}, "subsets": subsets})).await;
+    let patch = json!([
+        {"op": "replace", "path": "/subsets/0/addresses", "value": addresses(11)},
+        {"op": "add", "path": "/metadata/labels", "value": 7},
+    ]);
+    let headers = [("content-type", "application/json-patch+json")];
+    let path = format!("{path}/a");
+    let refused = call(&server, Method::PATCH, &path, &headers, &patch.to_string()).await;
+    assert_eq!(refused.code, 422, "{:.500}", refused.text);
+    assert_eq!(
+        refused.json()["message"].as_str().unwrap().matches("11.0.").count(),
+        ITEMS as usize
+    );
+}
