@@ -138,7 +138,6 @@ impl<'a> FieldManagement<'a> {
     /// A write that cannot be tracked leaves no managed fields (SA-52).
     pub fn track(&self, object: &mut Value, live: Option<&mut DeepValue>) {
         let entries = self.entries_before(object, live.as_deref().map(|live| &**live));
-        drop(take_managed_fields(object));
         let Some(live) = live else {
             let api_version = self.version.api_version();
             let start =
@@ -159,7 +158,6 @@ impl<'a> FieldManagement<'a> {
     /// Tracks a creation that does not begin with nothing: the fields of `empty` have no owner.
     pub fn track_from(&self, object: &mut Value, empty: &Value) {
         let entries = self.entries_before(object, None);
-        drop(take_managed_fields(object));
         self.update(object, entries, empty);
     }
 
@@ -169,25 +167,28 @@ impl<'a> FieldManagement<'a> {
         write_tracked(self.manager(&api_version).update(entries, old, object), object);
     }
 
-    /// Returns the entries that tracking starts from (SA-51).
-    fn entries_before(&self, object: &Value, live: Option<&Value>) -> ManagedFields {
+    /// Takes the managed fields out of an object, and returns the entries that tracking starts from
+    /// (SA-51).
+    fn entries_before(&self, object: &mut Value, live: Option<&Value>) -> ManagedFields {
         let api_version = self.version.api_version();
         let manager = self.manager(&api_version);
-        let of_live = || live.and_then(|live| manager.entries(live).ok()).unwrap_or_default();
-        if !self.subresource.is_empty() {
-            return of_live();
+        let submitted = take_managed_fields(object).unwrap_or_default();
+        let of_live = live.and_then(|live| live.get("metadata")?.get("managedFields"));
+        let read = |entries: DeepValue| manager.entries(entries).unwrap_or_default();
+        let read_live =
+            || of_live.map(|entries| read(deep_clone(entries).into())).unwrap_or_default();
+        if of_live.is_some_and(|of_live| deep_eq(of_live, &submitted)) {
+            return read(submitted);
         }
-        let metadata = object.get("metadata");
-        let submitted = metadata.and_then(|it| it.get("managedFields")).and_then(Value::as_array);
-        if let Some([only]) = submitted.map(Vec::as_slice)
+        if !self.subresource.is_empty() {
+            return read_live();
+        }
+        if let Some([only]) = submitted.as_array().map(Vec::as_slice)
             && only.as_object().is_some_and(Map::is_empty)
         {
             return ManagedFields::default();
         }
-        match manager.entries(object) {
-            Ok(entries) if !entries.is_empty() => entries,
-            _ => of_live(),
-        }
+        Some(read(submitted)).filter(|entries| !entries.is_empty()).unwrap_or_else(read_live)
     }
 
     /// Applies a configuration, which is decoded but neither pruned nor defaulted. `live` is the

@@ -1,11 +1,12 @@
 //! The entries of `metadata.managedFields`: reading, writing, identity (SA-30 to SA-34).
 
 use std::collections::BTreeMap;
+use std::ops::Deref;
 
 use billhook_apimachinery::metadata::Time;
 use billhook_apimachinery::print::{push_json_string, quote};
 use billhook_apimachinery::record::text;
-use billhook_apimachinery::value::{DeepValue, deep_clone};
+use billhook_apimachinery::value::DeepValue;
 use serde_json::{Map, Value};
 
 use crate::field_set::FieldSet;
@@ -144,31 +145,29 @@ impl ManagedFields {
     ///
     /// Returns what is wrong with the first entry that cannot be read (SA-33).
     pub fn of(object: &Value) -> Result<Self, ManagedFieldsError> {
-        ManagedFields::read(object, |_, _| false)
-    }
-
-    /// Reads the entries as [`ManagedFields::of`] does. The fields of an API version that are as they
-    /// would be written again stay as they are.
-    pub(super) fn read(
-        object: &Value,
-        is_current: impl Fn(&str, &Value) -> bool,
-    ) -> Result<Self, ManagedFieldsError> {
         let metadata = object.get("metadata");
         let entries = metadata.and_then(|it| it.get("managedFields")).and_then(Value::as_array);
+        ManagedFields::read(entries.into_iter().flatten(), |_, _| None)
+    }
+
+    /// Reads entries. `written` takes out of one, given with its API version, the fields that are as
+    /// they would be written again.
+    pub(super) fn read<E: Deref<Target = Value>>(
+        entries: impl Iterator<Item = E>,
+        written: impl Fn(&str, &mut E) -> Option<DeepValue>,
+    ) -> Result<Self, ManagedFieldsError> {
         let mut managed = ManagedFields::default();
-        for (index, entry) in entries.into_iter().flatten().enumerate() {
-            let mut read = read(index, entry)?;
-            let fields = entry.get("fieldsV1").unwrap_or(&Value::Null);
-            read.fields = if is_current(&read.api_version, fields) {
-                Fields::Written(deep_clone(fields).into())
+        for (index, mut entry) in entries.enumerate() {
+            let mut read = read(index, &entry)?;
+            read.fields = if let Some(fields) = written(&read.api_version, &mut entry) {
+                Fields::Written(fields)
             } else {
-                match FieldSet::from_fields_v1(fields) {
-                    Ok(fields) => Fields::Read(fields),
-                    Err(error) => {
-                        let manager = read.manager;
-                        return Err(ManagedFieldsError::Fields { manager, error });
-                    }
-                }
+                let fields =
+                    FieldSet::from_fields_v1(entry.get("fieldsV1").unwrap_or(&Value::Null));
+                Fields::Read(fields.map_err(|error| {
+                    let manager = read.manager.clone();
+                    ManagedFieldsError::Fields { manager, error }
+                })?)
             };
             managed.insert(read);
         }

@@ -1,5 +1,6 @@
 //! Tracking of updates: every write except an apply (SA-54).
 
+use billhook_apimachinery::value::DeepValue;
 use serde_json::Value;
 
 use super::adapt::adapt;
@@ -50,16 +51,20 @@ impl From<ComparisonError> for UpdateError {
 }
 
 impl FieldManager<'_> {
-    /// Reads the entries in `metadata.managedFields` of an object for an update, as
-    /// [`ManagedFields::of`] does.
+    /// Reads `metadata.managedFields` for an update, as [`ManagedFields::of`] does.
     ///
     /// # Errors
     ///
     /// Returns what is wrong with the first entry that cannot be read (SA-33).
-    pub fn entries(&self, object: &Value) -> Result<ManagedFields, ManagedFieldsError> {
-        ManagedFields::read(object, |api_version, fields| {
-            let schema = self.versions.merge_schema(api_version);
-            schema.is_some_and(|schema| is_current(Some(schema.root()), fields))
+    pub fn entries(
+        &self,
+        mut managed_fields: DeepValue,
+    ) -> Result<ManagedFields, ManagedFieldsError> {
+        let entries = managed_fields.as_array_mut().into_iter().flatten();
+        ManagedFields::read(entries, |api_version, entry| {
+            let schema = self.versions.merge_schema(api_version)?;
+            let fields = entry.get_mut("fieldsV1")?;
+            is_current(Some(schema.root()), fields).then(|| fields.take().into())
         })
     }
 
