@@ -21,6 +21,7 @@ mod flowcontrol;
 mod namespaced_limits;
 mod networking;
 mod node;
+mod pod_profiles;
 mod pod_resize;
 mod pod_warnings;
 mod pods;

@@ -548,3 +548,21 @@ fn rows_tell_how_pods_are() {
     }]);
     assert_eq!(Value::from(conditions), expected);
 }
+
+#[test]
+fn tolerations_do_not_compare_numbers() {
+    // BK-106
+    for (operator, supported) in [
+        ("Lt", "\"Equal\", \"Exists\", \"Lt\", \"Gt\""),
+        ("Gt", "\"Equal\", \"Exists\", \"Lt\", \"Gt\""),
+        ("Le", "\"Equal\", \"Exists\""),
+    ] {
+        let tolerations = json!([{"key": "k", "operator": operator, "value": "5"}]);
+        let containers = json!([{"name": "c", "image": "i"}]);
+        let body = pod(&json!({"containers": containers, "tolerations": tolerations}));
+        let wanted = format!(
+            "spec.tolerations[0].operator: Unsupported value: \"{operator}\": supported values: {supported}"
+        );
+        assert_eq!(errors_of(&body), [wanted]);
+    }
+}

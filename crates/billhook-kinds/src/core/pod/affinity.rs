@@ -5,6 +5,7 @@ use billhook_apimachinery::{FieldError, FieldPath};
 use serde_json::Value;
 
 use super::checks::{member, member_text, one_of_member};
+use super::edition::EDITIONS;
 use super::scope::Scope;
 use crate::rules::{invalid, label_selector, named, one_of, qualified_name};
 use crate::values::{integer, items, members, text};
@@ -276,6 +277,11 @@ fn toleration(
         "Exists" => {
             let detail = "value must be empty when `operator` is 'Exists'";
             invalid(errors, &at("operator"), value, [detail]);
+        }
+        "Lt" | "Gt" if EDITIONS.of(scope.kubernetes).knows_comparisons => {
+            // The list names them although they are off.
+            let supported = ["Equal", "Exists", "Lt", "Gt"];
+            errors.push(FieldError::not_supported(at("operator"), operator, supported));
         }
         _ => one_of(errors, &at("operator"), operator, &["Equal", "Exists"]),
     }

@@ -60,6 +60,7 @@ impl Behavior for Pod {
         spec::validate(found, &at, own, Some(pod), context);
         spec::validate_own(&mut found.errors, &at, own);
         let errors = &mut found.errors;
+        annotations::match_members(errors, pod, old.is_none());
         match (old, context.subresource) {
             (None, _) => {
                 spec::validate_new(errors, &at, own);

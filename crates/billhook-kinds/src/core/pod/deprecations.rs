@@ -3,6 +3,7 @@
 use billhook_apimachinery::FieldPath;
 use serde_json::Value;
 
+use super::annotations::{APP_ARMOR, SECCOMP, SECCOMP_OF_POD};
 use super::checks::member;
 use crate::core::volume_claim;
 use crate::values::{items, members, text};
@@ -10,8 +11,7 @@ use crate::values::{items, members, text};
 /// The containers in the order in which warnings come.
 pub(super) const CONTAINERS: [&str; 3] = ["initContainers", "containers", "ephemeralContainers"];
 
-const SECCOMP: &str = "non-functional in v1.27+; use the \"seccompProfile\" field instead";
-const SECCOMP_OF_POD: &str = "seccomp.security.alpha.kubernetes.io/pod";
+const NO_SECCOMP: &str = "non-functional in v1.27+; use the \"seccompProfile\" field instead";
 
 /// Annotations that have been replaced by members of the spec.
 const ANNOTATIONS: [(&str, &str); 3] = [
@@ -31,9 +31,9 @@ const ANNOTATIONS: [(&str, &str); 3] = [
 
 /// Annotations of containers, with the member of the security context that replaces each.
 const OF_CONTAINERS: [(&str, &str, &str); 2] = [
-    ("container.seccomp.security.alpha.kubernetes.io/", "seccompProfile", SECCOMP),
+    (SECCOMP, "seccompProfile", NO_SECCOMP),
     (
-        "container.apparmor.security.beta.kubernetes.io/",
+        APP_ARMOR,
         "appArmorProfile",
         "deprecated since v1.30; use the \"appArmorProfile\" field instead",
     ),
@@ -68,7 +68,7 @@ pub(super) fn annotations(found: &mut Vec<String>, path: &FieldPath, pod: &Value
         warn(key, text);
     }
     if !has_profile(pod.get("spec"), "seccompProfile") {
-        warn(SECCOMP_OF_POD, SECCOMP);
+        warn(SECCOMP_OF_POD, NO_SECCOMP);
     }
     let lists = CONTAINERS.map(|list| items(pod, &format!("/spec/{list}")));
     for container in lists.into_iter().flatten() {

@@ -15,6 +15,8 @@ pub(super) struct Edition {
     pub(super) has_restart_rules: bool,
     /// Whether a pod that has a node cannot be nominated for another one.
     pub(super) refuses_late_nominations: bool,
+    /// Whether tolerations could compare numbers, which is off by default.
+    pub(super) knows_comparisons: bool,
 }
 
 const V1_32: Edition = Edition {
@@ -23,6 +25,7 @@ const V1_32: Edition = Edition {
     reads_variables_from_files: false,
     has_restart_rules: false,
     refuses_late_nominations: false,
+    knows_comparisons: false,
 };
 
 const V1_34: Edition = Edition {
@@ -34,5 +37,7 @@ const V1_34: Edition = Edition {
 
 const V1_35: Edition = Edition { has_restart_rules: true, refuses_late_nominations: true, ..V1_34 };
 
+const V1_36: Edition = Edition { knows_comparisons: true, ..V1_35 };
+
 pub(super) static EDITIONS: PerVersion<Edition> =
-    PerVersion { v1_32: V1_32, v1_33: V1_32, v1_34: V1_34, v1_35: V1_35, v1_36: V1_35 };
+    PerVersion { v1_32: V1_32, v1_33: V1_32, v1_34: V1_34, v1_35: V1_35, v1_36: V1_36 };

@@ -1,17 +1,19 @@
 //! Changes that updates of pods may make (BK-107, BK-112).
 
+use std::collections::BTreeMap;
+
 use billhook_apimachinery::FieldError;
 use billhook_apimachinery::record::Type;
 use billhook_apimachinery::value::semantically_equal;
 use serde_json::Value;
 
-use super::annotations::is_static;
+use super::annotations::{APP_ARMOR, MIRROR, is_static};
 use super::checks::{forbid, member, name_of, required, whole};
 use super::difference::difference;
 use super::internal::{show, show_spec};
 use crate::generated::core_v1::EPHEMERAL_CONTAINER;
 use crate::rules::invalid;
-use crate::values::{integer, items, items_mut, path};
+use crate::values::{integer, items, items_mut, members, path};
 
 pub(super) const CONTAINERS: [&str; 2] = ["containers", "initContainers"];
 
@@ -203,17 +205,30 @@ pub(super) fn validate_ephemeral_containers(
 
 /// Checks annotations that pods keep.
 pub(super) fn validate_annotations(errors: &mut Vec<FieldError>, pod: &Value, old: &Value) {
-    let at = |key: &str| path(&["metadata", "annotations"]).key(key);
-    let value = |pod: &Value, key: &str| {
-        let annotations = pod.pointer("/metadata/annotations");
-        annotations.and_then(|all| all.get(key)).and_then(Value::as_str).map(str::to_owned)
+    let of = |pod: &Value| -> BTreeMap<String, Value> {
+        let all = members(pod, "/metadata/annotations");
+        all.map(|(key, value)| (key.to_owned(), value.clone())).collect()
     };
-    let mirror = super::annotations::MIRROR;
-    match (value(pod, mirror), value(old, mirror)) {
-        (now, before) if now == before => {}
-        (_, Some(_)) => {
-            forbid(errors, at(mirror), "may not remove or update mirror pod annotation");
+    let (now, before) = (of(pod), of(old));
+    let mut refuse = |key: &str, change: &str| {
+        if let Some(kind) = kept_annotation(key) {
+            let path = path(&["metadata", "annotations"]).key(key);
+            forbid(errors, path, &format!("may not {change} {kind}"));
         }
-        _ => forbid(errors, at(mirror), "may not add mirror pod annotation"),
+    };
+    for (key, _) in before.iter().filter(|(key, value)| now.get(*key) != Some(*value)) {
+        refuse(key, "remove or update");
+    }
+    for key in now.keys().filter(|key| !before.contains_key(*key)) {
+        refuse(key, "add");
+    }
+}
+
+/// Returns how errors call an annotation that pods keep.
+fn kept_annotation(key: &str) -> Option<&'static str> {
+    if key.starts_with(APP_ARMOR) {
+        Some("AppArmor annotations")
+    } else {
+        (key == MIRROR).then_some("mirror pod annotation")
     }
 }
