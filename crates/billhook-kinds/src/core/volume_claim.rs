@@ -66,7 +66,7 @@ fn validate_class(spec: &Value, path: &FieldPath, field: &str, errors: &mut Vec<
 }
 
 /// The access modes of a claim or a volume.
-pub(super) fn access_modes(errors: &mut Vec<FieldError>, spec_path: &FieldPath, spec: &Value) {
+pub(crate) fn access_modes(errors: &mut Vec<FieldError>, spec_path: &FieldPath, spec: &Value) {
     let at = spec_path.clone().name("accessModes");
     let modes = items(spec, "/accessModes");
     for mode in modes {

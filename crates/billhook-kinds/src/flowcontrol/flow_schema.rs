@@ -7,10 +7,10 @@ use billhook_apimachinery::record::show::show;
 use billhook_apimachinery::{FieldError, KubernetesVersion};
 use serde_json::Value;
 
-use super::flow_rules;
+use super::{fixed, flow_rules};
 use crate::behavior::{Behavior, Findings, WriteContext};
 use crate::cells;
-use crate::generated::flowcontrol_v1::FLOW_DISTINGUISHER_METHOD;
+use crate::generated::flowcontrol_v1::{FLOW_DISTINGUISHER_METHOD, FLOW_SCHEMA_SPEC};
 use crate::rules::{conditions, invalid};
 use crate::values::{integer, items, path, text};
 
@@ -52,6 +52,7 @@ impl Behavior for FlowSchema {
             conditions(&mut found.errors, schema);
             return;
         }
+        fixed::validate(&mut found.errors, schema, "flowschemas", || &FLOW_SCHEMA_SPEC, None);
         validate_spec(schema, &mut found.errors);
     }
 

@@ -1,5 +1,6 @@
 //! The group `flowcontrol.apiserver.k8s.io`.
 
+mod fixed;
 mod flow_rules;
 mod flow_schema;
 mod priority_level;

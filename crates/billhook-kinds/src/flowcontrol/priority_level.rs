@@ -4,8 +4,10 @@ use billhook_apimachinery::metadata::Time;
 use billhook_apimachinery::{FieldError, FieldPath, KubernetesVersion};
 use serde_json::Value;
 
+use super::fixed;
 use crate::behavior::{Behavior, Findings, WriteContext};
 use crate::cells;
+use crate::generated::flowcontrol_v1::PRIORITY_LEVEL_CONFIGURATION_SPEC;
 use crate::rules::conditions;
 use crate::values::{integer, object_mut, path, set_missing, text};
 
@@ -57,6 +59,10 @@ impl Behavior for PriorityLevelConfiguration {
             conditions(&mut found.errors, level);
             return;
         }
+        let free = (text(level, "/metadata/name") == "exempt").then_some("exempt");
+        let (plural, record) =
+            ("prioritylevelconfigurations", || &PRIORITY_LEVEL_CONFIGURATION_SPEC);
+        fixed::validate(&mut found.errors, level, plural, record, free);
         validate_spec(level, &mut found.errors);
     }
 

@@ -8,9 +8,10 @@ use serde_json::Value;
 
 use crate::behavior::{Behavior, Findings, WriteContext};
 use crate::cells;
+use crate::core::volume_claim::access_modes;
 use crate::generated::storage_v1::VOLUME_ATTACHMENT_SPEC;
 use crate::rules::{driver_name, invalid_internal, named};
-use crate::values::{members, path, text};
+use crate::values::{items, members, path, text};
 
 /// The highest sum of the lengths of names and values of an attachment's metadata.
 const MAX_METADATA: usize = 262_144;
@@ -90,8 +91,27 @@ fn validate_source(attachment: &Value, errors: &mut Vec<FieldError>) {
             let detail = "must specify non empty persistentVolumeName";
             errors.push(FieldError::required(at.name("persistentVolumeName"), detail));
         }
+        (None, Some(inline)) => validate_inline(inline, &at.name("inlineVolumeSpec"), errors),
         _ => {}
     }
+}
+
+/// A volume that is only in an attachment has a CSI driver, and nothing claims or chooses it.
+fn validate_inline(volume: &Value, at: &FieldPath, errors: &mut Vec<FieldError>) {
+    for name in ["claimRef", "capacity", "nodeAffinity", "storageClassName"] {
+        if volume.get(name).is_some() {
+            let detail = "may not be specified in the context of inline volumes";
+            errors.push(FieldError::forbidden(at.clone().name(name), detail));
+        }
+    }
+    if volume.get("csi").is_none() {
+        let detail = "has to be specified in the context of inline volumes";
+        errors.push(FieldError::required(at.clone().name("csi"), detail));
+    }
+    if items(volume, "/accessModes").is_empty() {
+        errors.push(FieldError::required(at.clone().name("accessModes"), ""));
+    }
+    access_modes(errors, at, volume);
 }
 
 fn validate_status(attachment: &Value, errors: &mut Vec<FieldError>) {

@@ -92,3 +92,44 @@ fn levels_are_exempt_or_limited() {
     );
     assert_eq!(errors("a", limited(json!({"handSize": 16}))), [too_random]);
 }
+
+/// BK-488.
+#[test]
+fn some_objects_have_fixed_specs() {
+    let schema = |name: &str, precedence: i64| {
+        json!({
+            "metadata": {"name": name},
+            "spec": {"priorityLevelConfiguration": {"name": name}, "matchingPrecedence": precedence},
+        })
+    };
+    let level =
+        |name: &str, spec: serde_json::Value| json!({"metadata": {"name": name}, "spec": spec});
+    let exempt =
+        |shares: i64| json!({"type": "Exempt", "exempt": {"nominalConcurrencyShares": shares}});
+    let limited = |shares: i64| {
+        let response = json!({"type": "Reject"});
+        json!({"type": "Limited", "limited": {"nominalConcurrencyShares": shares, "limitResponse": response}})
+    };
+    for (kind, object, wanted) in [
+        ("FlowSchema", schema("a", 5), ""),
+        ("FlowSchema", schema("exempt", 1), "spec of 'exempt' must equal the fixed value"),
+        ("FlowSchema", schema("catch-all", 9), "spec of 'catch-all' must equal the fixed value"),
+        ("PriorityLevelConfiguration", level("exempt", exempt(7)), ""),
+        (
+            "PriorityLevelConfiguration",
+            level("exempt", limited(5)),
+            "spec of 'exempt' except the 'spec.exempt' field must equal the fixed value",
+        ),
+        ("PriorityLevelConfiguration", level("catch-all", limited(5)), ""),
+        (
+            "PriorityLevelConfiguration",
+            level("catch-all", limited(6)),
+            "spec of 'catch-all' must equal the fixed value",
+        ),
+    ] {
+        let errors = Subject::new(GROUP, kind).errors(object, None);
+        let first = errors.first().map(String::as_str).unwrap_or_default();
+        assert!(first.ends_with(wanted) && first.is_empty() == wanted.is_empty(), "{errors:?}");
+        assert!(first.is_empty() || first.starts_with("spec: Invalid value: {"), "{first}");
+    }
+}

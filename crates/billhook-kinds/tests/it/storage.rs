@@ -83,3 +83,35 @@ fn attachments_have_one_source() {
     let both = json!({"persistentVolumeName": "v", "inlineVolumeSpec": {}});
     assert_eq!(errors(both), [format!("spec.source: Forbidden: {detail}")]);
 }
+
+/// BK-435.
+#[test]
+fn attachments_of_inline_volumes() {
+    let attachment = |volume| {
+        let source = json!({"inlineVolumeSpec": volume});
+        json!({"metadata": {"name": "a"}, "spec": {"attacher": "a.b", "nodeName": "n", "source": source}})
+    };
+    let csi = json!({"driver": "a.b", "volumeHandle": "h"});
+    let whole = json!({"accessModes": ["ReadWriteOnce"], "csi": csi});
+    let subject = Subject::new("storage.k8s.io/v1", "VolumeAttachment");
+    assert_eq!(subject.errors(attachment(whole), None), [""; 0]);
+    let odd = json!({
+        "capacity": {"storage": "1"}, "claimRef": {"name": "c"}, "storageClassName": "s",
+        "hostPath": {"path": "/a"}, "nodeAffinity": {},
+    });
+    let at = "spec.source.inlineVolumeSpec";
+    let refused = "Forbidden: may not be specified in the context of inline volumes";
+    assert_eq!(
+        subject.errors(attachment(odd), None),
+        [
+            format!("{at}.claimRef: {refused}"),
+            format!("{at}.capacity: {refused}"),
+            format!("{at}.nodeAffinity: {refused}"),
+            format!("{at}.storageClassName: {refused}"),
+            format!(
+                "{at}.csi: Required value: has to be specified in the context of inline volumes"
+            ),
+            format!("{at}.accessModes: Required value"),
+        ]
+    );
+}
