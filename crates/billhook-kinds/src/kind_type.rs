@@ -157,6 +157,10 @@ impl ObjectType for KindType {
         self.behavior().read(object, self.record, self.kubernetes)
     }
 
+    fn record(&self) -> Option<&'static Record> {
+        Some(self.record)
+    }
+
     fn prepare(&self, object: &mut Value, old: Option<&Value>, is_status: bool) {
         self.prepare_write(object, old, &self.context(is_status));
     }

@@ -4,11 +4,11 @@ use std::borrow::Cow;
 
 use billhook_apimachinery::metadata::Invalid;
 use billhook_apimachinery::print::quote;
-use billhook_apimachinery::record::RecordError;
+use billhook_apimachinery::record::{InText, Record, RecordError, check_types};
 use billhook_apimachinery::value::{DeepValue, deep_clone};
-use billhook_apimachinery::{Change, ChangeKind, FieldPath, Reason};
+use billhook_apimachinery::{Change, ChangeKind, FieldPath, KubernetesVersion, Reason};
 use billhook_decode::is_json;
-use billhook_decode::{Decoder, JsonError, read_json};
+use billhook_decode::{Decoder, JsonError, read_json, read_json_with_spans};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
@@ -252,10 +252,11 @@ impl CrdVersion {
         let mut cleaned = cleaned.map_err(|error| {
             let sent = as_sent.as_deref().map(deep_clone).map(DeepValue::from);
             let typed = sent.and_then(|mut sent| crd.object_type()?.read(&mut sent).err());
-            refuse(typed.map_or(error, |typed| typed.to_string()))
+            refuse(typed.map_or(error, |typed| self.in_text(typed, body, options).to_string()))
         })?;
         let unknown = self.read_type(object, &mut cleaned, options.report);
-        let unknown = unknown.map_err(|error| refuse(error.to_string()))?;
+        let unknown =
+            unknown.map_err(|error| refuse(self.in_text(error, body, options).to_string()))?;
         let mut entries: Vec<String> = Vec::new();
         if strict {
             entries = duplicates;
@@ -300,6 +301,21 @@ impl CrdVersion {
             cleaned.changes.extend(changes_of_type(&before, object));
         }
         Ok(unknown)
+    }
+
+    /// Returns the error that comes first in the text of a body, for one that was found in its object.
+    fn in_text(
+        &self,
+        error: RecordError,
+        body: Option<BodyText<'_>>,
+        options: &DecodeOptions,
+    ) -> RecordError {
+        let crd = self.definition();
+        let record = crd.object_type().and_then(|object_type| object_type.record());
+        let first = body.zip(record).and_then(|(body, record)| {
+            first_wrong_type(body.bytes, options.format, record, crd.kubernetes())
+        });
+        first.unwrap_or(error)
     }
 
     /// Decodes stored bytes to an object of this version, as every read does (RP-50): with the
@@ -416,13 +432,32 @@ pub fn read_body(body: &[u8], format: BodyFormat, kind: &str) -> Result<DeepValu
     read(body, format, kind).map(|read| read.object)
 }
 
-pub(crate) fn read(body: &[u8], format: BodyFormat, kind: &str) -> Result<Read, DecodeError> {
-    let is_yaml = match format {
+/// Returns the error about the first value in a body that is not of the type of its field, in the order
+/// of the text; none if the body is YAML, which servers read in the order of keys (BK-22).
+pub fn first_wrong_type(
+    body: &[u8],
+    format: BodyFormat,
+    record: &'static Record,
+    kubernetes: KubernetesVersion,
+) -> Option<RecordError> {
+    if is_yaml(body, format) {
+        return None;
+    }
+    let (document, spans) = read_json_with_spans(body).ok()?;
+    let in_text = spans.top().map(|placed| InText { text: body, placed });
+    check_types(document.value(), record, kubernetes, in_text).err()
+}
+
+fn is_yaml(body: &[u8], format: BodyFormat) -> bool {
+    match format {
         BodyFormat::Detect => !is_json(body) && !body.iter().all(u8::is_ascii_whitespace),
         BodyFormat::Json => false,
         BodyFormat::Yaml => true,
-    };
-    if is_yaml {
+    }
+}
+
+pub(crate) fn read(body: &[u8], format: BodyFormat, kind: &str) -> Result<Read, DecodeError> {
+    if is_yaml(body, format) {
         let document = billhook_yaml::read_document(body).map_err(|error| {
             DecodeError::unrecognized(kind, error.to_string(), Some(body))
                 .at(error.line(), error.column())

@@ -117,7 +117,7 @@ pub use crd::{
     CrdError, CrdOptions, CrdVersion, CustomResourceDefinition, Names, ObjectType, Scope,
     VersionError,
 };
-pub use decode::{Decoded, DecodedText, field_warnings, read_body};
+pub use decode::{Decoded, DecodedText, field_warnings, first_wrong_type, read_body};
 pub use decode_options::{BodyFormat, DecodeOptions, FieldValidation, MAX_LINE};
 pub use difference::{Cause, Difference, DifferenceError, differences_without_schema};
 pub use error::{DecodeError, DecodeErrorKind};

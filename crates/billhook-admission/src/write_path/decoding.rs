@@ -2,10 +2,11 @@
 
 use billhook::scale;
 use billhook::{
-    BodyFormat, DecodeError, DecodeErrorKind, DecodeOptions, Decoded, FieldValidation, read_body,
+    BodyFormat, DecodeError, DecodeErrorKind, DecodeOptions, Decoded, FieldValidation,
+    first_wrong_type, read_body,
 };
 use billhook_apimachinery::print::quote;
-use billhook_apimachinery::record::text;
+use billhook_apimachinery::record::{RecordError, text};
 use billhook_apimachinery::strict_decoding_error;
 use billhook_apimachinery::value::{DeepValue, has_floats};
 use serde_json::Value;
@@ -93,7 +94,10 @@ impl IncomingRequest<'_> {
         let (mut object, mut found, reported) = decoded.into_parts();
         changes.extend(reported.iter().map(FieldDifference::from));
         if let Some(strategy) = self.strategy {
-            self.read(strategy, &mut object, field_validation, &mut found)?;
+            let unknown = strategy
+                .read(&mut object)
+                .map_err(|error| self.refused(self.in_text(strategy, error, body)))?;
+            self.add_unknown(unknown, field_validation, &mut found)?;
         }
         Ok((object, found))
     }
@@ -113,9 +117,9 @@ impl IncomingRequest<'_> {
         decoded: Result<Decoded, DecodeError>,
     ) -> Result<Decoded, Undecodable> {
         let completed = self.complete_type(body)?;
-        let (body, decoded) = match &completed {
-            Some(completed) => (&completed[..], self.version.decode(completed, options)),
-            None => (body, decoded),
+        let decoded = match &completed {
+            Some(completed) => self.version.decode(completed, options),
+            None => decoded,
         };
         decoded.map_err(|error| {
             let mut refused = Undecodable::from(error);
@@ -130,7 +134,15 @@ impl IncomingRequest<'_> {
         let kind = self.version.definition().kind();
         let mut object = read_body(body, self.request.body_format, kind).ok()?;
         let error = strategy.read(&mut object).err()?;
-        Some(self.refused(error.to_string()))
+        Some(self.refused(self.in_text(strategy, error, body)))
+    }
+
+    /// The error that comes first in the text of a body, for one that was found in its object.
+    fn in_text(&self, strategy: &dyn Strategy, error: RecordError, body: &[u8]) -> String {
+        let kubernetes = self.version.definition().kubernetes();
+        let format = self.request.body_format;
+        let first = first_wrong_type(body, format, strategy.record(), kubernetes);
+        first.unwrap_or(error).to_string()
     }
 
     /// The failure of a body of a resource that has types of its own.
@@ -179,15 +191,13 @@ impl IncomingRequest<'_> {
         Ok(Some(billhook::to_json(&object).into_bytes()))
     }
 
-    /// Reads an object of a resource that has types of its own (RP-24).
-    fn read(
+    /// Reports the fields that a type does not have, as field validation says (RP-24).
+    fn add_unknown(
         &self,
-        strategy: &dyn Strategy,
-        object: &mut Value,
+        unknown: Vec<String>,
         field_validation: FieldValidation,
         found: &mut Vec<String>,
     ) -> Result<(), Undecodable> {
-        let unknown = strategy.read(object).map_err(|error| self.refused(error.to_string()))?;
         match field_validation {
             FieldValidation::Ignore => Ok(()),
             FieldValidation::Warn => {

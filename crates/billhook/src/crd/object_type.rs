@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use billhook_apimachinery::metadata::subdomain_name;
-use billhook_apimachinery::record::RecordError;
+use billhook_apimachinery::record::{Record, RecordError};
 use billhook_apimachinery::value::{deep_clone, deep_eq, grow};
 use billhook_apimachinery::{Change, ChangeKind, FieldError, FieldPath, Reason};
 use serde_json::{Map, Value};
@@ -20,6 +20,11 @@ pub trait ObjectType: fmt::Debug + Send + Sync {
     ///
     /// If a value is not of the type of its field.
     fn read(&self, object: &mut Value) -> Result<Vec<String>, RecordError>;
+
+    /// Returns the fields of the type, by which the first value of a wrong type in a text is found.
+    fn record(&self) -> Option<&'static Record> {
+        None
+    }
 
     /// Prepares an object for a write, or for a write of its status: the fields that depend on others
     /// or on the stored object (BK-05).
