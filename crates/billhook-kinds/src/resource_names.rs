@@ -145,7 +145,7 @@ fn is_extended_name(name: &str) -> bool {
 }
 
 /// Whether quotas could have a resource that is defined elsewhere.
-fn is_extended(name: &str, kubernetes: KubernetesVersion) -> bool {
+pub(crate) fn is_extended(name: &str, kubernetes: KubernetesVersion) -> bool {
     let in_quota = format!("requests.{name}");
     is_extended_name(name) && names::qualified_name(&in_quota, kubernetes.wording()).is_empty()
 }

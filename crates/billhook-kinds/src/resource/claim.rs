@@ -1,12 +1,14 @@
-//! ResourceClaims and their templates (BK-488).
+//! ResourceClaims and their templates (BK-489).
 
-use billhook_apimachinery::KubernetesVersion;
 use billhook_apimachinery::metadata::Time;
+use billhook_apimachinery::{FieldError, KubernetesVersion};
 use serde_json::Value;
 
-use crate::behavior::{Behavior, WriteContext};
+use super::devices;
+use crate::behavior::{Behavior, Findings, WriteContext};
 use crate::cells;
-use crate::values::{integer, items_mut, object_mut, text};
+use crate::rules::members_required;
+use crate::values::{integer, items, items_mut, object_mut, path, text};
 
 /// The rules of claims and templates.
 #[derive(Debug)]
@@ -41,6 +43,27 @@ impl Behavior for ResourceClaim {
         }
     }
 
+    fn validate(
+        &self,
+        claim: &Value,
+        old: Option<&Value>,
+        context: &WriteContext<'_>,
+        found: &mut Findings,
+    ) {
+        let errors = &mut found.errors;
+        if let Some(old) = old.filter(|_| context.subresource == "status") {
+            validate_status(claim, old, errors);
+            return;
+        }
+        let place: &[&str] = match self {
+            ResourceClaim::Itself => &["spec", "devices"],
+            ResourceClaim::Template => &["spec", "spec", "devices"],
+        };
+        if let Some(devices) = claim.pointer(&format!("/{}", place.join("/"))) {
+            devices::claim(errors, &path(place), devices, context.kubernetes);
+        }
+    }
+
     fn cells(&self, object: &Value, now: Time) -> Vec<Value> {
         let mut cells = vec![cells::name(object)];
         if matches!(self, ResourceClaim::Itself) {
@@ -48,6 +71,30 @@ impl Behavior for ResourceClaim {
         }
         cells.push(cells::created(object, now));
         cells
+    }
+}
+
+/// Who may use the devices of a claim.
+fn validate_status(claim: &Value, old: &Value, errors: &mut Vec<FieldError>) {
+    let list = path(&["status", "reservedFor"]);
+    let users = items(claim, "/status/reservedFor");
+    for (index, user) in users.iter().enumerate() {
+        let at = list.clone().index(index);
+        members_required(errors, &at, user, &["resource", "name", "uid"]);
+        let uid = text(user, "/uid");
+        if users.iter().take(index).any(|other| text(other, "/uid") == uid) {
+            errors.push(FieldError::duplicate(at.name("uid"), uid));
+        }
+    }
+    if !users.is_empty() && claim.pointer("/status/allocation").is_none() {
+        let detail = "may not be specified when `allocated` is not set";
+        errors.push(FieldError::forbidden(list.clone(), detail));
+    }
+    let is_new = |user: &Value| !items(old, "/status/reservedFor").contains(user);
+    if claim.pointer("/metadata/deletionTimestamp").is_some() && users.iter().any(is_new) {
+        let detail = "new entries may not be added while `deallocationRequested` or \
+                      `deletionTimestamp` are set";
+        errors.push(FieldError::forbidden(list, detail));
     }
 }
 

@@ -1,7 +1,11 @@
 //! The group `resource.k8s.io`.
 
 mod claim;
+mod device;
 mod device_class;
+mod devices;
+mod names;
+mod nodes;
 mod slice;
 
 use self::claim::ResourceClaim;

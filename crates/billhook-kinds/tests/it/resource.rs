@@ -1,10 +1,10 @@
 //! Claims and slices of devices.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::support::Subject;
 
-/// BK-488.
+/// BK-489.
 #[test]
 fn requests_are_for_one_device() {
     let devices = json!({"requests": [
@@ -26,7 +26,7 @@ fn requests_are_for_one_device() {
     assert_eq!(template.pointer("/spec/spec"), claim.pointer("/spec"));
 }
 
-/// BK-488.
+/// BK-489.
 #[test]
 fn taints_of_devices_have_a_time() {
     let slice = json!({"spec": {"devices": [
@@ -39,4 +39,330 @@ fn taints_of_devices_have_a_time() {
     let taints = slice.pointer("/spec/devices/0/taints").unwrap();
     assert_eq!(taints.pointer("/0/timeAdded"), Some(&json!("2026-11-22T12:00:00Z")));
     assert_eq!(taints.pointer("/1/timeAdded"), Some(&json!("2024-01-01T00:00:00Z")));
+}
+
+const VERSION: &str = "resource.k8s.io/v1";
+
+/// Checks the errors in the devices of claims and of templates, which are the same at another path.
+fn check_claim(devices: Value, wanted: &[&str]) {
+    let claim = json!({"spec": {"devices": devices.clone()}});
+    let found = Subject::new(VERSION, "ResourceClaim").errors(claim, None);
+    let wanted: Vec<String> = wanted.iter().map(|it| format!("spec.devices.{it}")).collect();
+    assert_eq!(found, wanted, "{devices}");
+    let template = json!({"spec": {"spec": {"devices": devices}}});
+    let found = Subject::new(VERSION, "ResourceClaimTemplate").errors(template, None);
+    let wanted: Vec<String> = wanted.iter().map(|it| format!("spec.{it}")).collect();
+    assert_eq!(found, wanted);
+}
+
+/// BK-489.
+#[test]
+fn requests_have_rules() {
+    let exactly = |more: Value| {
+        let mut request = json!({"deviceClassName": "c"});
+        request.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        json!({"requests": [{"name": "r", "exactly": request}]})
+    };
+    for (devices, wanted) in [
+        (exactly(json!({})), &[][..]),
+        (
+            json!({"requests": [{"name": "r"}]}),
+            &[
+                "requests[0]: Required value: exactly one of `exactly` or `firstAvailable` is required",
+            ],
+        ),
+        (
+            exactly(json!({"deviceClassName": ""})),
+            &["requests[0].exactly.deviceClassName: Required value"],
+        ),
+        (
+            exactly(json!({"allocationMode": "All", "count": 2})),
+            &[
+                "requests[0].exactly.count: Invalid value: 2: must not be specified when allocationMode is \
+               'All'",
+            ],
+        ),
+        (
+            exactly(json!({"count": -1})),
+            &["requests[0].exactly.count: Invalid value: -1: must be greater than zero"],
+        ),
+        (
+            exactly(json!({"allocationMode": "Some"})),
+            &[
+                "requests[0].exactly.allocationMode: Unsupported value: \"Some\": supported values: \
+               \"All\", \"ExactCount\"",
+            ],
+        ),
+        (
+            exactly(json!({"selectors": [{}]})),
+            &["requests[0].exactly.selectors[0].cel: Required value"],
+        ),
+        (
+            exactly(json!({"tolerations": [{"operator": "Exists", "value": "v"}]})),
+            &["requests[0].exactly.tolerations[0].value: Invalid value: \"v\": must be empty for \
+               operator `Exists`"],
+        ),
+        (
+            exactly(json!({"capacity": {"requests": {"/x": "1"}}})),
+            &[
+                "requests[0].exactly.capacity.requests[/x]: Invalid value: \"\": the domain must not be \
+               empty",
+            ],
+        ),
+        (
+            json!({"requests": [{"name": "r", "firstAvailable": [
+                {"name": "a", "deviceClassName": "c"}, {"name": "a", "deviceClassName": "c"},
+            ]}]}),
+            &["requests[0].firstAvailable[1].name: Duplicate value: \"a\""],
+        ),
+    ] {
+        check_claim(devices, wanted);
+    }
+}
+
+/// BK-489.
+#[test]
+fn constraints_and_configurations_name_requests() {
+    let requests = json!([
+        {"name": "r", "exactly": {"deviceClassName": "c"}},
+        {"name": "s", "firstAvailable": [{"name": "t", "deviceClassName": "c"}]},
+    ]);
+    let opaque = json!({"driver": "d.x", "parameters": {}});
+    let unknown = "must be the name of a request in the claim or the name of a request and a subrequest \
+                   separated by '/'";
+    let names = json!(["r", "s", "s/t"]);
+    let devices = json!({
+        "requests": requests,
+        "constraints": [
+            {"requests": names, "matchAttribute": "d.x/a"},
+            {"requests": ["q"], "matchAttribute": "a"},
+            {"matchAttribute": "d.x/a", "distinctAttribute": "d.x/b"},
+            {},
+        ],
+        "config": [
+            {"requests": names, "opaque": opaque},
+            {"requests": ["s/r"], "opaque": {"driver": "d.x", "parameters": []}},
+            {},
+        ],
+    });
+    let qualified = "a fully qualified name must be a domain and a name separated by a slash";
+    let several = "exactly one of \"matchAttribute\" or \"distinctAttribute\" is required, but multiple \
+                   fields are set";
+    let wanted = [
+        &format!("constraints[1].requests[0]: Invalid value: \"q\": {unknown}"),
+        &format!("constraints[1].matchAttribute: Invalid value: \"a\": {qualified}"),
+        &format!("constraints[2]: Required value: {several}"),
+        "constraints[3].matchAttribute: Required value",
+        &format!("config[1].requests[0]: Invalid value: \"s/r\": {unknown}"),
+        "config[1].opaque.parameters: Invalid value: []: must be a valid JSON object",
+        "config[2].opaque: Required value",
+    ];
+    check_claim(devices, &wanted);
+}
+
+/// BK-489.
+#[test]
+fn users_of_claims_are_reserved_while_there_is_an_allocation() {
+    let user = |uid: &str| json!({"resource": "pods", "name": "p", "uid": uid});
+    let claim = |status: Value, is_deleted: bool| {
+        let time = is_deleted.then_some("2024-01-01T00:00:00Z");
+        json!({"metadata": {"name": "a", "deletionTimestamp": time}, "spec": {}, "status": status})
+    };
+    let allocated = json!({"allocation": {}, "reservedFor": [user("1")]});
+    let more = json!({"allocation": {}, "reservedFor": [user("1"), user("2")]});
+    for (status, is_deleted, wanted) in [
+        (allocated.clone(), false, ""),
+        (allocated.clone(), true, ""),
+        (more.clone(), false, ""),
+        (
+            more,
+            true,
+            "status.reservedFor: Forbidden: new entries may not be added while `deallocationRequested` \
+             or `deletionTimestamp` are set",
+        ),
+        (
+            json!({"reservedFor": [user("1")]}),
+            false,
+            "status.reservedFor: Forbidden: may not be specified when `allocated` is not set",
+        ),
+        (
+            json!({"allocation": {}, "reservedFor": [{"resource": "", "name": "p", "uid": "1"}]}),
+            false,
+            "status.reservedFor[0].resource: Required value",
+        ),
+    ] {
+        let (claim, old) = (claim(status, is_deleted), claim(allocated.clone(), false));
+        let subject = Subject::new(VERSION, "ResourceClaim").subresource("status");
+        assert_eq!(subject.errors(claim, Some(old)).join("; "), wanted);
+    }
+}
+
+/// BK-489.
+#[test]
+fn classes_have_rules() {
+    let class = json!({"spec": {
+        "selectors": [{}], "config": [{"opaque": {"driver": ""}}], "extendedResourceName": "cpu",
+    }});
+    assert_eq!(
+        Subject::new(VERSION, "DeviceClass").errors(class, None),
+        [
+            "spec.selectors[0].cel: Required value",
+            "spec.config[0].opaque.driver: Required value",
+            "spec.config[0].opaque.parameters: Required value",
+            "spec.extendedResourceName: Invalid value: \"cpu\": must be a valid extended resource name",
+        ]
+    );
+}
+
+/// A slice of two devices with other members.
+fn errors_of_slice(spec: Value, device: Value) -> Vec<String> {
+    let mut slice = json!({"spec": {
+        "driver": "d.x", "nodeName": "n", "devices": [{"name": "a"}],
+        "pool": {"name": "p", "generation": 1, "resourceSliceCount": 1},
+    }});
+    let extend = |object: &mut Value, more: &Value| {
+        for (name, value) in more.as_object().unwrap() {
+            object[name] = value.clone();
+        }
+    };
+    extend(&mut slice["spec"]["devices"][0], &device);
+    extend(&mut slice["spec"], &spec);
+    Subject::new(VERSION, "ResourceSlice").errors(slice, None)
+}
+
+/// BK-489.
+#[test]
+fn slices_say_where_their_devices_are() {
+    let required = "exactly one of `nodeName`, `nodeSelector`, `allNodes`, `perDeviceNodeSelection` is \
+                    required";
+    for (spec, wanted) in [
+        (json!({}), String::new()),
+        (json!({"driver": ""}), "spec.driver: Required value".to_owned()),
+        (json!({"nodeName": null}), format!("spec: Required value: {required}")),
+        (
+            json!({"nodeName": ""}),
+            "spec.nodeName: Invalid value: \"\": must be either unset or set to a non-empty string"
+                .to_owned(),
+        ),
+        (
+            json!({"nodeName": null, "allNodes": false}),
+            "spec.allNodes: Invalid value: false: must be either unset or set to true".to_owned(),
+        ),
+        (
+            json!({"nodeName": null, "nodeSelector": {"nodeSelectorTerms": []}}),
+            "spec.nodeSelector.nodeSelectorTerms: Invalid value: []: must have exactly one node selector \
+             term"
+                .to_owned(),
+        ),
+        (
+            json!({"pool": {"name": "", "generation": -1, "resourceSliceCount": 0}}),
+            "spec.pool.name: Required value; spec.pool.resourceSliceCount: Invalid value: 0: must be \
+             greater than zero; spec.pool.generation: Invalid value: -1: must be greater than or equal \
+             to zero"
+                .to_owned(),
+        ),
+        (
+            json!({"devices": [{"name": "a"}, {"name": "a"}]}),
+            "spec.devices[1].name: Duplicate value: \"a\"".to_owned(),
+        ),
+        (
+            json!({"devices": [], "sharedCounters": [{"name": ""}]}),
+            "spec.sharedCounters[0].name: Required value; spec.sharedCounters[0].counters: Required \
+             value"
+                .to_owned(),
+        ),
+    ] {
+        assert_eq!(errors_of_slice(spec, json!({})).join("; "), wanted);
+    }
+    let both = errors_of_slice(json!({"allNodes": true}), json!({}));
+    assert!(
+        both[0].starts_with("spec: Invalid value: {") && both[0].contains(required),
+        "{both:?}"
+    );
+}
+
+/// BK-489.
+#[test]
+fn devices_have_rules() {
+    let at = "spec.devices[0]";
+    let policy = |policy: Value| {
+        let capacity = json!({"memory": {"value": "4", "requestPolicy": policy}});
+        json!({"allowMultipleAllocations": true, "capacity": capacity})
+    };
+    for (device, wanted) in [
+        (json!({"attributes": {"x.y/a": {"int": 1}}}), String::new()),
+        (
+            json!({"attributes": {"x.y/": {"int": 1}}}),
+            format!("{at}.attributes[x.y/]: Invalid value: \"\": the name must not be empty"),
+        ),
+        (
+            json!({"taints": [{"key": "k", "effect": ""}]}),
+            format!("{at}.taints[0].effect: Required value"),
+        ),
+        (
+            json!({"consumesCounters": [{"counterSet": "", "counters": {}}]}),
+            format!(
+                "{at}.consumesCounters[0].counterSet: Required value; \
+                 {at}.consumesCounters[0].counters: Required value"
+            ),
+        ),
+        (
+            json!({"capacity": {"memory": {"value": "4", "requestPolicy": {"default": "1"}}}}),
+            format!(
+                "{at}.capacity[memory].requestPolicy: Forbidden: allowMultipleAllocations must be true"
+            ),
+        ),
+        (
+            policy(json!({"validValues": ["1"]})),
+            format!(
+                "{at}.capacity[memory].requestPolicy.default: Required value: required when validValues \
+                 is defined"
+            ),
+        ),
+        (
+            policy(json!({"default": "1", "validValues": ["1"], "validRange": {"min": "1"}})),
+            format!(
+                "{at}.capacity[memory].requestPolicy: Forbidden: exactly one policy can be specified, \
+                 cannot specify \"validValues\" and \"validRange\" at the same time"
+            ),
+        ),
+        (
+            json!({"bindingConditions": ["a", "a"]}),
+            format!(
+                "{at}.bindingConditions[1]: Duplicate value: \"a\"; {at}.bindingFailureConditions: \
+                 Invalid value: null: bindingFailureConditions are required to use bindingConditions"
+            ),
+        ),
+        (
+            json!({"bindingConditions": ["a"], "bindingFailureConditions": ["a"]}),
+            format!(
+                "{at}.bindingFailureConditions[0]: Invalid value: \"a\": bindingFailureConditions must \
+                 not overlap with bindingConditions"
+            ),
+        ),
+    ] {
+        assert_eq!(errors_of_slice(json!({}), device.clone()).join("; "), wanted, "{device}");
+    }
+    for (spec, device, wanted) in [
+        (
+            json!({}),
+            json!({"attributes": {"a": {"int": 1, "bool": true}}}),
+            "exactly one value must be specified",
+        ),
+        (
+            json!({}),
+            json!({"nodeName": "n"}),
+            "`nodeName`, `nodeSelector` and `allNodes` can only be set if `perDeviceNodeSelection` is \
+             set to true in the ResourceSlice spec",
+        ),
+        (
+            json!({"nodeName": null, "perDeviceNodeSelection": true}),
+            json!({}),
+            "exactly one of `nodeName`, `nodeSelector`, or `allNodes` is required when \
+             `perDeviceNodeSelection` is set to true in the ResourceSlice spec",
+        ),
+    ] {
+        let errors = errors_of_slice(spec, device);
+        assert!(errors.len() == 1 && errors[0].ends_with(wanted), "{errors:?}");
+    }
 }

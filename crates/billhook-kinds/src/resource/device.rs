@@ -1,0 +1,198 @@
+//! The devices of a slice, and the counters that they share (BK-489).
+
+use std::collections::BTreeSet;
+
+use billhook_apimachinery::names::dns1123_label;
+use billhook_apimachinery::record::Type;
+use billhook_apimachinery::{FieldError, FieldPath, KubernetesVersion};
+use serde_json::Value;
+
+use super::{devices, names, nodes};
+use crate::generated::resource_v1::{DEVICE, DEVICE_ATTRIBUTE};
+use crate::rules::{invalid, invalid_internal, named, qualified_name, required};
+use crate::values::{items, members, text};
+
+/// The forms of a value of an attribute.
+const VALUES: [&str; 8] =
+    ["int", "bool", "string", "version", "ints", "bools", "strings", "versions"];
+
+/// The devices of a slice.
+pub(super) fn validate_all(
+    errors: &mut Vec<FieldError>,
+    path: &FieldPath,
+    spec: &Value,
+    kubernetes: KubernetesVersion,
+) {
+    let is_by_device = spec.get("perDeviceNodeSelection") == Some(&Value::Bool(true));
+    let mut names = BTreeSet::new();
+    for (index, device) in items(spec, "/devices").iter().enumerate() {
+        let path = path.clone().index(index);
+        let (at, name) = (path.clone().name("name"), text(device, "/name"));
+        named(errors, &at, name, dns1123_label);
+        if !names.insert(name) {
+            errors.push(FieldError::duplicate(at, name));
+        }
+        for (name, attribute) in members(device, "/attributes") {
+            let at = path.clone().name("attributes").key(name);
+            names::qualified(errors, &at, name);
+            validate_attribute(errors, &at, attribute);
+        }
+        for (name, capacity) in members(device, "/capacity") {
+            let at = path.clone().name("capacity").key(name);
+            names::qualified(errors, &at, name);
+            validate_capacity(errors, &at, capacity, device);
+        }
+        validate_nodes(errors, &path, device, is_by_device, kubernetes);
+        let list = path.clone().name("taints");
+        for (index, taint) in items(device, "/taints").iter().enumerate() {
+            devices::taint(errors, &list.clone().index(index), taint, kubernetes);
+        }
+        let list = path.clone().name("consumesCounters");
+        for (index, counters) in items(device, "/consumesCounters").iter().enumerate() {
+            let at = list.clone().index(index);
+            required(errors, &at.clone().name("counterSet"), text(counters, "/counterSet"));
+            some_counters(errors, at, counters);
+        }
+        validate_binding(errors, &path, device, kubernetes);
+    }
+}
+
+fn some_counters(errors: &mut Vec<FieldError>, path: FieldPath, holder: &Value) {
+    if members(holder, "/counters").next().is_none() {
+        errors.push(FieldError::required(path.name("counters"), ""));
+    }
+}
+
+/// The counters that devices share.
+pub(super) fn validate_counters(errors: &mut Vec<FieldError>, path: &FieldPath, sets: &[Value]) {
+    let mut names = BTreeSet::new();
+    for (index, set) in sets.iter().enumerate() {
+        let path = path.clone().index(index);
+        let (at, name) = (path.clone().name("name"), text(set, "/name"));
+        required(errors, &at, name);
+        if !name.is_empty() && !names.insert(name) {
+            errors.push(FieldError::duplicate(at, name));
+        }
+        some_counters(errors, path, set);
+    }
+}
+
+/// An attribute has one value.
+fn validate_attribute(errors: &mut Vec<FieldError>, path: &FieldPath, attribute: &Value) {
+    for name in ["bools", "ints", "strings", "versions"] {
+        if let Some(Value::Array(values)) = attribute.get(name)
+            && values.is_empty()
+        {
+            let at = path.clone().name(name);
+            invalid(errors, &at, Vec::<Value>::new(), ["must not be empty if specified"]);
+        }
+    }
+    if VALUES.iter().filter(|name| attribute.get(**name).is_some()).count() != 1 {
+        let type_ = (Type::Record(|| &DEVICE_ATTRIBUTE), "resource");
+        let detail = "exactly one value must be specified";
+        errors.push(invalid_internal(path.clone(), Some(attribute), type_, detail));
+    }
+}
+
+/// How much of a capacity may be asked for.
+fn validate_capacity(
+    errors: &mut Vec<FieldError>,
+    path: &FieldPath,
+    capacity: &Value,
+    device: &Value,
+) {
+    let Some(policy) = capacity.get("requestPolicy") else { return };
+    let path = path.clone().name("requestPolicy");
+    if device.get("allowMultipleAllocations") != Some(&Value::Bool(true)) {
+        errors.push(FieldError::forbidden(path, "allowMultipleAllocations must be true"));
+        return;
+    }
+    let values = !items(policy, "/validValues").is_empty();
+    let range = policy.get("validRange");
+    if values && range.is_some() {
+        let detail = "exactly one policy can be specified, cannot specify \"validValues\" and \
+                      \"validRange\" at the same time";
+        errors.push(FieldError::forbidden(path, detail));
+        return;
+    }
+    for (is_given, name) in [(values, "validValues"), (range.is_some(), "validRange")] {
+        if is_given && policy.get("default").is_none_or(Value::is_null) {
+            let detail = format!("required when {name} is defined");
+            errors.push(FieldError::required(path.clone().name("default"), &detail));
+        }
+    }
+    if range.is_some_and(|range| range.get("min").is_none()) {
+        let detail = "required when validRange is defined";
+        errors.push(FieldError::required(path.name("validRange").name("min"), detail));
+    }
+}
+
+/// The nodes of a device, if each says its own.
+fn validate_nodes(
+    errors: &mut Vec<FieldError>,
+    path: &FieldPath,
+    device: &Value,
+    is_by_device: bool,
+    kubernetes: KubernetesVersion,
+) {
+    let at = |name: &str| path.clone().name(name);
+    let ways = ["nodeName", "nodeSelector", "allNodes"];
+    let count = ways.iter().filter(|name| device.get(**name).is_some()).count();
+    let refuse = |errors: &mut Vec<FieldError>, detail: &str| {
+        let type_ = (Type::Record(|| &DEVICE), "resource");
+        errors.push(invalid_internal(path.clone(), Some(device), type_, detail));
+    };
+    if !is_by_device {
+        if count > 0 {
+            let detail = "`nodeName`, `nodeSelector` and `allNodes` can only be set if \
+                          `perDeviceNodeSelection` is set to true in the ResourceSlice spec";
+            refuse(errors, detail);
+        }
+        return;
+    }
+    if device.get("nodeName").is_some_and(|name| name == "") {
+        invalid(errors, &at("nodeName"), "", ["must not be empty"]);
+    }
+    if let Some(selector) = device.get("nodeSelector") {
+        nodes::one_term(errors, &at("nodeSelector"), selector, kubernetes);
+    }
+    nodes::only_true(errors, &at("allNodes"), device.get("allNodes"));
+    let detail = "exactly one of `nodeName`, `nodeSelector`, or `allNodes` is required when \
+                  `perDeviceNodeSelection` is set to true in the ResourceSlice spec";
+    match count {
+        0 => errors.push(FieldError::required(path.clone(), detail)),
+        1 => {}
+        _ => refuse(errors, detail),
+    }
+}
+
+/// The conditions that decide whether a device can be used.
+fn validate_binding(
+    errors: &mut Vec<FieldError>,
+    path: &FieldPath,
+    device: &Value,
+    kubernetes: KubernetesVersion,
+) {
+    let [wanted, failed] = ["bindingConditions", "bindingFailureConditions"];
+    let of = |name: &str| items(device, &format!("/{name}"));
+    for name in [wanted, failed] {
+        let (list, all) = (path.clone().name(name), of(name));
+        for (index, condition) in all.iter().enumerate() {
+            let at = list.clone().index(index);
+            qualified_name(errors, &at, text(condition, ""), kubernetes);
+            if all.iter().take(index).any(|other| other == condition) {
+                errors.push(FieldError::duplicate(at.clone(), condition.clone()));
+            }
+            if name == failed && of(wanted).contains(condition) {
+                let detail = "bindingFailureConditions must not overlap with bindingConditions";
+                invalid(errors, &at, condition.clone(), [detail]);
+            }
+        }
+    }
+    for (missing, given) in [(wanted, failed), (failed, wanted)] {
+        if of(missing).is_empty() && !of(given).is_empty() {
+            let detail = format!("{missing} are required to use {given}");
+            invalid(errors, &path.clone().name(missing), Value::Null, [detail]);
+        }
+    }
+}
