@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 
 use billhook::webhook::{AdmissionAttributes, ApiResource, EquivalentResources};
-use billhook::{GroupVersionKind, KubernetesVersion, Scope, UserInfo};
+use billhook::{GroupVersionKind, KubernetesVersion, ObjectType as _, Scope, UserInfo};
 use billhook_apimachinery::split_api_version;
 use billhook_apimachinery::value::DeepValue;
-use billhook_kinds::Kind;
+use billhook_kinds::{Kind, KindType};
 use serde_json::{Value, json};
 
 use super::args::{Match, Operation};
@@ -55,7 +55,7 @@ impl Requests<'_> {
 
     fn request(
         &self,
-        document: Document,
+        mut document: Document,
         identity: &Identity,
         old: &Stored,
     ) -> Result<AdmissionAttributes, Box<Problem>> {
@@ -65,11 +65,17 @@ impl Requests<'_> {
         let subresource = self.command.subresource.as_deref().unwrap_or_default();
         let sub_kind = self.registry.kind_for(&api.resource, subresource).cloned();
         let sub_kind = sub_kind.unwrap_or_else(|| api.kind.clone());
+        if sub_kind == api.kind {
+            self.read_built_in(&mut document.value, &sub_kind, &place)?;
+        }
         let mut request = match self.command.operation() {
             Operation::Create => api.create(document.value),
             Operation::Delete => api.delete(document.value),
             Operation::Update => {
-                let old = self.old_object(&document, identity, old)?;
+                let mut old = self.old_object(&document, identity, old)?;
+                if sub_kind == api.kind {
+                    self.read_built_in(&mut old, &sub_kind, &place)?;
+                }
                 api.update(document.value, old)
             }
             Operation::Connect => connect(&api, &sub_kind, document.value),
@@ -82,6 +88,26 @@ impl Requests<'_> {
         let user = UserInfo::named(&self.command.user);
         let user = self.command.group.iter().fold(user, UserInfo::group);
         Ok(request.subresource(subresource).user(user).dry_run(self.command.dry_run))
+    }
+
+    /// Reads an object of a built-in kind as a server reads a body: with its defaults, and without
+    /// fields that the kind does not have.
+    fn read_built_in(
+        &self,
+        object: &mut Value,
+        kind: &GroupVersionKind,
+        place: &Place,
+    ) -> Result<(), Box<Problem>> {
+        let known = Kind::named(&kind.api_version(), &kind.kind);
+        let Some(known) = known.and_then(|known| KindType::new(known, self.kubernetes)) else {
+            return Ok(());
+        };
+        known.read(object).map(drop).map_err(|error| {
+            let GroupVersionKind { kind, version, .. } = kind;
+            let message =
+                format!("{kind} in version \"{version}\" cannot be handled as a {kind}: {error}");
+            Problem::refused(place.clone(), message)
+        })
     }
 
     /// The object as the server has it; the new one itself if none was given at all.

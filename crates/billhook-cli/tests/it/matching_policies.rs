@@ -1,6 +1,6 @@
 //! `billhook match --policies`: which policies and bindings apply, and why the others do not.
 
-use crate::support::{cases, run, snapshot};
+use crate::support::{Scratch, cases, run, snapshot};
 
 const CONDITION: &str = "
 apiVersion: admissionregistration.k8s.io/v1
@@ -34,4 +34,25 @@ cases! {
         < [CONDITION.replace("object.spec.containers.exists", "object.spec.pods.exists")];
     match_unknown_policy: "match --policies - --explain taged fixtures/match/pod.yaml" < [CONDITION];
     match_no_policies: "match --policies fixtures/match/pod.yaml fixtures/match/pod.yaml";
+}
+
+#[test]
+fn objects_of_built_in_kinds_have_their_defaults() {
+    let policy = CONDITION.replace(
+        "object.spec.containers.exists(c, !c.image.contains(':'))",
+        "object.spec.restartPolicy == 'Always' && object.spec.containers.all(c, has(c.imagePullPolicy))",
+    );
+    let shown = run("match --policies - --namespace-labels shop: fixtures/match/pod.yaml", &policy);
+    assert!(shown.contains("applies         tagged/everywhere"), "{shown}");
+}
+
+#[test]
+fn objects_of_built_in_kinds_have_their_types() {
+    let pod = "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec: {containers: [{name: 1}]}";
+    let files = [("policy.yaml", CONDITION), ("pod.yaml", pod)];
+    let scratch = Scratch::new("match-types", &files);
+    let shown = scratch.run("match --policies DIR/policy.yaml DIR/pod.yaml");
+    let text = "Pod in version \"v1\" cannot be handled as a Pod: json: cannot unmarshal number into Go \
+                struct field Container.spec.containers.name of type string";
+    assert!(shown.contains("exit status: 1") && shown.contains(text), "{shown}");
 }
