@@ -566,3 +566,17 @@ fn tolerations_do_not_compare_numbers() {
         assert_eq!(errors_of(&body), [wanted]);
     }
 }
+
+#[test]
+fn a_status_has_no_fields_of_features_that_are_off() {
+    // BK-29
+    let old = created(&with(&json!({})));
+    let mount = json!({"name": "v", "mountPath": "/a"});
+    let mut sent = mount.clone();
+    sent["volumeStatus"] = json!({"image": {"imageRef": "i"}});
+    for list in ["containerStatuses", "initContainerStatuses", "ephemeralContainerStatuses"] {
+        let status = json!({list: [{"name": "c", "volumeMounts": [sent]}]});
+        let pod = write("Pod", &changed(&old, "/status", status), Some(&old), "status").0;
+        assert_eq!(pod["status"][list][0]["volumeMounts"], json!([mount]), "{list}");
+    }
+}

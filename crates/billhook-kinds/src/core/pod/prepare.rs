@@ -67,9 +67,21 @@ fn of_status(pod: &mut Value, old: &Value) {
         set(status, "qosClass", class);
     }
     if let Some(status) = object_mut(pod, "/status") {
-        set(status, "nodeAllocatableResourceClaimStatuses", None);
+        drop_disabled(status);
     }
     complete_addresses(pod);
+}
+
+/// Drops the fields of features that are off by default (BK-29).
+fn drop_disabled(status: &mut Value) {
+    set(status, "nodeAllocatableResourceClaimStatuses", None);
+    for list in ["/containerStatuses", "/initContainerStatuses", "/ephemeralContainerStatuses"] {
+        for container in items_mut(status, list) {
+            for mount in items_mut(container, "/volumeMounts") {
+                set(mount, "volumeStatus", None);
+            }
+        }
+    }
 }
 
 /// The first address of a pod stands for itself, too.
