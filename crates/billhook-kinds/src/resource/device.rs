@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 
 use billhook_apimachinery::names::dns1123_label;
 use billhook_apimachinery::record::Type;
-use billhook_apimachinery::{FieldError, FieldPath, KubernetesVersion};
+use billhook_apimachinery::{FieldError, FieldPath, KubernetesVersion, Quantity};
 use serde_json::Value;
 
 use super::{devices, names, nodes};
 use crate::generated::resource_v1::{DEVICE, DEVICE_ATTRIBUTE};
-use crate::rules::{invalid, invalid_internal, named, qualified_name, required};
+use crate::rules::{invalid, invalid_internal, named, qualified_name, quantity, required};
 use crate::values::{items, members, text};
 
 /// The forms of a value of an attribute.
@@ -121,9 +121,47 @@ fn validate_capacity(
             errors.push(FieldError::required(path.clone().name("default"), &detail));
         }
     }
-    if range.is_some_and(|range| range.get("min").is_none()) {
+    if let Some(range) = range {
+        validate_range(errors, &path.name("validRange"), range, policy, capacity);
+    }
+}
+
+/// A range of amounts has the default in it, and is not above the capacity.
+fn validate_range(
+    errors: &mut Vec<FieldError>,
+    path: &FieldPath,
+    range: &Value,
+    policy: &Value,
+    capacity: &Value,
+) {
+    let of = |holder: &Value, name: &str| holder.get(name).and_then(quantity);
+    let Some(min) = of(range, "min") else {
         let detail = "required when validRange is defined";
-        errors.push(FieldError::required(path.name("validRange").name("min"), detail));
+        errors.push(FieldError::required(path.clone().name("min"), detail));
+        return;
+    };
+    let (max, default) = (of(range, "max"), of(policy, "default"));
+    let (value, max, default) = (of(capacity, "value"), max.as_ref(), default.as_ref());
+    let value = value.as_ref();
+    let mut refuse = |name: &str, amount: &Quantity, text: &str, other: &Quantity| {
+        let detail = format!("{text}: {other}");
+        invalid(errors, &path.clone().name(name), amount.to_string(), [detail]);
+    };
+    if let Some(value) = value.filter(|value| min > **value) {
+        refuse("min", &min, "min is larger than capacity value", value);
+    }
+    if default.is_some_and(|default| *default < min) {
+        refuse("min", &min, "default is less than min", &min);
+    }
+    let Some(max) = max else { return };
+    if min > *max {
+        refuse("max", max, "min is larger than max", max);
+    }
+    if let Some(value) = value.filter(|value| max > *value) {
+        refuse("max", max, "max is larger than capacity value", value);
+    }
+    if default.is_some_and(|default| default > max) {
+        refuse("max", max, "default is more than max", max);
     }
 }
 

@@ -327,6 +327,33 @@ fn devices_have_rules() {
             ),
         ),
         (
+            policy(json!({"default": "1", "validRange": {"max": "2"}})),
+            format!(
+                "{at}.capacity[memory].requestPolicy.validRange.min: Required value: required when \
+                 validRange is defined"
+            ),
+        ),
+        (
+            policy(json!({"default": "1", "validRange": {"min": "5", "max": "6"}})),
+            format!(
+                "{at}.capacity[memory].requestPolicy.validRange.min: Invalid value: \"5\": min is \
+                 larger than capacity value: 4; \
+                 {at}.capacity[memory].requestPolicy.validRange.min: Invalid value: \"5\": default is \
+                 less than min: 5; \
+                 {at}.capacity[memory].requestPolicy.validRange.max: Invalid value: \"6\": max is \
+                 larger than capacity value: 4"
+            ),
+        ),
+        (
+            policy(json!({"default": "3", "validRange": {"min": "3", "max": "2"}})),
+            format!(
+                "{at}.capacity[memory].requestPolicy.validRange.max: Invalid value: \"2\": min is \
+                 larger than max: 2; \
+                 {at}.capacity[memory].requestPolicy.validRange.max: Invalid value: \"2\": default is \
+                 more than max: 2"
+            ),
+        ),
+        (
             json!({"bindingConditions": ["a", "a"]}),
             format!(
                 "{at}.bindingConditions[1]: Duplicate value: \"a\"; {at}.bindingFailureConditions: \
