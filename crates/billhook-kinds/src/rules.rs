@@ -6,6 +6,7 @@ use billhook_apimachinery::metadata::validate_labels;
 use billhook_apimachinery::print::compact_json;
 use billhook_apimachinery::print::quote;
 use billhook_apimachinery::record::{FieldValue as _, Type, go_syntax, show::show};
+use billhook_apimachinery::value::at_mut;
 use billhook_apimachinery::{FieldError, FieldPath, KubernetesVersion, Location, Quantity, names};
 use serde_json::Value;
 
@@ -208,6 +209,18 @@ pub(crate) fn amount_not_negative(errors: &mut Vec<FieldError>, path: &FieldPath
 /// Returns the amount of a resource.
 pub(crate) fn quantity(amount: &Value) -> Option<Quantity> {
     amount.as_str()?.parse().ok()
+}
+
+/// Rounds the amounts in a list of resources, which are stored in thousandths, up (BK-25).
+pub(crate) fn round_amounts(object: &mut Value, place: &str) {
+    let Some(Value::Object(amounts)) = at_mut(object, place) else { return };
+    for (_, amount) in amounts.iter_mut() {
+        let Some(exact) = quantity(amount) else { continue };
+        let rounded = exact.rounded_up(-3);
+        if rounded != exact {
+            *amount = rounded.to_string().into();
+        }
+    }
 }
 
 /// A text that must be a DNS label, a subdomain or the like.

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use crate::behavior::{Behavior, Findings, WriteContext};
 use crate::resource_names::{container_resource_name, is_overcommitted, resource_name};
-use crate::rules::{invalid, quantity};
+use crate::rules::{invalid, quantity, round_amounts};
 use crate::values::{items, items_mut, path, text};
 
 /// The lists of a limit whose amounts are compared with one another.
@@ -23,6 +23,9 @@ pub(crate) struct LimitRange;
 impl Behavior for LimitRange {
     fn set_defaults(&self, range: &mut Value, _: KubernetesVersion) {
         for limit in items_mut(range, "/spec/limits") {
+            for amounts in ["max", "min", "default", "defaultRequest", "maxLimitRequestRatio"] {
+                round_amounts(limit, &format!("/{amounts}"));
+            }
             if text(limit, "/type") == "Container" {
                 complete(limit, "default", "max");
                 complete(limit, "defaultRequest", "default");

@@ -15,7 +15,7 @@ use crate::cells;
 use crate::edition::EDITIONS;
 use crate::generated::core_v1::{NODE_ADDRESS, TAINT};
 use crate::resource_names::resource_amount;
-use crate::rules::{duplicate_internal, invalid, one_of};
+use crate::rules::{duplicate_internal, invalid, one_of, round_amounts};
 use crate::values::{is_set, items, members, path, set_missing, text};
 
 /// The labels that name roles of a node.
@@ -30,6 +30,9 @@ pub(crate) struct Node;
 impl Behavior for Node {
     fn set_defaults(&self, node: &mut Value, _: KubernetesVersion) {
         join_pod_cidrs(node);
+        for amounts in ["/status/capacity", "/status/allocatable"] {
+            round_amounts(node, amounts);
+        }
         let capacity = node.pointer("/status/capacity").cloned();
         if let (Some(capacity), Some(status)) = (capacity, node.get_mut("status")) {
             set_missing(status, "allocatable", capacity);

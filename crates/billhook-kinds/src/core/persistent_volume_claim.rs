@@ -15,7 +15,7 @@ use crate::difference::difference;
 use crate::edition::EDITIONS;
 use crate::generated::core_v1::PERSISTENT_VOLUME_CLAIM_SPEC;
 use crate::resource_names::basic_amount;
-use crate::rules::{immutable, invalid, one_of, quantity, version_required};
+use crate::rules::{immutable, invalid, one_of, quantity, round_amounts, version_required};
 use crate::values::{items, members, object_mut, path, section, text};
 
 /// The annotation that named the class before there was a field.
@@ -42,6 +42,9 @@ impl Behavior for PersistentVolumeClaim {
             if phase.as_str().is_none_or(str::is_empty) {
                 *phase = "Pending".into();
             }
+        }
+        for amounts in ["/status/capacity", "/status/allocatedResources"] {
+            round_amounts(claim, amounts);
         }
         if let Some(spec) = object_mut(claim, "/spec") {
             volume_claim::set_defaults(spec, kubernetes);

@@ -8,7 +8,7 @@ use crate::behavior::{Behavior, Findings, WriteContext};
 use crate::cells;
 use crate::edition::EDITIONS;
 use crate::resource_names::{is_of_pods, quota_resource_name, resource_amount};
-use crate::rules::{quantity, version_required};
+use crate::rules::{quantity, round_amounts, version_required};
 use crate::values::{items, members, path, text};
 
 const MUST_EXIST: &str = "must be 'Exists' when scope is any of ResourceQuotaScopeTerminating, \
@@ -24,6 +24,12 @@ const NOT_FOR_RESOURCE: &str = "unsupported scope applied to resource";
 pub(crate) struct ResourceQuota;
 
 impl Behavior for ResourceQuota {
+    fn set_defaults(&self, quota: &mut Value, _: KubernetesVersion) {
+        for amounts in ["/spec/hard", "/status/hard", "/status/used"] {
+            round_amounts(quota, amounts);
+        }
+    }
+
     fn prepare(&self, quota: &mut Value, old: Option<&Value>, _: &WriteContext<'_>) {
         if let (None, Value::Object(members)) = (old, quota) {
             members.remove("status");

@@ -7,7 +7,9 @@ use serde_json::{Value, json};
 
 use crate::behavior::{Findings, WriteContext};
 use crate::resource_names::{positive_amount, resource_amount};
-use crate::rules::{label_selector, members_required, named, one_of, warn_of_fractions};
+use crate::rules::{
+    label_selector, members_required, named, one_of, round_amounts, warn_of_fractions,
+};
 use crate::values::{items, set_missing, text};
 
 const ACCESS_MODES: [&str; 4] =
@@ -16,6 +18,9 @@ const ACCESS_MODES: [&str; 4] =
 /// Sets the defaults of the spec of a claim.
 pub(crate) fn set_defaults(spec: &mut Value, _kubernetes: KubernetesVersion) {
     set_missing(spec, "volumeMode", "Filesystem");
+    for amounts in ["/resources/requests", "/resources/limits"] {
+        round_amounts(spec, amounts);
+    }
 }
 
 /// Validates the spec of a claim at a path.

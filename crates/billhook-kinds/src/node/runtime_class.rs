@@ -11,7 +11,7 @@ use crate::cells;
 use crate::generated::core_v1::TOLERATION;
 use crate::resource_names::{container_resource_name, resource_amount};
 use crate::rules::{
-    duplicate_internal, immutable, invalid, invalid_internal, labels, named, one_of,
+    duplicate_internal, immutable, invalid, invalid_internal, labels, named, one_of, round_amounts,
 };
 use crate::values::{items, members, path, text};
 
@@ -20,6 +20,10 @@ use crate::values::{items, members, path, text};
 pub(crate) struct RuntimeClass;
 
 impl Behavior for RuntimeClass {
+    fn set_defaults(&self, class: &mut Value, _: KubernetesVersion) {
+        round_amounts(class, "/overhead/podFixed");
+    }
+
     fn checks_finalizers(&self) -> bool {
         false
     }

@@ -6,6 +6,8 @@ use billhook_kinds::{
 };
 use serde_json::{Value, json};
 
+use crate::support::Subject;
+
 fn pod(containers: Value) -> Value {
     json!({"metadata": {"name": "p"}, "spec": {"containers": containers}})
 }
@@ -270,5 +272,34 @@ fn levels_of_security_have_versions() {
         let level = SecurityLevel::of(&json!({"metadata": {"labels": labels}}), "enforce").unwrap();
         let found = level.reasons(&json!({}), spec).unwrap_or_default();
         assert_eq!(found, reasons, "{} {spec}", level.quoted());
+    }
+}
+
+#[test]
+fn amounts_in_lists_of_resources_are_thousandths() {
+    // BK-25
+    let fine = || json!({"storage": "0.0001", "cpu": "1500u"});
+    let rounded = json!({"storage": "1m", "cpu": "2m"});
+    for (api_version, kind, places) in [
+        ("v1", "PersistentVolume", &["/spec/capacity"][..]),
+        (
+            "v1",
+            "PersistentVolumeClaim",
+            &["/spec/resources/requests", "/status/capacity", "/status/allocatedResources"],
+        ),
+        ("v1", "LimitRange", &["/spec/limits/0/max", "/spec/limits/0/maxLimitRequestRatio"]),
+        ("v1", "ResourceQuota", &["/spec/hard", "/status/hard", "/status/used"]),
+        ("v1", "Node", &["/status/capacity", "/status/allocatable"]),
+        ("v1", "Pod", &["/status/containerStatuses/0/allocatedResources", "/spec/overhead"]),
+        ("node.k8s.io/v1", "RuntimeClass", &["/overhead/podFixed"]),
+    ] {
+        for place in places {
+            let mut object = fine();
+            for name in place.rsplit('/').filter(|name| !name.is_empty()) {
+                object = if name == "0" { json!([object]) } else { json!({name: object}) };
+            }
+            let object = Subject::new(api_version, kind).read(object);
+            assert_eq!(object.pointer(place), Some(&rounded), "{kind} {place}");
+        }
     }
 }

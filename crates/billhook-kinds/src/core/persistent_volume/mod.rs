@@ -19,7 +19,7 @@ use crate::cells;
 use crate::difference::difference;
 use crate::generated::core_v1::VOLUME_NODE_AFFINITY;
 use crate::resource_names::{basic_amount, positive_amount};
-use crate::rules::{immutable, invalid_internal, named, one_of, version_required};
+use crate::rules::{immutable, invalid_internal, named, one_of, round_amounts, version_required};
 use crate::values::{items, members, path, section, set_missing, text};
 
 const CHANGED: &str = "lastPhaseTransitionTime";
@@ -46,6 +46,7 @@ impl Behavior for PersistentVolume {
             members.insert("persistentVolumeReclaimPolicy".to_owned(), "Retain".into());
         }
         set_missing(spec, "volumeMode", "Filesystem");
+        round_amounts(spec, "/capacity");
         sources::set_defaults(spec);
     }
 

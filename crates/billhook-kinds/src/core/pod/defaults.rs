@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use super::edition::EDITIONS;
 use super::image::pull_policy;
 use crate::core::volume_claim;
-use crate::rules::quantity;
+use crate::rules::round_amounts;
 use crate::values::{integer, items_mut, object_mut, section, set_missing, text};
 
 /// The lists of containers of a pod.
@@ -46,6 +46,7 @@ pub(crate) fn of_spec(spec: &mut Value, kubernetes: KubernetesVersion) {
 /// Sets the defaults that only pods have, and not templates.
 pub(crate) fn of_pod(pod: &mut Value, kubernetes: KubernetesVersion) {
     remove_old_annotations(pod);
+    round_status(pod);
     let Some(spec) = object_mut(pod, "/spec") else { return };
     set_missing(spec, "enableServiceLinks", true);
     if integer(spec, "/terminationGracePeriodSeconds").is_some_and(|seconds| seconds < 0)
@@ -203,14 +204,13 @@ fn of_volume_source(volume: &mut Value, kubernetes: KubernetesVersion) {
     }
 }
 
-/// Amounts are stored in thousandths: finer ones are rounded up.
-fn round_amounts(object: &mut Value, place: &str) {
-    let Some(Value::Object(amounts)) = at_mut(object, place) else { return };
-    for (_, amount) in amounts.iter_mut() {
-        let Some(exact) = quantity(amount) else { continue };
-        let rounded = exact.rounded_up(-3);
-        if rounded != exact {
-            *amount = rounded.to_string().into();
+/// Rounds the amounts that nodes report.
+fn round_status(pod: &mut Value) {
+    for list in ["containerStatuses", "initContainerStatuses", "ephemeralContainerStatuses"] {
+        for container in items_mut(pod, &format!("/status/{list}")) {
+            for amounts in ["/allocatedResources", "/resources/limits", "/resources/requests"] {
+                round_amounts(container, amounts);
+            }
         }
     }
 }
