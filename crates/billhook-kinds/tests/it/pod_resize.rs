@@ -157,3 +157,20 @@ fn rules_between_members_of_a_pod() {
         assert_eq!(errors_of(&body), expected, "{body}");
     }
 }
+
+#[test]
+fn resources_of_a_pod_as_a_whole_have_limits() {
+    // BK-106, BK-113
+    let container = json!({"name": "c", "image": "i", "resources": {"requests": {"cpu": "1"}}});
+    let pages = |size: &str| {
+        let amounts = json!({"cpu": "2", "hugepages-2Mi": size});
+        pod(&json!({"containers": [container], "resources": {"limits": amounts}}))
+    };
+    let old = created(&pages("2Mi"));
+    let (_, found) = write("Pod", &created(&pages("4Mi")), Some(&old), "resize");
+    let detail = "spec: Forbidden: only cpu and memory resources are mutable at pod-level";
+    assert_eq!(errors(&found), [detail]);
+    let of_windows = changed(&pages("2Mi"), "/spec/os", json!({"name": "windows"}));
+    let wanted = "spec.resources: Forbidden: may not be set for a windows pod";
+    assert_eq!(errors_of(&of_windows), [wanted]);
+}

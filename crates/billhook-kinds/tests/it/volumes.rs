@@ -165,3 +165,25 @@ fn a_row_shows_what_a_bound_claim_has() {
     let row = json!(["a", "Pending", "v", "2Gi", "RWO,ROX", "", "<unset>", unknown, "Filesystem"]);
     assert_eq!(json!(subject("PersistentVolumeClaim").cells(claim)), row);
 }
+
+/// BK-433.
+#[test]
+fn endpoints_of_volumes_are_in_namespaces() {
+    for (namespace, wanted) in [
+        (Value::Null, String::new()),
+        ("a".into(), String::new()),
+        (
+            "a.b".into(),
+            "spec.glusterfs.endpointsNamespace: Invalid value: \"a.b\": if the endpointnamespace is set, \
+             it must be a valid namespace name"
+                .to_owned(),
+        ),
+    ] {
+        let source = json!({"endpoints": "e", "path": "p", "endpointsNamespace": namespace});
+        let spec = json!({
+            "accessModes": ["ReadWriteOnce"], "capacity": {"storage": "1"}, "glusterfs": source,
+        });
+        let volume = json!({"metadata": {"name": "a"}, "spec": spec});
+        assert_eq!(subject("PersistentVolume").errors(volume, None).join("; "), wanted);
+    }
+}

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use billhook_apimachinery::names::dns1123_label;
 use billhook_apimachinery::record::show::show;
 use billhook_apimachinery::{FieldError, FieldPath};
 use serde_json::{Value, json};
@@ -140,6 +141,14 @@ fn validate_source(name: &str, source: &Value, at: &FieldPath, errors: &mut Vec<
         }
         "rbd" | "cephfs" if items(source, "/monitors").is_empty() => {
             errors.push(FieldError::required(at.clone().name("monitors"), ""));
+        }
+        "glusterfs" => {
+            let namespace = source.get("endpointsNamespace").map(|_| of("endpointsNamespace"));
+            if let Some(namespace) = namespace.filter(|name| !dns1123_label(name).is_empty()) {
+                let detail = "if the endpointnamespace is set, it must be a valid namespace name";
+                let at = at.clone().name("endpointsNamespace");
+                errors.push(FieldError::invalid(at, namespace, detail));
+            }
         }
         "fc" => validate_fibre_channel(source, at, errors),
         "flocker" => validate_flocker(source, at, errors),

@@ -9,7 +9,7 @@ use super::checks::{forbid, label_member, name_of};
 use super::resources::{HUGE_PAGES, is_of_pods, total};
 use super::scope::Scope;
 use crate::rules::{amount_not_negative, invalid, one_of, qualified_name, quantity};
-use crate::values::{items, members};
+use crate::values::{items, members, text};
 
 /// Resources that are known without a domain.
 const STANDARD: [&str; 24] = [
@@ -78,6 +78,9 @@ pub(super) fn of_pod(
     let Some(resources) = spec.get("resources").filter(|resources| !resources.is_null()) else {
         return;
     };
+    if text(spec, "/os/name") == "windows" {
+        forbid(errors, path.clone(), "may not be set for a windows pod");
+    }
     if !items(resources, "/claims").is_empty() {
         let detail = "claims may not be set for Resources at pod-level";
         forbid(errors, path.clone().name("claims"), detail);

@@ -48,6 +48,11 @@ pub(super) fn validate(errors: &mut Vec<FieldError>, pod: &Value, old: &Value) {
         }
     }
     take_cpu_and_memory(&mut rest, stored);
+    let of_pod = |spec: &Value| spec.get("resources").cloned().unwrap_or_default();
+    if !semantically_equal(&of_pod(&rest), &of_pod(stored)) {
+        forbid(errors, path(&["spec"]), "only cpu and memory resources are mutable at pod-level");
+        take(&mut rest, stored, "resources");
+    }
     if !semantically_equal(&rest, stored) {
         forbid(errors, path(&["spec"]), "only cpu and memory resources are mutable");
     }
