@@ -174,3 +174,33 @@ fn resources_of_a_pod_as_a_whole_have_limits() {
     let wanted = "spec.resources: Forbidden: may not be set for a windows pod";
     assert_eq!(errors_of(&of_windows), [wanted]);
 }
+
+#[test]
+fn claims_for_extended_resources_are_of_containers() {
+    // BK-108
+    let resources = json!({"limits": {"a.b/c": "1"}});
+    let old = created(&with(&json!({"resources": resources})));
+    let list = "status.extendedResourceClaimStatus.requestMappings";
+    let mapping = |container: &str, resource: &str| json!([{"containerName": container, "resourceName": resource, "requestName": "r"}]);
+    let resource = "must match the extended resource name of an entry in \
+                    spec.initContainers.resources.requests or spec.containers.resources.requests";
+    let container =
+        "must match the name of an entry in spec.initContainers.name or spec.containers.name";
+    for (mappings, wanted) in [
+        (mapping("c", "a.b/c"), String::new()),
+        (json!([]), format!("{list}: Required value: at least one request mapping is required")),
+        (
+            mapping("c", "a.b/d"),
+            format!("{list}[0].resourceName: Invalid value: \"a.b/d\": {resource}"),
+        ),
+        (
+            mapping("d", "a.b/c"),
+            format!("{list}[0].containerName: Invalid value: \"d\": {container}"),
+        ),
+    ] {
+        let claim = json!({"resourceClaimName": "x", "requestMappings": mappings});
+        let pod = changed(&old, "/status/extendedResourceClaimStatus", claim);
+        let (_, found) = write("Pod", &pod, Some(&old), "status");
+        assert_eq!(errors(&found).join("; "), wanted);
+    }
+}

@@ -5,12 +5,12 @@ use std::net::IpAddr;
 use billhook_apimachinery::{FieldError, KubernetesVersion};
 use serde_json::Value;
 
-use super::checks::{forbid, ip, member_text, name_of, subdomain_member};
+use super::checks::{forbid, ip, member, member_text, name_of, subdomain_member};
 use super::edition::EDITIONS;
 use super::resources::is_sidecar;
 use crate::behavior::WriteContext;
 use crate::rules::{immutable, invalid, qualified_name};
-use crate::values::{integer, items, path, text, value_at};
+use crate::values::{integer, items, members, path, text, value_at};
 
 /// Checks an update of the status of a pod.
 pub(super) fn validate(
@@ -31,6 +31,7 @@ pub(super) fn validate(
     restarts(errors, status, old, "initContainerStatuses", policy);
     restarts(errors, status, old, "ephemeralContainerStatuses", "Never");
     claims(errors, pod, status);
+    extended_resources(errors, pod, status);
     addresses(errors, status, "podIPs", kubernetes);
     addresses(errors, status, "hostIPs", kubernetes);
     let class = path(&["status", "qosClass"]);
@@ -59,6 +60,37 @@ fn claims(errors: &mut Vec<FieldError>, pod: &Value, status: &Value) {
             errors.push(FieldError::duplicate(at, name));
         }
         subdomain_member(errors, &path, claim, "resourceClaimName");
+    }
+}
+
+/// The claim that was made for extended resources of containers.
+fn extended_resources(errors: &mut Vec<FieldError>, pod: &Value, status: &Value) {
+    let Some(claim) = member(status, "extendedResourceClaimStatus") else { return };
+    let list = path(&["status", "extendedResourceClaimStatus", "requestMappings"]);
+    let mappings = items(claim, "/requestMappings");
+    if mappings.is_empty() {
+        let detail = "at least one request mapping is required";
+        errors.push(FieldError::required(list.clone(), detail));
+    }
+    let containers =
+        items(pod, "/spec/initContainers").iter().chain(items(pod, "/spec/containers"));
+    for (index, mapping) in mappings.iter().enumerate() {
+        let path = list.clone().index(index);
+        let (container, resource) =
+            (text(mapping, "/containerName"), text(mapping, "/resourceName"));
+        let requests = |container: &Value| {
+            members(container, "/resources/requests").any(|(name, _)| name == resource)
+        };
+        if !containers.clone().any(requests) {
+            let detail = "must match the extended resource name of an entry in \
+                          spec.initContainers.resources.requests or spec.containers.resources.requests";
+            invalid(errors, &path.clone().name("resourceName"), resource, [detail]);
+        }
+        if !containers.clone().any(|it| name_of(it) == container) {
+            let detail = "must match the name of an entry in spec.initContainers.name or \
+                          spec.containers.name";
+            invalid(errors, &path.name("containerName"), container, [detail]);
+        }
     }
 }
 
