@@ -1,8 +1,9 @@
 //! Controllers: functions from what they see, and the time, to requests.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::account::Account;
 use crate::clock::Timestamp;
@@ -35,6 +36,11 @@ pub trait Controller: fmt::Debug + Send + Sync {
         None
     }
 
+    /// Returns how long at most a key that has failed is left alone (CP-02).
+    fn longest_backoff(&self) -> Duration {
+        Duration::from_secs(1_000)
+    }
+
     /// Returns the resources whose changes concern it.
     fn watches(&self) -> Vec<&'static Resource>;
 
@@ -52,24 +58,34 @@ pub trait Controller: fmt::Debug + Send + Sync {
 
 /// The keys that a change concerns.
 #[derive(Debug, Default)]
-pub struct Keys(pub(crate) BTreeSet<Key>);
+pub struct Keys {
+    pub(crate) now: BTreeSet<Key>,
+    /// The keys that are worked on after a time, if nothing brings them up before.
+    pub(crate) later: BTreeMap<Key, Duration>,
+}
 
 impl Keys {
     /// Adds a key.
     pub fn add(&mut self, key: &Key) {
-        self.0.insert(Arc::clone(key));
+        self.now.insert(Arc::clone(key));
     }
 
     /// Adds the key of the changed object, if it is of a resource. Returns whether it is.
     pub fn add_changed(&mut self, change: &Change, resource: &Resource) -> bool {
         let object = change.object().filter(|_| change.is_of(resource));
-        self.0.extend(object.map(|object| Arc::clone(object.key())));
+        self.now.extend(object.map(|object| Arc::clone(object.key())));
         object.is_some()
+    }
+
+    /// Adds keys that are worked on after a time, unless that is to be earlier for another reason. What
+    /// happens meanwhile is one piece of work.
+    pub fn add_later(&mut self, keys: Keys, delay: Duration) {
+        self.later.extend(keys.now.into_iter().map(|key| (key, delay)));
     }
 
     /// Adds the keys of the controllers that the changed object had and has, if they are of a
     /// resource.
     pub fn add_controllers(&mut self, change: &Change, resource: &Resource) {
-        self.0.extend(change.objects().filter_map(|object| object.controller_key(resource)));
+        self.now.extend(change.objects().filter_map(|object| object.controller_key(resource)));
     }
 }

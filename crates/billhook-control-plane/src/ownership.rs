@@ -36,7 +36,8 @@ impl Owner<'_> {
         })
     }
 
-    /// Claims the objects of a resource that match a selector and pass a filter.
+    /// Claims the objects of a resource that match a selector, of those that pass a filter; the others are
+    /// left as they are.
     pub(crate) fn claim(
         &self,
         view: &View,
@@ -58,9 +59,9 @@ impl Owner<'_> {
     ) -> Claimed {
         let (owner, is_deleting) = (self.object, self.object.is_deleting());
         let mut claimed = Claimed { objects: Vec::new(), plan: Plan::nothing() };
-        for object in view.controlled(resource, owner.uid()) {
+        for object in view.controlled(resource, owner.uid()).filter(|it| is_candidate(it)) {
             if selector.matches(object.labels()) {
-                claimed.objects.extend(is_candidate(object).then(|| Arc::clone(object)));
+                claimed.objects.push(Arc::clone(object));
             } else if !is_deleting {
                 let release = Request::patch(resource, object.key(), &self.release(object));
                 claimed.plan = claimed.plan.try_request(release, &[404, 422]);

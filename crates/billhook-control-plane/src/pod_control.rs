@@ -13,14 +13,17 @@ use crate::resource::PODS;
 use crate::slow_start::slow_start;
 
 /// Makes the requests that create pods, by a slow start. `end` follows, with the first failure if there
-/// is one.
+/// is one; a namespace that is being deleted is not one (CP-07).
 pub(crate) fn create_pods(
     owner: &Owner<'_>,
     requests: Vec<Request>,
     end: impl FnOnce(Option<Outcome>) -> Plan + Send + 'static,
 ) -> Plan {
     let tell = teller(owner, &CREATION);
-    slow_start(requests, move |outcome| tell(outcome, &outcome.name()), end)
+    let each = move |outcome: &Outcome| tell(outcome, &outcome.name());
+    slow_start(requests, each, |failed| {
+        end(failed.filter(|outcome| !outcome.is_of_terminating_namespace()))
+    })
 }
 
 /// Deletes pods. `end` follows, with the first failure if there is one; a pod that is gone already is not

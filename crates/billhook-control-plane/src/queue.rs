@@ -4,14 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use crate::clock::Timestamp;
-use crate::controller::Key;
+use crate::controller::{Controller, Key};
 
 /// A key of a controller, by its place among the controllers.
 pub(crate) type Item = (usize, Key);
 
-/// The delay of the first failure, which doubles with each one, and its end.
+/// The delay of the first failure, which doubles with each one.
 const FIRST_DELAY: Duration = Duration::from_millis(5);
-const LAST_DELAY: Duration = Duration::from_secs(1_000);
 /// How many failures of a controller are tried again at once, and the time for each one more.
 const BURST: u32 = 100;
 const REFILL: Duration = Duration::from_millis(100);
@@ -34,6 +33,13 @@ impl Queue {
     pub(crate) fn add(&mut self, item: Item) {
         if !self.round.contains(&item) {
             self.next.insert(item);
+        }
+    }
+
+    /// Adds a key when a time comes, unless it has an earlier one.
+    pub(crate) fn add_at(&mut self, item: Item, at: Timestamp) {
+        if self.due.get(&item).is_none_or(|due| at < *due) {
+            self.set_timer(item, at);
         }
     }
 
@@ -79,15 +85,16 @@ impl Queue {
     }
 
     /// Says that a key failed. It is worked on again after a delay, unless it has failed too often.
-    pub(crate) fn fail(&mut self, item: Item, max_tries: Option<u32>, now: Timestamp) {
+    pub(crate) fn fail(&mut self, item: Item, controller: &dyn Controller, now: Timestamp) {
         let failures = self.failures.entry(item.clone()).or_default();
         let count = *failures;
         *failures = count.saturating_add(1);
-        if max_tries.is_some_and(|max| count >= max) {
+        if controller.max_tries().is_some_and(|max| count >= max) {
             self.failures.remove(&item);
             return;
         }
-        let delay = FIRST_DELAY.saturating_mul(2_u32.saturating_pow(count)).min(LAST_DELAY);
+        let delay = FIRST_DELAY.saturating_mul(2_u32.saturating_pow(count));
+        let delay = delay.min(controller.longest_backoff());
         let at = now.plus(delay.max(self.rate_delay(item.0, now)));
         self.set_timer(item, at);
     }

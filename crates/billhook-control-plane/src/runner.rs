@@ -145,7 +145,11 @@ impl Runner {
             }
             let mut keys = Keys::default();
             registered.controller.concerns(change, &self.view, &mut keys);
-            keys.0.into_iter().for_each(|key| self.queue.add((index, key)));
+            let (Keys { now: keys, later }, now) = (keys, self.clock.now());
+            keys.into_iter().for_each(|key| self.queue.add((index, key)));
+            for (key, delay) in later {
+                self.queue.add_at((index, key), now.plus(delay));
+            }
         }
     }
 
@@ -164,7 +168,7 @@ impl Runner {
                     self.queue.set_timer(item, now.plus(again));
                 }
             }
-            Err(_) => self.queue.fail(item, controller.max_tries(), now),
+            Err(_) => self.queue.fail(item, &*controller, now),
         }
         self.follow()
     }

@@ -120,3 +120,45 @@ fn conditions_count_what_remains() {
         );
     });
 }
+
+/// CP-21: a write of the conditions is a change like others, after which five seconds pass, even if what
+/// remains would take longer.
+#[test]
+fn the_next_look_is_five_seconds_after_a_change() {
+    run(async |plane| {
+        let held = "
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: c, namespace: shop, finalizers: [x.io/f]}
+";
+        delete(plane, held).await;
+        plane.advance(Duration::from_secs(5)).await.unwrap();
+        let path = format!("{PATH}/configmaps/c");
+        request(plane, "PATCH", &path, r#"{"metadata": {"finalizers": null}}"#).await;
+        plane.advance(Duration::from_millis(4_900)).await.unwrap();
+        assert_eq!(phase(plane).await, "Terminating");
+        plane.advance(Duration::from_millis(200)).await.unwrap();
+        assert_eq!(phase(plane).await, "gone");
+    });
+}
+
+/// CP-21: after failures it looks again within a minute.
+#[test]
+fn failures_are_not_waited_for_longer_than_a_minute() {
+    run_with(
+        |builder| builder.script(|_, script| script.ignores_deletion = true),
+        async |plane| {
+            let pod = "
+apiVersion: v1
+kind: Pod
+metadata: {name: p, namespace: shop}
+spec: {terminationGracePeriodSeconds: 1, containers: [{name: c, image: i}]}
+";
+            delete(plane, pod).await;
+            plane.advance(Duration::from_secs(700)).await.unwrap();
+            request(plane, "DELETE", &format!("{PATH}/pods/p?gracePeriodSeconds=0"), "").await;
+            plane.advance(Duration::from_secs(61)).await.unwrap();
+            assert_eq!(phase(plane).await, "gone");
+        },
+    );
+}

@@ -20,8 +20,10 @@ use crate::request::Request;
 use crate::resource::{NAMESPACES, Resource};
 use crate::view::{Change, View};
 
-/// How long it waits until other servers know that a namespace is being deleted.
+/// How long it waits after a change, until other servers know that a namespace is being deleted.
 const GRACE: Duration = Duration::from_secs(5);
+/// How long at most it waits after a failure.
+const LONGEST_BACKOFF: Duration = Duration::from_secs(60);
 /// How long finalizers are expected to take.
 const FINALIZERS: Duration = Duration::from_secs(15);
 /// The finalizer that holds a namespace until it is empty.
@@ -39,12 +41,20 @@ impl Controller for TerminatingNamespaces {
         Account::of_controller(self.name())
     }
 
+    fn longest_backoff(&self) -> Duration {
+        LONGEST_BACKOFF
+    }
+
     fn watches(&self) -> Vec<&'static Resource> {
         vec![&NAMESPACES]
     }
 
     fn concerns(&self, change: &Change, _: &View, keys: &mut Keys) {
-        keys.add_changed(change, &NAMESPACES);
+        let mut ending = Keys::default();
+        if change.after.as_ref().is_some_and(|namespace| namespace.is_deleting()) {
+            ending.add_changed(change, &NAMESPACES);
+        }
+        keys.add_later(ending, GRACE);
     }
 
     fn sync(&self, name: &str, view: &View, now: Timestamp) -> Plan {
@@ -53,23 +63,19 @@ impl Controller for TerminatingNamespaces {
         if namespace.list("/spec/finalizers").is_empty() {
             return Plan::nothing();
         }
-        let deleted = namespace.time("/metadata/deletionTimestamp").unwrap_or(now);
-        let wait = deleted.plus(GRACE).since(now);
-        if !wait.is_zero() {
-            return Plan::nothing().again_after(wait);
-        }
         if namespace.text("/status/phase") != "Terminating" {
             let mut changed = namespace.copy();
             set(&mut changed, &["status", "phase"], "Terminating".into());
             let request = Request::update_in(&NAMESPACES, name, "status", &changed);
             return Plan::nothing().request(request);
         }
-        empty(namespace, view, deleted, now)
+        empty(namespace, view, now)
     }
 }
 
 /// Deletes the pods, then everything else, and says what remains.
-fn empty(namespace: &Arc<Object>, view: &View, deleted: Timestamp, now: Timestamp) -> Plan {
+fn empty(namespace: &Arc<Object>, view: &View, now: Timestamp) -> Plan {
+    let deleted = namespace.time("/metadata/deletionTimestamp").unwrap_or(now);
     let all = contents(view, namespace.name(), deleted, now);
     let (pods, others): (Vec<_>, Vec<_>) = all.into_iter().partition(Content::is_of_pods);
     let namespace = Arc::clone(namespace);
