@@ -12,47 +12,49 @@ use crate::request::{Outcome, Request};
 use crate::resource::PODS;
 use crate::slow_start::slow_start;
 
-/// Makes the requests that create pods, by a slow start. `end` follows, with the first failure if there
-/// is one; a namespace that is being deleted is not one (CP-07).
+/// Makes the requests that create pods, by a slow start. `end` follows, with the number of pods, and the
+/// first failure if there is one; a namespace that is being deleted is not one (CP-07).
 pub(crate) fn create_pods(
     owner: &Owner<'_>,
     requests: Vec<Request>,
-    end: impl FnOnce(Option<Outcome>) -> Plan + Send + 'static,
+    end: impl FnOnce(usize, Option<Outcome>) -> Plan + Send + 'static,
 ) -> Plan {
     let tell = teller(owner, &CREATION);
     let each = move |outcome: &Outcome| tell(outcome, &outcome.name());
-    slow_start(requests, each, |failed| {
-        end(failed.filter(|outcome| !outcome.is_of_terminating_namespace()))
+    slow_start(requests, each, |count, failed| {
+        end(count, failed.filter(|outcome| !outcome.is_of_terminating_namespace()))
     })
 }
 
-/// Deletes pods. `end` follows, with the first failure if there is one; a pod that is gone already is not
-/// one.
+/// Deletes pods. `end` follows, with those that are being deleted, and the first failure if there is one; a
+/// pod that is gone already is not one.
 pub(crate) fn delete_pods(
     owner: &Owner<'_>,
     pods: Vec<Arc<Object>>,
-    end: impl FnOnce(Option<Outcome>) -> Plan + Send + 'static,
+    end: impl FnOnce(Vec<Arc<Object>>, Option<Outcome>) -> Plan + Send + 'static,
 ) -> Plan {
     let delete = |pod: &Arc<Object>| Request::delete(&PODS, pod.key(), &Value::Null);
     let requests = pods.iter().map(delete).collect();
     let tell = teller(owner, &DELETION);
     Plan::nothing().then(requests, move |outcomes| {
-        let outcomes: Vec<_> =
-            outcomes.into_iter().zip(&pods).filter(|(it, _)| !is_gone(it)).collect();
-        let events = outcomes.iter().map(|(outcome, pod)| tell(outcome, pod.name()));
-        let events = events.fold(Plan::nothing(), Plan::and);
-        let mut failures = outcomes.into_iter().map(|(outcome, _)| outcome);
-        events.and(end(failures.find(|outcome| !outcome.is_success())))
+        let mut events = Plan::nothing();
+        let (mut deleted, mut failure) = (Vec::new(), None);
+        for (outcome, pod) in outcomes.into_iter().zip(pods) {
+            if outcome.code() != 404 {
+                events = events.and(tell(&outcome, pod.name()));
+            }
+            match outcome.is_success() || outcome.code() == 404 {
+                true => deleted.push(pod),
+                false => failure = failure.or(Some(outcome)),
+            }
+        }
+        events.and(end(deleted, failure))
     })
 }
 
 /// Fails as the first failure says, if there is one.
 pub(crate) fn fail(failure: Option<Outcome>) -> Plan {
     failure.and_then(|failure| Plan::of_outcome(&failure)).unwrap_or_default()
-}
-
-fn is_gone(outcome: &Outcome) -> bool {
-    outcome.code() == 404
 }
 
 /// The texts of events about pods.

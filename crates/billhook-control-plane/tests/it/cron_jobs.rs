@@ -56,7 +56,7 @@ fn a_job_is_started_at_its_time() {
         pass(plane, 10).await;
         let status = request(plane, "GET", PATH, "").await["status"].take();
         assert_eq!(status.get("active"), None);
-        assert_eq!(status["lastSuccessfulTime"], "2026-01-01T00:02:01Z");
+        assert_eq!(status["lastSuccessfulTime"], "2026-01-01T00:02:02Z");
         let seen = "Saw completed job: tick-29453762, condition: Complete";
         assert!(has_event(plane, "SawCompletedJob", seen).await);
         assert!(has_event(plane, "SuccessfulCreate", "Created job tick-29453762").await);

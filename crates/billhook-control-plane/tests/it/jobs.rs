@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use billhook_apiserver::storage::Batch;
 use billhook_control_plane::ControlPlane;
 use billhook_control_plane::simulation::Rule;
 use serde_json::Value;
@@ -58,6 +59,53 @@ fn a_job_completes() {
         let expected = [format!("SuccessCriteriaMet {reached}"), format!("Complete {reached}")];
         assert_eq!(conditions(&status), expected);
         assert_eq!(column(plane, PODS, "/metadata/finalizers").await, [""; 5]);
+    });
+}
+
+/// CP-60: changes of pods within a second are one sync; the creation of pods is in the status at once.
+#[test]
+fn changes_of_pods_are_gathered_for_a_second() {
+    let runs = |builder: billhook_control_plane::ControlPlaneBuilder| {
+        builder.simulate(Rule::pods("work-*").exits(0).after(Duration::from_secs(1000)))
+    };
+    run_with(runs, async |plane| {
+        plane.server().load_text(&job("  parallelism: 5\n  completions: 5")).await.unwrap();
+        let mut changes = plane.server().changes();
+        let mut writes = || {
+            let events = match changes.read().unwrap() {
+                Batch::Events(events) => events,
+                Batch::Objects(_) => Vec::new(),
+            };
+            events.iter().filter(|(name, _)| name.parts().1 == "jobs").count()
+        };
+        writes();
+        plane.settled().await.unwrap();
+        assert_eq!((writes(), status(plane).await["active"].as_i64()), (1, Some(5)));
+        pass(plane, 3).await;
+        assert_eq!((writes(), status(plane).await["ready"].as_i64()), (1, Some(5)));
+        for pod in column(plane, PODS, "/metadata/name").await {
+            let failed = r#"{"status": {"phase": "Failed"}}"#;
+            request(plane, "PATCH", &format!("{PODS}/{pod}/status"), failed).await;
+            plane.advance(Duration::from_millis(100)).await.unwrap();
+        }
+        assert_eq!(writes(), 0);
+        plane.advance(Duration::from_millis(600)).await.unwrap();
+        assert_eq!(writes(), 1);
+        let uncounted = &status(plane).await["uncountedTerminatedPods"]["failed"];
+        assert_eq!(uncounted.as_array().unwrap().len(), 5);
+    });
+}
+
+/// CP-66: the status of a suspended Job does not count the pods that are deleted with it.
+#[test]
+fn a_suspended_job_has_no_active_pods() {
+    run(async |plane| {
+        create(plane, &job("  parallelism: 2\n  completions: 2")).await;
+        request(plane, "PATCH", PATH, r#"{"spec": {"suspend": true}}"#).await;
+        plane.settled().await.unwrap();
+        let status = status(plane).await;
+        assert_eq!(conditions(&status), ["Suspended JobSuspended Job suspended"]);
+        assert_eq!((status.get("active"), status["ready"].as_i64()), (None, Some(0)));
     });
 }
 

@@ -163,8 +163,8 @@ impl Sync<'_> {
         let pods = nodes.map(|node| new_pod(&self.owner, &self.hash, node));
         let requests = pods.map(|pod| create_pod(&self.owner, &pod)).collect();
         let deleted = work.delete.into_iter().take(BURST).collect();
-        let deletions = delete_pods(&self.owner, deleted, fail);
-        let created = create_pods(&self.owner, requests, |failure| deletions.and(fail(failure)));
+        let deletions = delete_pods(&self.owner, deleted, |_, failure| fail(failure));
+        let created = create_pods(&self.owner, requests, |_, failure| deletions.and(fail(failure)));
         work.plan.and(created)
     }
 

@@ -38,7 +38,7 @@ use crate::ownership::{Owner, selector_of};
 use crate::plan::Plan;
 use crate::pod_control::{create_pods, delete_pods, fail};
 use crate::pods::{create_pod, is_active};
-use crate::request::Request;
+use crate::request::{Outcome, Request};
 use crate::resource::{JOBS, PODS, Resource};
 use crate::view::{Change, View};
 
@@ -46,6 +46,8 @@ const NAME: &str = "job-controller";
 
 /// How many pods are created or deleted at once.
 const BURST: usize = 500;
+/// How long the changes of pods and of statuses are gathered (CP-60).
+const BATCH: Duration = Duration::from_secs(1);
 
 /// The controller of Jobs.
 #[derive(Debug, Default)]
@@ -67,19 +69,24 @@ impl Controller for Jobs {
     }
 
     fn concerns(&self, change: &Change, view: &View, keys: &mut Keys) {
-        if keys.add_changed(change, &JOBS) {
+        let mut gathered = Keys::default();
+        if change.is_of(&JOBS) {
             let gone = change.before.as_ref().filter(|_| change.after.is_none());
             gone.into_iter().for_each(|job| self.backoffs.forget(job.uid()));
-            return;
+            let has_new_spec = has_new_spec(change);
+            if has_new_spec { &mut *keys } else { &mut gathered }.add_changed(change, &JOBS);
+        } else {
+            self.record_finish(change, view);
+            gathered.add_controllers(change, &JOBS);
+            // A pod without a controller may be adopted.
+            let orphan = change.after.as_ref().filter(|pod| pod.controller().is_none());
+            let jobs = orphan.into_iter().flat_map(|pod| view.list(&JOBS, pod.namespace()));
+            let wants = |job: &&Arc<Object>| {
+                orphan.is_some_and(|pod| selector_of(job).matches(pod.labels()))
+            };
+            jobs.filter(wants).for_each(|job| gathered.add(job.key()));
         }
-        self.record_finish(change, view);
-        keys.add_controllers(change, &JOBS);
-        // A pod without a controller may be adopted.
-        let Some(pod) = change.after.as_ref().filter(|pod| pod.controller().is_none()) else {
-            return;
-        };
-        let wants = |job: &&Arc<Object>| selector_of(job).matches(pod.labels());
-        view.list(&JOBS, pod.namespace()).filter(wants).for_each(|job| keys.add(job.key()));
+        keys.add_later(gathered, BATCH);
     }
 
     fn sync(&self, key: &str, view: &View, now: Timestamp) -> Plan {
@@ -120,21 +127,25 @@ struct Sync<'s> {
 /// The next step about the pods of a Job.
 #[derive(Default)]
 struct Next {
-    /// The requests that create pods.
-    pods: Vec<Request>,
     /// The rest of the work, and when to look again.
     plan: Plan,
+    /// The requests that create pods.
+    created: Vec<Request>,
+    deleted: Vec<Arc<Object>>,
 }
 
 impl Next {
     fn plan(plan: Plan) -> Self {
         Next { plan, ..Next::default() }
     }
+
+    fn delete(pods: Vec<Arc<Object>>) -> Self {
+        Next { deleted: pods, ..Next::default() }
+    }
 }
 
 impl Sync<'_> {
-    /// Writes the status, creates or deletes pods, and takes the finalizers of those that are in the
-    /// status.
+    /// Creates or deletes pods, writes the status, and takes the finalizers of the pods that are in it.
     fn plan(self) -> Plan {
         let job = self.owner.object;
         let mut tally = Tally::read(job, &self.pods);
@@ -153,7 +164,7 @@ impl Sync<'_> {
                 if is_over && job.is_condition_true(ending.begun()) {
                     status.end(ending);
                 }
-                Next::plan(delete_pods(&self.owner, self.active(), fail))
+                Next::delete(self.active())
             }
             None if job.is_deleting() => Next::default(),
             None => {
@@ -163,22 +174,31 @@ impl Sync<'_> {
         };
         let releases = released.iter().map(|pod| release(pod));
         let released = releases.fold(Plan::nothing(), |plan, it| plan.try_request(it, &[404]));
-        let plan = self.carry_out(managed, status.write(&counts, &tally), released);
+        let end = move |counts: Counts, failed| {
+            status.write(&counts, &tally).and(released).and(fail(failed))
+        };
+        let plan = self.carry_out(managed, counts, end);
         let left = time_left(job, self.now).filter(|left| !left.is_zero());
         left.into_iter().fold(plan, Plan::again_after)
     }
 
-    /// Creates pods, which bring the key back, so that the status is written when they are there; or
-    /// writes it and does the rest.
-    fn carry_out(&self, next: Next, written: Plan, released: Plan) -> Plan {
-        if next.pods.is_empty() {
-            return written.and(next.plan).and(released);
-        }
-        let pods = create_pods(&self.owner, next.pods, |failed| match failed {
-            None => Plan::nothing(),
-            Some(failed) => written.and(released).and(fail(Some(failed))),
-        });
-        next.plan.and(pods)
+    /// Creates or deletes pods; then follows the end, with the pods that there are, and the first failure if
+    /// there is one.
+    fn carry_out(
+        &self,
+        next: Next,
+        counts: Counts,
+        end: impl FnOnce(Counts, Option<Outcome>) -> Plan + Send + 'static,
+    ) -> Plan {
+        let Next { plan, created, deleted } = next;
+        plan.and(match deleted.is_empty() {
+            true => create_pods(&self.owner, created, move |count, failed| {
+                end(counts.with(count), failed)
+            }),
+            false => delete_pods(&self.owner, deleted, move |deleted, failed| {
+                end(counts.without(&deleted), failed)
+            }),
+        })
     }
 
     fn active(&self) -> Vec<Arc<Object>> {
@@ -198,13 +218,13 @@ impl Sync<'_> {
     fn manage(&self, progress: &Progress, waiting: &Waiting, terminating: usize) -> Next {
         let (job, active) = (self.owner.object, self.active());
         if is_suspended(job) {
-            return Next::plan(self.remove(active));
+            return self.remove(active);
         }
         let wanted = self.wanted(progress, active.len());
         let mut surplus = surplus(job, &active, active.len().saturating_sub(wanted));
         if !surplus.is_empty() {
             surplus.truncate(BURST);
-            return Next::plan(self.remove(surplus));
+            return self.remove(surplus);
         }
         let terminating = if replaces_only_failed(job) { terminating } else { 0 };
         let missing = wanted.saturating_sub(active.len() + terminating).min(BURST);
@@ -215,7 +235,7 @@ impl Sync<'_> {
             true => self.missing_pods(progress, waiting, missing),
             false => {
                 let request = create_pod(&self.owner, &new_pod(&self.owner));
-                Next { pods: vec![request; missing], plan: Plan::nothing() }
+                Next { created: vec![request; missing], ..Next::default() }
             }
         }
     }
@@ -245,7 +265,7 @@ impl Sync<'_> {
                 let failed = waiting.get(index).map(|failed| Failures::with(failed, job));
                 annotate(&mut pod, failed.unwrap_or_default());
             }
-            next.pods.push(create_pod(&self.owner, &pod));
+            next.created.push(create_pod(&self.owner, &pod));
         }
         next
     }
@@ -267,10 +287,16 @@ impl Sync<'_> {
     }
 
     /// Deletes active pods, which do not count as failed.
-    fn remove(&self, pods: Vec<Arc<Object>>) -> Plan {
+    fn remove(&self, pods: Vec<Arc<Object>>) -> Next {
         let tracked = pods.iter().filter(|pod| is_tracked(pod));
         let plan =
             tracked.fold(Plan::nothing(), |plan, pod| plan.try_request(release(pod), &[404]));
-        plan.and(delete_pods(&self.owner, pods, fail))
+        Next { plan, ..Next::delete(pods) }
     }
+}
+
+/// Returns whether a Job is new or gone, or its spec has changed.
+fn has_new_spec(change: &Change) -> bool {
+    let generation = |job: &Option<Arc<Object>>| job.as_ref()?.int("/metadata/generation");
+    generation(&change.before) != generation(&change.after)
 }

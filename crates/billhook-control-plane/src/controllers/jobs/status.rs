@@ -36,6 +36,21 @@ impl Counts {
         }
     }
 
+    /// Returns the counts when more pods have been created.
+    pub(super) fn with(self, created: usize) -> Self {
+        Counts { active: self.active.saturating_add(created), ..self }
+    }
+
+    /// Returns the counts when active pods are being deleted.
+    pub(super) fn without(self, deleted: &[Arc<Object>]) -> Self {
+        let ready = deleted.iter().filter(|pod| is_ready(pod)).count();
+        Counts {
+            active: self.active.saturating_sub(deleted.len()),
+            ready: self.ready.saturating_sub(ready),
+            terminating: self.terminating.saturating_add(deleted.len()),
+        }
+    }
+
     fn put(&self, status: &mut Map<String, Value>) {
         if self.active > 0 {
             status.insert("active".to_owned(), self.active.into());
@@ -47,8 +62,8 @@ impl Counts {
 
 /// A status of a Job, and the events about it.
 #[derive(Debug)]
-pub(super) struct Status<'s> {
-    job: &'s Arc<Object>,
+pub(super) struct Status {
+    job: Arc<Object>,
     now: Timestamp,
     conditions: Vec<Value>,
     started: Value,
@@ -56,10 +71,10 @@ pub(super) struct Status<'s> {
     events: Vec<Event>,
 }
 
-impl<'s> Status<'s> {
-    pub(super) fn of(job: &'s Arc<Object>, now: Timestamp) -> Self {
+impl Status {
+    pub(super) fn of(job: &Arc<Object>, now: Timestamp) -> Self {
         Status {
-            job,
+            job: Arc::clone(job),
             now,
             conditions: job.list("/status/conditions").to_vec(),
             started: job.get("/status/startTime").clone(),
@@ -70,7 +85,7 @@ impl<'s> Status<'s> {
 
     /// Starts a Job that has not been started, and is not suspended (CP-60).
     pub(super) fn start(&mut self) {
-        if self.started.is_null() && !is_suspended(self.job) {
+        if self.started.is_null() && !is_suspended(&self.job) {
             self.started = self.now.to_rfc3339().into();
         }
     }
@@ -78,7 +93,7 @@ impl<'s> Status<'s> {
     /// Says whether the Job is suspended, if that has changed (CP-66).
     pub(super) fn suspend(&mut self) {
         let (is_suspended, is_known) =
-            (is_suspended(self.job), self.job.condition("Suspended").is_some());
+            (is_suspended(&self.job), self.job.condition("Suspended").is_some());
         if is_suspended == self.job.is_condition_true("Suspended") || !(is_suspended || is_known) {
             return;
         }
@@ -91,7 +106,7 @@ impl<'s> Status<'s> {
             true => Value::Null,
             false => self.now.to_rfc3339().into(),
         };
-        self.events.push(Event::normal(&JOBS, self.job, reason, message.to_owned()));
+        self.events.push(Event::normal(&JOBS, &self.job, reason, message.to_owned()));
     }
 
     /// Says that the end has begun.
@@ -104,7 +119,7 @@ impl<'s> Status<'s> {
     /// Says that all is over (CP-64).
     pub(super) fn end(&mut self, ending: &Ending) {
         self.set_condition([ending.over(), "True", &ending.reason, &ending.message]);
-        let job = self.job;
+        let job = &self.job;
         self.events.push(match ending.is_success {
             true => {
                 self.completed = self.now.to_rfc3339().into();

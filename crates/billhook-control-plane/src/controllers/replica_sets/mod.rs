@@ -121,13 +121,15 @@ impl Sync<'_> {
     fn create(self, count: usize) -> Plan {
         let pod = pod_of(&self.owner, self.set().get("/spec/template"));
         let requests = vec![create_pod(&self.owner, &pod); count];
-        create_pods(&self.owner, requests, self.end("FailedCreate"))
+        let end = self.end("FailedCreate");
+        create_pods(&self.owner, requests, |_, failed| end(failed))
     }
 
     fn delete(self, count: usize) -> Plan {
         let pods = in_deletion_order(&self.owner, self.view, self.pods.clone(), self.now);
         let pods = pods.into_iter().take(count).collect();
-        delete_pods(&self.owner, pods, self.end("FailedDelete"))
+        let end = self.end("FailedDelete");
+        delete_pods(&self.owner, pods, |_, failed| end(failed))
     }
 
     /// Returns what writes the status after pods were created or deleted, and fails if one could not
