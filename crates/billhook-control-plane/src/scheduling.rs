@@ -18,6 +18,21 @@ pub(crate) fn admits(selector: &Value, node: &Object) -> bool {
     list(selector, "nodeSelectorTerms").iter().any(|term| is_met(term, node))
 }
 
+/// Returns the sum of the weights of the node affinity that a pod's spec prefers and a node meets. A term
+/// without requirements is met by all nodes.
+pub(crate) fn preference(spec: &Value, node: &Object) -> i64 {
+    let preferred = "/affinity/nodeAffinity/preferredDuringSchedulingIgnoredDuringExecution";
+    let terms = spec.pointer(preferred).and_then(Value::as_array).into_iter().flatten();
+    let weight = |term: &Value| {
+        let preference = term.get("preference")?;
+        let is_empty = ["matchExpressions", "matchFields"]
+            .iter()
+            .all(|name| list(preference, name).is_empty());
+        (is_empty || is_met(preference, node)).then_some(term.get("weight")?.as_i64()?)
+    };
+    terms.filter_map(weight).fold(0, i64::saturating_add)
+}
+
 /// A term without requirements admits no node.
 fn is_met(term: &Value, node: &Object) -> bool {
     let (expressions, fields) = (list(term, "matchExpressions"), list(term, "matchFields"));
@@ -53,8 +68,16 @@ pub(crate) fn untolerated<'n>(
     effects: &[&str],
     tolerations: &[Value],
 ) -> Option<&'n Value> {
-    let mut taints = node.list("/spec/taints").iter();
-    taints.find(|taint| {
+    all_untolerated(node, effects, tolerations).next()
+}
+
+/// Returns the taints of a node with some effects that tolerations do not tolerate.
+pub(crate) fn all_untolerated<'n>(
+    node: &'n Object,
+    effects: &[&str],
+    tolerations: &[Value],
+) -> impl Iterator<Item = &'n Value> {
+    node.list("/spec/taints").iter().filter(|taint| {
         effects.contains(&text(taint, "effect"))
             && !tolerations.iter().any(|toleration| tolerates(toleration, taint))
     })

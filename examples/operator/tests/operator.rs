@@ -79,7 +79,7 @@ async fn a_database_is_ready_when_its_data_are() {
     cluster.create(3).await;
     cluster.reaches("v1", Phase::Migrating).await;
     assert_eq!(cluster.images().await, ["database:v1"; 3]);
-    cluster.pass(1).await;
+    cluster.pass(3).await;
     cluster.reaches("v1", Phase::Ready).await;
 }
 
@@ -88,12 +88,12 @@ async fn a_new_version_comes_to_all_members_before_the_data() {
     let cluster = Cluster::with([]).await;
     cluster.create(2).await;
     cluster.reaches("v1", Phase::Migrating).await;
-    cluster.pass(1).await;
+    cluster.pass(3).await;
     let change = json!({"spec": {"version": "v2"}});
     cluster.databases.patch("db", &PatchParams::default(), &Patch::Merge(&change)).await.unwrap();
     cluster.reaches("v2", Phase::Migrating).await;
     assert_eq!(cluster.images().await, ["database:v2"; 2]);
-    cluster.pass(1).await;
+    cluster.pass(3).await;
     cluster.reaches("v2", Phase::Ready).await;
 }
 

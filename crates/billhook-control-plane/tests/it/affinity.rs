@@ -185,3 +185,69 @@ value: 3
         assert_eq!(column(plane, events, "/involvedObject/name").await, ["low"]);
     });
 }
+
+/// CP-100: nodes with fewer pods come first, then the order of names decides.
+#[test]
+fn ties_are_in_the_order_of_names() {
+    run(async |plane| {
+        for name in ["p1", "p2", "p3", "p4"] {
+            create(plane, &pod(name, "x", &json!({}))).await;
+        }
+        let nodes = column(plane, PODS, "/spec/nodeName").await;
+        assert_eq!(nodes, ["a1", "a2", "b1", "a1"]);
+    });
+}
+
+/// CP-100: of the nodes that admit a pod, it gets the one that it prefers by the sum of weights.
+#[test]
+fn what_is_preferred_decides_among_nodes() {
+    let preferred = "preferredDuringSchedulingIgnoredDuringExecution";
+    let zone = |weight: i64, zone: &str| {
+        let expression = json!({"key": "zone", "operator": "In", "values": [zone]});
+        json!({"weight": weight, "preference": {"matchExpressions": [expression]}})
+    };
+    let beside = |weight: i64, app: &str, label: &str| json!([{"weight": weight, "podAffinityTerm": term(app, label)[0]}]);
+    run(async |plane| {
+        create(plane, &pod("db", "db", &json!({"nodeName": "a2"}))).await;
+        let wishes = [
+            ("zone", json!({"nodeAffinity": {preferred: [zone(1, "b")]}}), "b1"),
+            (
+                "near",
+                json!({"podAffinity": {preferred: beside(1, "db", "kubernetes.io/hostname")}}),
+                "a2",
+            ),
+            ("far", json!({"podAntiAffinity": {preferred: beside(1, "db", "zone")}}), "b1"),
+            (
+                "sum",
+                json!({
+                    "nodeAffinity": {preferred: [zone(2, "b")]},
+                    "podAffinity": {preferred: beside(5, "db", "zone")},
+                    "podAntiAffinity": {preferred: beside(1, "db", "kubernetes.io/hostname")},
+                }),
+                "a1",
+            ),
+        ];
+        for (name, affinity, node) in wishes {
+            create(plane, &pod(name, "x", &json!({"affinity": affinity}))).await;
+            assert_eq!(node_of(plane, name).await, node, "{name}");
+        }
+    });
+}
+
+/// CP-100: taints that only advise against a node, and spreading that is only preferred.
+#[test]
+fn advice_counts_where_there_is_a_choice() {
+    let advice = json!({"spec": {"taints": [{"key": "k", "effect": "PreferNoSchedule"}]}});
+    let spread = json!({"topologySpreadConstraints": [{
+        "maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "ScheduleAnyway",
+        "labelSelector": {"matchLabels": {"app": "x"}},
+    }]});
+    run(async |plane| {
+        request(plane, "PATCH", "/api/v1/nodes/a1", &advice.to_string()).await;
+        create(plane, &pod("p1", "x", &spread)).await;
+        create(plane, &pod("p2", "x", &spread)).await;
+        create(plane, &pod("p3", "y", &json!({"nodeSelector": {"kubernetes.io/hostname": "a1"}})))
+            .await;
+        assert_eq!(column(plane, PODS, "/spec/nodeName").await, ["a2", "b1", "a1"]);
+    });
+}

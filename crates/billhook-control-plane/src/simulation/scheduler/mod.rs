@@ -4,6 +4,7 @@ mod affinity;
 mod nodes;
 mod ports;
 mod preemption;
+mod preferences;
 mod spreading;
 mod terms;
 mod usage;
@@ -100,7 +101,7 @@ impl Controller for Scheduler {
             Err(why) => return explain(pod, &message(view.count(&NODES), &why), now),
         };
         let nodes = Nodes::new(pod, view, &self.usage, &volumes);
-        let Some(node) = nodes.choose(pod) else {
+        let Some(node) = nodes.choose(pod, view, &self.usage) else {
             let explained = explain(pod, &nodes.message(), now);
             return match self.preempts {
                 true => explained.and(preempt(pod, &nodes.full, view, &self.usage, now)),

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde_json::json;
 
 use super::affinity::Affinity;
+use super::preferences::Preferences;
 use super::spreading::Spreading;
 use super::usage::Usage;
 use super::volumes::Volumes;
@@ -61,11 +62,18 @@ impl<'v> Nodes<'v> {
         Nodes { fitting, full, count: view.count(&NODES), refusing }
     }
 
-    /// Returns the node for a pod: one of those that admit it, by the revision that created it.
-    pub(super) fn choose(&self, pod: &Object) -> Option<&'v Arc<Object>> {
-        let count = u64::try_from(self.fitting.len()).unwrap_or(u64::MAX);
-        let chosen = usize::try_from(pod.created().checked_rem(count)?).ok()?;
-        self.fitting.get(chosen).copied()
+    /// Returns the node for a pod: of those that admit it, the one that it prefers.
+    pub(super) fn choose(
+        &self,
+        pod: &Object,
+        view: &View,
+        usage: &Usage,
+    ) -> Option<&'v Arc<Object>> {
+        if let [] | [_] = self.fitting.as_slice() {
+            return self.fitting.first().copied();
+        }
+        let preferences = Preferences::of(pod, view);
+        self.fitting.iter().min_by_key(|node| preferences.rank(node, usage)).copied()
     }
 
     /// Returns why no node admits a pod.

@@ -12,7 +12,7 @@ use crate::resource::{NODES, PODS};
 use crate::scheduling::{selects, untolerated};
 use crate::view::View;
 
-/// The constraints of a pod that keep it from nodes.
+/// The constraints of a pod.
 #[derive(Debug)]
 pub(super) struct Spreading {
     constraints: Vec<Constraint>,
@@ -32,19 +32,35 @@ struct Constraint {
 }
 
 impl Spreading {
+    /// Reads the constraints that keep a pod from nodes.
     pub(super) fn of(pod: &Object, view: &View) -> Self {
+        Spreading::read(pod, view, "DoNotSchedule")
+    }
+
+    /// Reads the constraints that are only preferred.
+    pub(super) fn preferred(pod: &Object, view: &View) -> Self {
+        Spreading::read(pod, view, "ScheduleAnyway")
+    }
+
+    fn read(pod: &Object, view: &View, when: &str) -> Self {
         let all = pod.list("/spec/topologySpreadConstraints").iter();
-        let is_strict = |it: &&Value| text(it, "whenUnsatisfiable") == "DoNotSchedule";
-        let strict: Vec<&Value> = all.filter(is_strict).collect();
+        let all: Vec<&Value> = all.filter(|it| text(it, "whenUnsatisfiable") == when).collect();
         let has_labels = |node: &&Object| {
-            strict.iter().all(|it| node.labels().contains_key(text(it, "topologyKey")))
+            all.iter().all(|it| node.labels().contains_key(text(it, "topologyKey")))
         };
         let read = |constraint: &&Value| {
             let nodes = view.all(&NODES).map(|node| &**node).filter(has_labels);
             let nodes = nodes.filter(|node| is_eligible(constraint, pod, node));
             Constraint::read(constraint, pod, view, nodes)
         };
-        Spreading { constraints: strict.iter().map(read).collect() }
+        Spreading { constraints: all.iter().map(read).collect() }
+    }
+
+    /// Returns how many pods there are in the domains of a node that a pod prefers to be spread over: as many
+    /// as can be where a node has no domain.
+    pub(super) fn neighbors(&self, node: &Object) -> i64 {
+        let counts = self.constraints.iter().map(|constraint| constraint.count(node));
+        counts.fold(0, |sum, count| sum.saturating_add(count.unwrap_or(i64::MAX)))
     }
 
     /// Returns why a node is not for the pod; `None` if it is.
@@ -85,13 +101,18 @@ impl Constraint {
         Constraint { max_skew: int("maxSkew"), label, counts, fewest, counts_itself }
     }
 
+    /// Returns how many pods there are in the domain of a node, if it has one.
+    fn count(&self, node: &Object) -> Option<i64> {
+        let domain = node.labels().get(&self.label)?.as_str()?;
+        Some(self.counts.get(domain).copied().unwrap_or_default())
+    }
+
     fn conflict(&self, node: &Object) -> Option<&'static str> {
-        let Some(domain) = node.labels().get(&self.label).and_then(Value::as_str) else {
+        let Some(count) = self.count(node) else {
             return Some(
                 "node(s) didn't match pod topology spread constraints (missing required label)",
             );
         };
-        let count = self.counts.get(domain).copied().unwrap_or_default();
         let skew = count.saturating_add(self.counts_itself.into()).saturating_sub(self.fewest);
         (skew > self.max_skew).then_some("node(s) didn't match pod topology spread constraints")
     }

@@ -31,6 +31,17 @@ impl Term {
         pod.list(&terms).iter().map(|term| Term::read(term, pod.namespace())).collect()
     }
 
+    /// Reads the terms that a pod prefers, of `podAffinity` or `podAntiAffinity`, with their weights.
+    pub(super) fn preferred(pod: &Object, affinity: &str) -> Vec<(Self, i64)> {
+        let terms =
+            format!("/spec/affinity/{affinity}/preferredDuringSchedulingIgnoredDuringExecution");
+        let read = |weighted: &Value| {
+            let term = Term::read(weighted.get("podAffinityTerm")?, pod.namespace());
+            Some((term, weighted.get("weight")?.as_i64()?))
+        };
+        pod.list(&terms).iter().filter_map(read).collect()
+    }
+
     fn read(term: &Value, own_namespace: &str) -> Self {
         let named = term.get("namespaces").and_then(Value::as_array).into_iter().flatten();
         let named = named.filter_map(|name| name.as_str().map(str::to_owned));

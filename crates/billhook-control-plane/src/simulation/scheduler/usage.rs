@@ -95,6 +95,11 @@ impl Usage {
         used.shortages(pod, node)
     }
 
+    /// Returns how many pods there are on a node.
+    pub(super) fn pods_on(&self, node: &Object) -> i64 {
+        self.counted().nodes.get(node.name()).map_or(0, |used| used.pods)
+    }
+
     /// Returns whether nothing would keep a pod from a node if others were gone.
     pub(super) fn has_room_without(
         &self,
