@@ -1,6 +1,7 @@
 //! The use of quotas (CP-92).
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use billhook_apimachinery::Quantity;
@@ -44,7 +45,13 @@ impl Controller for Quotas {
     }
 
     fn concerns(&self, change: &Change, view: &View, keys: &mut Keys) {
-        if keys.add_changed(change, &QUOTAS) {
+        if change.is_of(&QUOTAS) {
+            // Admission writes the status with each object that comes.
+            let spec =
+                |quota: &Option<Arc<Object>>| quota.as_ref().map(|it| it.get("/spec").clone());
+            if spec(&change.before) != spec(&change.after) {
+                keys.add_changed(change, &QUOTAS);
+            }
             return;
         }
         if change.is_of(&DEFINITIONS) {

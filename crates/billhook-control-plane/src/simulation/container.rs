@@ -80,6 +80,8 @@ pub(super) struct Surroundings<'s> {
 const FIRST_DELAY: Duration = Duration::from_secs(10);
 const LAST_DELAY: Duration = Duration::from_secs(300);
 const RECOVERED: Duration = Duration::from_secs(600);
+/// The beginning of the message of a container that waits for a restart.
+const BACKOFF: &str = "back-off ";
 /// The exit code of a container that ends when it is asked to, and of one that is killed.
 const STOPPED: i64 = 143;
 const KILLED: i64 = 137;
@@ -117,7 +119,7 @@ impl Container {
             State::Waiting { .. } if script.is_not_pulled => self.fail_to_pull(),
             State::Waiting { .. } => {
                 let due = match &self.last {
-                    Some(last) => last.finished.plus(self.delay(last)),
+                    Some(last) => last.finished.plus(self.backoff()),
                     None => around.arrived.plus(script.starts_after),
                 };
                 if due > now {
@@ -175,19 +177,31 @@ impl Container {
         let pod = pod.split('/').rev().collect::<Vec<_>>().join("_");
         let (seconds, name) = (delay.as_secs(), &self.name);
         let message =
-            format!("back-off {seconds}s restarting failed container={name} pod={pod}({uid})");
+            format!("{BACKOFF}{seconds}s restarting failed container={name} pod={pod}({uid})");
         self.state = State::Waiting { reason: "CrashLoopBackOff".to_owned(), message };
         Some(delay)
     }
 
-    /// How long it takes to restart after an end.
+    /// How long it takes to restart after an end: twice as long as before the start that led to it.
     fn delay(&self, ended: &Terminated) -> Duration {
         let has_recovered = ended.finished.since(ended.started) >= RECOVERED;
-        let Some(earlier) = self.restarts.checked_sub(1).filter(|_| !has_recovered) else {
+        let Some(last) = self.last.as_ref().filter(|_| !has_recovered) else {
             return Duration::ZERO;
         };
-        let factor = 2_u32.saturating_pow(u32::try_from(earlier).unwrap_or(u32::MAX));
-        FIRST_DELAY.saturating_mul(factor).min(LAST_DELAY)
+        let waited = ended.started.since(last.finished);
+        let mut delay = FIRST_DELAY;
+        while delay <= waited && delay < LAST_DELAY {
+            delay = delay.saturating_mul(2).min(LAST_DELAY);
+        }
+        delay
+    }
+
+    /// How long it waits in its state for a restart, as its message says.
+    fn backoff(&self) -> Duration {
+        let State::Waiting { message, .. } = &self.state else { return Duration::ZERO };
+        let seconds = message.strip_prefix(BACKOFF).and_then(|rest| rest.split_once("s "));
+        let seconds = seconds.and_then(|(seconds, _)| seconds.parse().ok());
+        seconds.map_or(Duration::ZERO, Duration::from_secs)
     }
 
     fn fail_to_pull(&mut self) -> Option<Duration> {

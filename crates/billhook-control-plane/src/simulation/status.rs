@@ -9,6 +9,7 @@ use super::container::Container;
 use super::pod::{Ended, Phase, Pod};
 use super::script::{Script, Unready};
 use crate::clock::Timestamp;
+use crate::document::set;
 use crate::object::Object;
 
 /// The address of a pod.
@@ -122,6 +123,11 @@ fn conditions(pod: &Pod<'_>, phase: Phase, script: &Script, now: Timestamp) -> V
         condition("Ready", ready.as_ref()),
         condition("ContainersReady", unready.as_ref()),
     ];
+    if phase == Phase::Succeeded
+        && let [_, initialized, ..] = conditions.as_mut_slice()
+    {
+        set(initialized, &["reason"], "PodCompleted".into());
+    }
     if pod.ended == Some(Ended::Evicted) {
         conditions.push(json!({
             "type": "DisruptionTarget", "status": "True", "reason": "TerminationByKubelet",

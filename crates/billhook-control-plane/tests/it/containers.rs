@@ -117,3 +117,57 @@ fn the_volumes_of_a_pod() {
         assert_eq!(pod["status"]["phase"], "Running");
     });
 }
+
+/// CP-113: the delay of restarts doubles, and begins again after ten minutes of running.
+#[test]
+fn the_delay_of_restarts_begins_again() {
+    let exits = |after| Rule::pods("p").exits(1).after(Duration::from_secs(after));
+    let backoff =
+        |seconds: u64| format!("back-off {seconds}s restarting failed container=c pod=p_");
+    run_with(
+        |builder| builder.simulate(exits(1)),
+        async |plane| {
+            create(plane, &pod("containers: [{name: c, image: i}]")).await;
+            for (passed, seconds) in [(2, 10), (11, 20), (21, 40), (41, 80)] {
+                plane.advance(Duration::from_secs(passed)).await.unwrap();
+                let [reason, message] = waiting(plane).await;
+                assert_eq!(reason, "CrashLoopBackOff");
+                assert!(message.as_str().unwrap().starts_with(&backoff(seconds)), "{message}");
+            }
+            plane.simulate(exits(700)).await;
+            plane.advance(Duration::from_secs(79 + 700)).await.unwrap();
+            plane.simulate(exits(1)).await;
+            plane.advance(Duration::from_secs(3)).await.unwrap();
+            let [_, message] = waiting(plane).await;
+            assert!(message.as_str().unwrap().starts_with(&backoff(10)), "{message}");
+        },
+    );
+}
+
+/// CP-112: a pod that has succeeded is initialized because it has completed.
+#[test]
+fn the_conditions_of_a_pod_that_has_succeeded() {
+    run_with(
+        |builder| builder.simulate(Rule::pods("p").exits(0)),
+        async |plane| {
+            create(plane, &pod("restartPolicy: Never, containers: [{name: c, image: i}]")).await;
+            plane.advance(Duration::from_secs(1)).await.unwrap();
+            let pod = request(plane, "GET", &format!("{PODS}/p"), "").await;
+            let conditions = pod["status"]["conditions"].as_array().unwrap().iter();
+            let text = |it: &Value, name: &str| it[name].as_str().unwrap_or_default().to_owned();
+            let mut conditions: Vec<String> = conditions
+                .map(|it| ["type", "status", "reason"].map(|name| text(it, name)).join(" "))
+                .collect();
+            conditions.sort();
+            assert_eq!(pod["status"]["phase"], "Succeeded");
+            let expected = [
+                "ContainersReady False PodCompleted",
+                "Initialized True PodCompleted",
+                "PodReadyToStartContainers False ",
+                "PodScheduled True ",
+                "Ready False PodCompleted",
+            ];
+            assert_eq!(conditions, expected);
+        },
+    );
+}

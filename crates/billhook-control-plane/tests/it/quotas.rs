@@ -1,5 +1,7 @@
 //! Quotas (CP-92).
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
 
 use crate::support::{create, request, run};
@@ -32,5 +34,28 @@ fn what_cannot_be_counted_has_no_use() {
         assert_eq!(used().await, json!({"count/configmaps": "0", "count/jobs.batch": "0"}));
         create(plane, DEFINITION).await;
         assert_eq!(used().await["count/foos.example.com"], "0");
+    });
+}
+
+/// CP-92: usage is counted when the spec changes, after deletions and every five minutes, not when only
+/// the status changes.
+#[test]
+fn usage_is_not_counted_for_each_creation() {
+    run(async |plane| {
+        let quota = "apiVersion: v1\nkind: ResourceQuota\nmetadata: {name: q, namespace: default}\n\
+                     spec: {hard: {count/secrets: 5}}";
+        create(plane, quota).await;
+        let used = async || request(plane, "GET", QUOTA, "").await["status"]["used"].take();
+        let wrong = r#"{"status": {"used": {"count/secrets": "3"}}}"#;
+        request(plane, "PATCH", &format!("{QUOTA}/status"), wrong).await;
+        let secret = "apiVersion: v1\nkind: Secret\nmetadata: {name: s, namespace: default}";
+        create(plane, secret).await;
+        assert_eq!(used().await, json!({"count/secrets": "4"}));
+        plane.advance(Duration::from_secs(301)).await.unwrap();
+        assert_eq!(used().await, json!({"count/secrets": "1"}));
+        request(plane, "PATCH", &format!("{QUOTA}/status"), wrong).await;
+        request(plane, "DELETE", "/api/v1/namespaces/default/secrets/s", "").await;
+        plane.settled().await.unwrap();
+        assert_eq!(used().await, json!({"count/secrets": "0"}));
     });
 }

@@ -228,3 +228,26 @@ spec: {hard: {pods: '1'}}
         }
     });
 }
+
+/// CP-52: an adopted pod without the volume of its claim gets the claim; the server refuses the volume, and an
+/// event tells of it (CP-55).
+#[test]
+fn a_pod_without_its_claim_is_put_right() {
+    run(async |plane| {
+        let pod = "apiVersion: v1\nkind: Pod\n\
+                   metadata: {name: db-0, namespace: default, labels: {app: db}}\n\
+                   spec: {containers: [{name: c, image: i}]}";
+        create(plane, pod).await;
+        let claims = "  volumeClaimTemplates: [{metadata: {name: data}, spec: {accessModes: [ReadWriteOnce], \
+                      resources: {requests: {storage: 1Gi}}}}]";
+        create(plane, &stateful_set(claims)).await;
+        let created = column(plane, CLAIMS, "/metadata/name").await;
+        assert_eq!(created.first().map(String::as_str), Some("data-db-0"));
+        let events = "/api/v1/namespaces/default/events";
+        let messages = column(plane, events, "/message").await;
+        let refused = "Update Pod db-0 in StatefulSet db failed error: Pod \"db-0\" is invalid: spec: Forbidden: \
+                       pod updates may not change fields other than";
+        assert!(messages.iter().any(|message| message.starts_with(refused)), "{messages:?}");
+        assert!(column(plane, events, "/reason").await.iter().any(|it| it == "FailedUpdate"));
+    });
+}

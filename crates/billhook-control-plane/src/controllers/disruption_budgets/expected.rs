@@ -6,9 +6,15 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::object::Object;
-use crate::resource::{DEPLOYMENTS, REPLICA_SETS};
+use crate::resource::{
+    DEPLOYMENTS, REPLICA_SETS, REPLICATION_CONTROLLERS, Resource, STATEFUL_SETS,
+};
 use crate::scale::ScaleTarget;
 use crate::view::View;
+
+/// The resources whose sizes are in their specs.
+static SCALED: [&Resource; 4] =
+    [&DEPLOYMENTS, &REPLICA_SETS, &REPLICATION_CONTROLLERS, &STATEFUL_SETS];
 
 /// The wish of a budget.
 #[derive(Clone, Debug)]
@@ -93,23 +99,44 @@ pub(super) fn controllers(view: &View, pods: &[Arc<Object>]) -> Controllers {
     found
 }
 
-/// Finds the scale of a controller.
+/// How many pods a controller wants.
+pub(super) enum Size {
+    /// As the view says.
+    Known(i64),
+    /// As the answer to a request for its scale says.
+    Asked(ScaleTarget),
+}
+
+/// Finds how many pods a controller wants.
 ///
 /// # Errors
 ///
-/// Why it has none.
-pub(super) fn scale(
+/// Why that is not known.
+pub(super) fn size(
     view: &View,
     namespace: &str,
     reference: &Value,
-) -> Result<ScaleTarget, String> {
+    pod: &str,
+) -> Result<Size, String> {
     let text = |name: &str| reference.get(name).and_then(Value::as_str).unwrap_or_default();
+    let (kind, version) = (text("kind"), text("apiVersion"));
+    let is_meant = |it: &&&Resource| it.kind == kind && it.api_version() == version;
+    if let Some(resource) = SCALED.iter().find(is_meant) {
+        let key = [namespace, "/", text("name")].concat();
+        let found = view.get(resource, &key).filter(|found| found.uid() == text("uid"));
+        let found = found.ok_or_else(|| missing(pod))?;
+        return Ok(Size::Known(found.int("/spec/replicas").unwrap_or(1)));
+    }
     let Some(target) = ScaleTarget::of_reference(view, namespace, reference) else {
-        let (kind, version) = (text("kind"), text("apiVersion"));
         return Err(format!("no matches for kind \"{kind}\" in version \"{version}\""));
     };
     match target.is_scalable {
-        true => Ok(target),
+        true => Ok(Size::Asked(target)),
         false => Err(format!("{} does not implement the scale subresource", target.resource)),
     }
+}
+
+/// Says that the controllers of a pod are gone.
+pub(super) fn missing(pod: &str) -> String {
+    format!("found no controllers for pod \"{pod}\"")
 }

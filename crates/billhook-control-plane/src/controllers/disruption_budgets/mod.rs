@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use billhook_kinds::selector_text;
 
-use self::expected::{Counting, Wanted, controllers};
+use self::expected::{Counting, Size, Wanted, controllers};
 use self::status::{disrupted, failed, write};
 use crate::account::Account;
 use crate::clock::Timestamp;
@@ -80,7 +80,7 @@ impl Controller for DisruptionBudgets {
     }
 }
 
-/// Asks the controllers of the pods for their sizes, then writes the status.
+/// Adds up how many pods their controllers want, and asks those of custom resources; then writes the status.
 fn count_replicas(
     budget: &Arc<Object>,
     view: &View,
@@ -101,10 +101,11 @@ fn count_replicas(
         );
         plan = plan.event(Event::warning(&DISRUPTION_BUDGETS, budget, "UnmanagedPods", message));
     }
-    let mut scales = Vec::new();
+    let (mut known, mut scales) = (0_i64, Vec::new());
     for (reference, pod) in of_pods.references {
-        match expected::scale(view, budget.namespace(), &reference) {
-            Ok(target) => scales.push((target, pod)),
+        match expected::size(view, budget.namespace(), &reference, &pod) {
+            Ok(Size::Known(size)) => known = known.saturating_add(size),
+            Ok(Size::Asked(target)) => scales.push((target, pod)),
             Err(why) => return plan.and(failed(budget, &why, now)),
         }
     }
@@ -114,8 +115,7 @@ fn count_replicas(
         for (outcome, (_, pod)) in outcomes.iter().zip(&scales) {
             match outcome.failure() {
                 Some(_) if outcome.code() == 404 => {
-                    let why = format!("found no controllers for pod \"{pod}\"");
-                    return failed(&budget, &why, now);
+                    return failed(&budget, &expected::missing(pod), now);
                 }
                 Some(failure) => return failed(&budget, &failure.message, now),
                 None => {}
@@ -123,7 +123,7 @@ fn count_replicas(
         }
         let sizes = outcomes.iter().map(|it| it.object());
         let size = |scale: serde_json::Value| scale.pointer("/spec/replicas")?.as_i64();
-        let expected = sizes.filter_map(size).fold(0, i64::saturating_add);
+        let expected = sizes.filter_map(size).fold(known, i64::saturating_add);
         let desired = wanted.desired(expected);
         write(&budget, &pods, &disrupted, [expected, desired], now)
     })

@@ -39,15 +39,26 @@ pub(super) fn new_pod(owner: &Owner<'_>, revision: &Object, ordinal: Ordinal) ->
     pod
 }
 
-/// Returns the pod with the labels that tell its place, if it does not have them.
-pub(super) fn corrected(pod: &Object, ordinal: Ordinal) -> Option<Value> {
+/// Returns the pod with the labels that tell its place and the volumes of its claims, if it lacks any.
+pub(super) fn corrected(stateful_set: &Object, pod: &Object, ordinal: Ordinal) -> Option<Value> {
     let has = |label: &str, value: &str| pod.labels().get(label) == Some(&json!(value));
     let index = ordinal.to_string();
-    if has(POD_NAME, pod.name()) && has(POD_INDEX, &index) {
+    let has_volumes = has_volumes(stateful_set, pod, ordinal);
+    if has(POD_NAME, pod.name()) && has(POD_INDEX, &index) && has_volumes {
         return None;
     }
     let mut changed = pod.copy();
     set(&mut changed, &["metadata", "labels", POD_NAME], pod.name().into());
     set(&mut changed, &["metadata", "labels", POD_INDEX], index.into());
+    if !has_volumes {
+        let volumes = volumes(stateful_set, ordinal, pod.list("/spec/volumes"));
+        set(&mut changed, &["spec", "volumes"], volumes.into());
+    }
     Some(changed)
+}
+
+/// Returns whether a pod has the volumes of its claims.
+fn has_volumes(stateful_set: &Object, pod: &Object, ordinal: Ordinal) -> bool {
+    let own = pod.list("/spec/volumes");
+    volumes(stateful_set, ordinal, &[]).iter().all(|volume| own.contains(volume))
 }

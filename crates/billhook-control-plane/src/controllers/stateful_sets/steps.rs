@@ -109,8 +109,8 @@ impl Sync<'_> {
             return Step::Stop(claims.keep().and(self.look_again(pod)));
         }
         let kept = claims.keep();
-        match corrected(pod, ordinal) {
-            Some(changed) => Step::Go(kept.and(self.update(pod, &changed))),
+        match corrected(self.owner.object, pod, ordinal) {
+            Some(changed) => Step::Go(kept.and(claims.create()).and(self.update(pod, &changed))),
             None => Step::Go(kept),
         }
     }
