@@ -19,6 +19,8 @@ pub(super) struct Container {
     last: Option<Terminated>,
     restarts: u64,
     pub(super) is_ready: bool,
+    /// Whether its liveness probe has failed just now.
+    pub(super) has_failed_liveness: bool,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -54,7 +56,17 @@ impl RestartPolicy {
         }
     }
 
-    fn restarts(self, code: i64) -> bool {
+    /// Returns the policy of an init container, which goes on while others run if it is a sidecar.
+    pub(super) fn of_init(self, is_sidecar: bool) -> Self {
+        match (is_sidecar, self) {
+            (true, _) => RestartPolicy::Always,
+            (false, RestartPolicy::Never) => RestartPolicy::Never,
+            (false, _) => RestartPolicy::OnFailure,
+        }
+    }
+
+    /// Returns whether it starts a container again that has ended with a code.
+    pub(super) fn restarts(self, code: i64) -> bool {
         match self {
             RestartPolicy::Always => true,
             RestartPolicy::OnFailure => code != 0,
@@ -104,6 +116,7 @@ impl Container {
             last,
             restarts: restarts.unwrap_or_default(),
             is_ready: status.is_some_and(|status| status.get("ready") == Some(&Value::Bool(true))),
+            has_failed_liveness: false,
         }
     }
 
@@ -140,10 +153,17 @@ impl Container {
                     self.end(exit.code, exit.is_oom, now);
                     return Some(Duration::ZERO);
                 }
+                let fails = script.fails_liveness_after.filter(|_| !goes_on);
+                let fails = fails.map(|after| since.plus(after));
+                if fails.is_some_and(|fails| fails <= now) {
+                    self.has_failed_liveness = true;
+                    self.end(KILLED, false, now);
+                    return Some(Duration::ZERO);
+                }
                 let ready = script.ready_after.map(|after| since.plus(after));
                 self.is_ready = ready.is_some_and(|ready| ready <= now);
                 let ready = ready.filter(|ready| *ready > now);
-                ends.into_iter().chain(ready).min().map(|due| due.since(now))
+                ends.into_iter().chain(fails).chain(ready).min().map(|due| due.since(now))
             }
             State::Terminated(ended) => {
                 if !around.restart_policy.restarts(ended.code) {
@@ -170,6 +190,9 @@ impl Container {
         let delay = self.delay(&ended);
         self.last = Some(ended);
         if delay.is_zero() {
+            if let Some(missing) = around.needs.containers.get(&self.name) {
+                return self.lack(missing.clone());
+            }
             self.restarts += 1;
             return self.run(script, around.now);
         }

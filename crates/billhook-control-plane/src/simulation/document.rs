@@ -12,9 +12,10 @@ use super::rule::Rule;
 pub struct RuleError(String);
 
 /// The members of a rule that say what happens.
-const EFFECTS: [&str; 10] = [
+const EFFECTS: [&str; 11] = [
     "areEvicted",
     "exit",
+    "failLiveness",
     "failToPull",
     "getReady",
     "ignoreDeletion",
@@ -70,6 +71,7 @@ impl Rule {
                 return error(format!("{name} is true or absent"));
             }
             ("areEvicted", _) => pods.are_evicted(),
+            ("failLiveness", _) => pods.fail_liveness(),
             ("failToPull", _) => pods.fail_to_pull(),
             ("getReady", _) => pods.get_ready(),
             ("ignoreDeletion", _) => pods.ignore_deletion(),

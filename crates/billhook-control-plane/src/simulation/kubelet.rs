@@ -7,7 +7,6 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use super::container::Container;
 use super::needs::Needs;
 use super::node::account;
 use super::pod::Pod;
@@ -84,7 +83,8 @@ impl Controller for Kubelet {
         vec![&PODS, &SECRETS, &CONFIG_MAPS]
     }
 
-    /// A pod concerns itself; a Secret or a ConfigMap, the pods of its namespace that have not started.
+    /// A pod concerns itself; a Secret or a ConfigMap, the pods of its namespace whose containers
+    /// wait.
     fn concerns(&self, change: &Change, view: &View, keys: &mut Keys) {
         let is_on_node = |pod: &&Arc<Object>| !pod.text("/spec/nodeName").is_empty();
         if change.is_of(&PODS) {
@@ -93,7 +93,7 @@ impl Controller for Kubelet {
         }
         let Some(object) = &change.after else { return };
         let pods = view.list(&PODS, object.namespace()).filter(is_on_node);
-        let waiting = pods.filter(|pod| pod.text("/status/phase") == "Pending");
+        let waiting = pods.filter(|pod| has_waiting(pod));
         waiting.for_each(|pod| keys.add(pod.key()));
     }
 
@@ -110,7 +110,7 @@ impl Controller for Kubelet {
         if is_terminal(object) {
             return Plan::nothing();
         }
-        let needs = match pod.all().any(Container::is_waiting) && !script.ignores_missing {
+        let needs = match pod.may_start() && !script.ignores_missing {
             true => Needs::of(object, view),
             false => Needs::default(),
         };
@@ -144,4 +144,12 @@ impl Kubelet {
         let options = json!({"gracePeriodSeconds": 0, "preconditions": {"uid": object.uid()}});
         plan.try_request(Request::delete(&PODS, object.key(), &options), &[404, 409])
     }
+}
+
+/// Returns whether a container of a pod waits, as its status says.
+fn has_waiting(pod: &Object) -> bool {
+    let lists = ["/status/initContainerStatuses", "/status/containerStatuses"];
+    let mut statuses = lists.into_iter().flat_map(|list| pod.list(list));
+    pod.text("/status/phase") == "Pending"
+        || statuses.any(|status| status.pointer("/state/waiting").is_some())
 }

@@ -145,11 +145,7 @@ impl<'p> Pod<'p> {
         let around = |restart_policy| Surroundings { pod, arrived, restart_policy, now, needs };
         let mut next = None;
         for Init { container, is_sidecar } in &mut self.init {
-            let restart_policy = match (*is_sidecar, restart_policy) {
-                (true, _) => RestartPolicy::Always,
-                (false, RestartPolicy::Never) => RestartPolicy::Never,
-                (false, _) => RestartPolicy::OnFailure,
-            };
+            let restart_policy = restart_policy.of_init(*is_sidecar);
             let script = script.container(&container.name);
             let step = container.advance(&script, &around(restart_policy));
             next = next.into_iter().chain(step).min();
@@ -166,6 +162,18 @@ impl<'p> Pod<'p> {
             next = next.into_iter().chain(step).min();
         }
         next
+    }
+
+    /// Returns whether a container is to start, or to start again.
+    pub(super) fn may_start(&self) -> bool {
+        let may_start = |container: &Container, policy: RestartPolicy| {
+            container.is_waiting()
+                || container.exit_code().is_some_and(|code| policy.restarts(code))
+        };
+        let policy = self.restart_policy;
+        let mut init = self.init.iter();
+        init.any(|it| may_start(&it.container, policy.of_init(it.is_sidecar)))
+            || self.containers.iter().any(|container| may_start(container, policy))
     }
 
     /// Stops the containers because the pod is deleted. Returns how long some go on.

@@ -17,9 +17,18 @@ pub(super) fn changes<'c>(
     let of_container = |(_, after): (_, &Container)| match &after.state {
         State::Running { .. } => starts(pod, after),
         State::Waiting { reason, message } => waits(pod, after, [reason, message]),
+        State::Terminated(_) if after.has_failed_liveness => dies(pod, after),
         State::Terminated(_) => Vec::new(),
     };
     changed.flat_map(of_container).collect()
+}
+
+fn dies(pod: &Object, container: &Container) -> Vec<Event> {
+    let killing = format!("Container {} failed liveness probe, will be restarted", container.name);
+    vec![
+        warning(pod, "Unhealthy", "Liveness probe failed".to_owned()),
+        normal(pod, "Killing", killing),
+    ]
 }
 
 /// Returns the event that a container is stopped because its pod is deleted.

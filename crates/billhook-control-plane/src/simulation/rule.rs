@@ -38,6 +38,7 @@ enum Effect {
     NeverGetReady,
     Exit { code: i64, is_oom: bool },
     NotBePulled,
+    FailLiveness,
     IgnoreSigterm,
     IgnoreDeletion,
     BeEvicted,
@@ -87,6 +88,10 @@ impl Rule {
             Effect::GetReady => script.ready_after = Some(self.after),
             Effect::NeverGetReady => script.ready_after = None,
             Effect::NotBePulled => script.is_not_pulled = true,
+            Effect::FailLiveness => {
+                script.fails_liveness_after = Some(self.after);
+                script.exits_times = self.times;
+            }
             Effect::IgnoreSigterm => script.ignores_sigterm = true,
             Effect::Exit { code, is_oom } => {
                 script.exit = Some(Exit { code: *code, after: self.after, is_oom: *is_oom });
@@ -133,6 +138,11 @@ impl Pods {
     /// The images of containers cannot be pulled.
     pub fn fail_to_pull(self) -> Rule {
         self.have(Effect::NotBePulled)
+    }
+
+    /// The liveness probes of containers fail at a time after these have started: they are killed.
+    pub fn fail_liveness(self) -> Rule {
+        self.have(Effect::FailLiveness)
     }
 
     /// Containers go on until the grace period is over when the pod is deleted.

@@ -36,7 +36,9 @@ pub struct ContainerScript {
     pub ready_after: Option<Duration>,
     /// How it ends, if it does.
     pub exit: Option<Exit>,
-    /// How often it ends before it goes on; `None` if always.
+    /// How long it runs until its liveness probe fails, for which it is killed; `None` if that never does.
+    pub fails_liveness_after: Option<Duration>,
+    /// How often it ends, or is killed, before it goes on; `None` if always.
     pub exits_times: Option<u64>,
     /// Whether it goes on until the grace period is over when the pod is deleted.
     pub ignores_sigterm: bool,

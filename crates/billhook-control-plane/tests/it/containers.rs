@@ -171,3 +171,47 @@ fn the_conditions_of_a_pod_that_has_succeeded() {
         },
     );
 }
+
+/// CP-113: a container that starts again looks for what its environment is made of, too.
+#[test]
+fn a_restart_needs_the_environment() {
+    run_with(
+        |builder| builder.simulate(Rule::pods("p").exits(1).after(Duration::from_secs(1)).times(1)),
+        async |plane| {
+            let secret = "apiVersion: v1\nkind: Secret\nmetadata: {name: s, namespace: default}";
+            create(plane, secret).await;
+            let environment = "envFrom: [{secretRef: {name: s}}]";
+            create(plane, &pod(&format!("containers: [{{name: c, image: i, {environment}}}]")))
+                .await;
+            request(plane, "DELETE", "/api/v1/namespaces/default/secrets/s", "").await;
+            plane.advance(Duration::from_secs(2)).await.unwrap();
+            let missing = ["CreateContainerConfigError", "secret \"s\" not found"];
+            assert_eq!(waiting(plane).await, missing);
+            create(plane, secret).await;
+            let pod = request(plane, "GET", &format!("{PODS}/p"), "").await;
+            let status = &pod["status"]["containerStatuses"][0];
+            assert_eq!((&status["restartCount"], &status["ready"]), (&json!(1), &json!(true)));
+        },
+    );
+}
+
+/// CP-115: a container whose liveness probe fails is killed, and starts again.
+#[test]
+fn the_liveness_of_a_container() {
+    let fails = Rule::pods("p").fail_liveness().after(Duration::from_secs(5)).times(1);
+    run_with(
+        |builder| builder.simulate(fails).report_containers(),
+        async |plane| {
+            create(plane, &pod("containers: [{name: c, image: 'i:1'}]")).await;
+            plane.advance(Duration::from_secs(60)).await.unwrap();
+            let pod = request(plane, "GET", &format!("{PODS}/p"), "").await;
+            let status = &pod["status"]["containerStatuses"][0];
+            assert_eq!((&status["restartCount"], &status["ready"]), (&json!(1), &json!(true)));
+            assert_eq!(status["lastState"]["terminated"]["exitCode"], 137);
+            let events = events_of_nodes(plane).await;
+            let reasons: Vec<_> = events.iter().map(|it| it.split(':').next().unwrap()).collect();
+            let start = ["Pulled", "Created", "Started"];
+            assert_eq!(reasons, [&start[..], &["Unhealthy", "Killing"]].concat());
+        },
+    );
+}
