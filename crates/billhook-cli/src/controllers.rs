@@ -18,13 +18,21 @@ pub(crate) struct Simulation {
     pub(crate) stages: Vec<Stage>,
 }
 
-/// Runs the controllers that are switched on, as long as the server is there, on its clock. Namespaces
-/// get the certificate of its authority, which signs requests, if there is one.
+/// The authorities of a cluster.
+#[derive(Default)]
+pub(crate) struct Authorities {
+    /// The certificate, as PEM, by which namespaces know the server.
+    pub(crate) root: Option<String>,
+    /// The one that signs requests for certificates.
+    pub(crate) signer: Option<Arc<Authority>>,
+}
+
+/// Runs the controllers that are switched on, as long as the server is there, on its clock.
 pub(crate) async fn run(
     server: Server,
     selection: &Selection,
     simulation: Simulation,
-    authority: Option<Arc<Authority>>,
+    authorities: Authorities,
     clock: Clock,
 ) -> ControlPlane {
     let mut builder = ControlPlane::builder()
@@ -35,13 +43,12 @@ pub(crate) async fn run(
     if selection.approves_certificates() {
         builder = builder.review_certificates(of_kubelet);
     }
-    if let Some(authority) = authority {
-        if selection.publishes_certificate() {
-            builder = builder.root_certificate(&authority.pem());
-        }
-        if selection.signs_certificates() {
-            builder = builder.sign_certificates(move |request| sign(&authority, request));
-        }
+    let Authorities { root, signer } = authorities;
+    if let Some(root) = root.filter(|_| selection.publishes_certificate()) {
+        builder = builder.root_certificate(&root);
+    }
+    if let Some(signer) = signer.filter(|_| selection.signs_certificates()) {
+        builder = builder.sign_certificates(move |request| sign(&signer, request));
     }
     if !selection.has_nodes() {
         builder = builder.without_provisioner();

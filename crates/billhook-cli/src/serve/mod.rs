@@ -26,7 +26,7 @@ use tokio_rustls::TlsAcceptor;
 
 use crate::allow::authorizer;
 use crate::cluster_view;
-use crate::controllers;
+use crate::controllers::{self, Authorities};
 use crate::etcd::EtcdArgs;
 use crate::findings::{self, About};
 use crate::front::Front;
@@ -142,7 +142,8 @@ async fn serve(command: &Serve) -> Result<(), Failure> {
     let Controllers { selection, simulation } = controllers;
     let mut front = Front::of(server.clone());
     if command.has_test_api() || !selection.is_empty() {
-        let running = controllers::run(server.clone(), &selection, simulation, authority, clock);
+        let authorities = Authorities { root: certificate, signer: authority };
+        let running = controllers::run(server.clone(), &selection, simulation, authorities, clock);
         let plane = running.await;
         if command.has_test_api() {
             front = front.with_test_api(&plane);

@@ -24,7 +24,7 @@ use super::flags::{self, Flags};
 use super::options::{Options, TokenOptions};
 use super::users::{Users, tokens};
 use super::{log, runtime};
-use crate::controllers;
+use crate::controllers::{self, Authorities};
 use crate::files::write_private;
 use crate::front::Front;
 use crate::listening::{
@@ -94,7 +94,12 @@ fn answer(flags: &Flags, kubernetes: KubernetesVersion) -> Option<String> {
 
 async fn serve(options: &Options) -> Result<(), String> {
     let mut signals = Signals::new().map_err(|error| error.to_string())?;
-    let clients = options.client_authorities.as_deref().map(client_authorities).transpose()?;
+    let signer =
+        options.controllers.signs_certificates().then(|| Authority::new("billhook signer"));
+    let signer =
+        signer.transpose().map_err(|error| format!("no authority of requests: {error}"))?;
+    let clients = options.client_authorities.as_deref();
+    let clients = clients.map(|file| client_authorities(file, signer.as_ref())).transpose()?;
     let pairs = serving_pairs(options)?;
     let tls = acceptor(pairs, clients.clone()).map_err(|error| error.to_string())?;
     // Nobody is accepted before everything is there (ET-16, ET-70).
@@ -114,7 +119,9 @@ async fn serve(options: &Options) -> Result<(), String> {
     if !options.controllers.is_empty() {
         let (selection, clock) = (&options.controllers, Clock::real());
         let simulation = controllers::Simulation::default();
-        controllers::run(server.clone(), selection, simulation, None, clock).await;
+        // Who signed the certificate of the server is not known.
+        let authorities = Authorities { root: None, signer: signer.map(Arc::new) };
+        controllers::run(server.clone(), selection, simulation, authorities, clock).await;
     }
     tokio::spawn(stay_alive(server.clone()));
     log::line(&format!("billhook: serving Kubernetes {} on {address}", options.kubernetes));
@@ -200,12 +207,17 @@ fn service_account_tokens(options: &TokenOptions) -> Result<ServiceAccountTokens
     Ok(tokens)
 }
 
-fn client_authorities(file: &Path) -> Result<Arc<ClientAuthorities>, String> {
+/// Reads the certificates that vouch for clients, beside that of the authority which signs requests.
+fn client_authorities(
+    file: &Path,
+    signer: Option<&Authority>,
+) -> Result<Arc<ClientAuthorities>, String> {
     let failed =
         |why: &dyn Display| format!("unable to load client CA file {}: {why}", file.display());
     let text = fs::read(file).map_err(|error| failed(&error))?;
     let pool = certificates(&text).map_err(|error| failed(&error))?;
-    let pool = pool.into_iter().map(CertificateDer::from).collect();
+    let pool = pool.into_iter().map(CertificateDer::from);
+    let pool = pool.chain(signer.map(Authority::der)).collect();
     Ok(Arc::new(ClientAuthorities::new(pool)))
 }
 

@@ -65,6 +65,13 @@ pub(crate) fn self_signed_user(name: &str, group: &str) -> Pair {
     Pair { certificate: certificate.pem(), key: key.serialize_pem() }
 }
 
+/// A request for the certificate of a user with one group, in place of the certificate.
+pub(crate) fn request(name: &str, group: &str) -> Pair {
+    let key = KeyPair::generate().unwrap();
+    let request = client_params(name, group).serialize_request(&key).unwrap();
+    Pair { certificate: request.pem().unwrap(), key: key.serialize_pem() }
+}
+
 fn client_params(name: &str, group: &str) -> CertificateParams {
     let mut params = params(&[], name, group);
     params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ClientAuth];

@@ -1,8 +1,11 @@
 //! Who users are (ET-24, ET-30 to ET-33, ET-72).
 
+use std::time::Duration;
+
+use billhook_apimachinery::base64;
 use serde_json::json;
 
-use super::certificates::{Authority, Certificates, self_signed_user};
+use super::certificates::{Authority, Certificates, request, self_signed_user};
 use super::client::{Answer, Client, HTTP1, HTTP2};
 use super::harness::{Environment, Process, default_flags, free_port};
 use crate::support::Scratch;
@@ -209,4 +212,47 @@ async fn servers_make_certificates() {
         Client::anonymous(address, &authority).poll("/healthz").await;
         assert!(server.stop().success());
     }
+}
+
+/// CP-91: a request that was approved is signed, and the server knows the user of the certificate.
+#[tokio::test]
+async fn requests_for_certificates_are_signed() {
+    let flags = ["--billhook-controllers=all"];
+    let environment = Environment::with_flags("requests", &flags).await;
+    let admin = &environment.admin;
+    let mut pair = request("jane", "team");
+    let requests = "/apis/certificates.k8s.io/v1/certificatesigningrequests";
+    let asked = json!({
+        "apiVersion": "certificates.k8s.io/v1", "kind": "CertificateSigningRequest",
+        "metadata": {"name": "jane"},
+        "spec": {
+            "request": base64::encode(pair.certificate.as_bytes()),
+            "signerName": "kubernetes.io/kube-apiserver-client",
+            "usages": ["digital signature", "client auth"],
+        },
+    });
+    let mut asked = admin.post(requests, &asked).await.json();
+    let approved =
+        json!({"type": "Approved", "status": "True", "reason": "Test", "message": "wanted"});
+    asked["status"]["conditions"] = json!([approved]);
+    let path = format!("{requests}/jane");
+    let answer = admin.send("PUT", &format!("{path}/approval"), &asked.to_string()).await;
+    assert_eq!(answer.code, 200, "{}", answer.text);
+    let mut certificate = json!(null);
+    for _ in 0..100 {
+        certificate = admin.get(&path).await.json()["status"]["certificate"].take();
+        if certificate.is_string() {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    let certificate = base64::decode(certificate.as_str().unwrap()).unwrap();
+    pair.certificate = String::from_utf8(certificate).unwrap();
+    let jane = environment.anonymous.with_pair(&pair);
+    assert_eq!(name_and_groups(&jane).await, own("jane", "team system:authenticated"));
+    // Others that the authority of clients has signed are known as before.
+    let others = environment.certificates.clients.user("joe", "team");
+    let joe = environment.anonymous.with_pair(&others);
+    assert_eq!(name_and_groups(&joe).await, own("joe", "team system:authenticated"));
+    environment.stop();
 }
