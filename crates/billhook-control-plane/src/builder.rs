@@ -10,7 +10,7 @@ use crate::clock::{Clock, Timestamp};
 use crate::control_plane::ControlPlane;
 use crate::controller::Controller;
 use crate::controllers::{
-    CertificateApproval, CertificateSigning, Provisioner, RootCertificate, all,
+    CertificateApproval, CertificateSigning, Provision, Provisioner, RootCertificate, all,
 };
 use crate::identifiers::Identifiers;
 use crate::object::Object;
@@ -36,7 +36,7 @@ pub struct ControlPlaneBuilder {
     reports_all: bool,
     simulation: Simulation,
     stages: Vec<Stage>,
-    has_provisioner: bool,
+    provisioner: Option<Provisioner>,
     preempts: bool,
 }
 
@@ -55,7 +55,7 @@ impl Default for ControlPlaneBuilder {
             reports_all: false,
             simulation: Simulation::default(),
             stages: Vec::new(),
-            has_provisioner: true,
+            provisioner: Some(Provisioner::default()),
             preempts: false,
         }
     }
@@ -164,12 +164,23 @@ impl ControlPlaneBuilder {
         self
     }
 
+    /// Says what becomes of each claim of a class with a provisioner (CP-77). By default it gets its volume at
+    /// once, where there are nodes.
+    #[must_use]
+    pub fn provision(
+        mut self,
+        decide: impl Fn(&Object) -> Provision + Send + Sync + 'static,
+    ) -> Self {
+        self.provisioner = Some(Provisioner::by(decide));
+        self
+    }
+
     /// Leaves out the simulated provisioner: claims wait for volumes that are made by hand, or by a
     /// provisioner under test. By default, where there are nodes, every claim of a class with a
     /// provisioner gets its volume (CP-77).
     #[must_use]
     pub fn without_provisioner(mut self) -> Self {
-        self.has_provisioner = false;
+        self.provisioner = None;
         self
     }
 
@@ -224,13 +235,14 @@ impl ControlPlaneBuilder {
             reports_all,
             simulation,
             stages,
+            provisioner,
             preempts,
             ..
         } = self;
-        if self.has_provisioner && !nodes.is_empty() {
-            controllers.push(Arc::new(Provisioner));
-        }
         if !nodes.is_empty() {
+            if let Some(provisioner) = provisioner {
+                controllers.push(Arc::new(provisioner));
+            }
             controllers.push(Arc::new(Scheduler::new(simulation.clone(), preempts)));
             if !stages.iter().any(Stage::is_of_pods) {
                 controllers.push(Arc::new(Kubelet::new(&manager, simulation.clone(), reports_all)));

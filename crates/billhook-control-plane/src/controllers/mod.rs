@@ -60,8 +60,8 @@ use self::stateful_sets::StatefulSets;
 use self::terminating_namespaces::TerminatingNamespaces;
 use self::token_secrets::TokenSecrets;
 use self::ttl_after_finished::TtlAfterFinished;
-pub use self::volumes::Provisioner;
 use self::volumes::{ClaimProtection, Claims, EphemeralVolumes, VolumeProtection, Volumes};
+pub use self::volumes::{Provision, Provisioner};
 pub(crate) use self::volumes::{SELECTED_NODE, binds_at_once, can_be_on, has_volume_on};
 use crate::controller::Controller;
 

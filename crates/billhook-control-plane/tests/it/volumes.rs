@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use billhook_control_plane::ControlPlane;
+use billhook_control_plane::controllers::Provision;
 use serde_json::Value;
 
 use crate::support::{column, create, request, run, run_with};
@@ -213,4 +214,32 @@ fn a_waiting_claim_has_events() {
         let counts = column(plane, "/api/v1/namespaces/default/events", "/count").await;
         assert_eq!(counts, ["3"]);
     });
+}
+
+/// CP-77: a volume comes late or never, or an event says why it does not.
+#[test]
+fn the_provisioner_of_a_test() {
+    let fails = Provision::Fail("no space".to_owned());
+    for (provision, phases, is_told) in [
+        (Provision::AtOnce, ["Bound"; 2], false),
+        (Provision::After(Duration::from_secs(60)), ["Pending", "Bound"], false),
+        (Provision::Never, ["Pending"; 2], false),
+        (fails, ["Pending"; 2], true),
+    ] {
+        run_with(
+            |builder| builder.provision(move |_| provision.clone()),
+            async |plane| {
+                create(plane, &class("")).await;
+                create(plane, &claim("storageClassName: fast")).await;
+                for (seconds, phase) in [50, 20].into_iter().zip(phases) {
+                    plane.advance(Duration::from_secs(seconds)).await.unwrap();
+                    assert_eq!(get(plane, CLAIM).await["status"]["phase"], phase);
+                }
+                let messages = "/api/v1/namespaces/default/events";
+                let messages = column(plane, messages, "/message").await;
+                let told = "failed to provision volume with StorageClass \"fast\": no space";
+                assert_eq!(messages.iter().any(|message| message == told), is_told);
+            },
+        );
+    }
 }

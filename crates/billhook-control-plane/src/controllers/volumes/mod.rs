@@ -15,7 +15,7 @@ pub(crate) use self::matching::can_be_on;
 pub(crate) use self::pending::{binds_at_once, has_volume_on};
 pub(super) use self::phases::Volumes;
 pub(super) use self::protection::{ClaimProtection, VolumeProtection};
-pub use self::provisioner::Provisioner;
+pub use self::provisioner::{Provision, Provisioner};
 
 /// Set to `yes` on a claim when it is bound.
 const BIND_COMPLETED: &str = "pv.kubernetes.io/bind-completed";

@@ -1,7 +1,9 @@
 //! The simulated provisioner: volumes for claims of any class (CP-77), larger ones for claims that have
 //! grown, and the end of volumes whose claims are gone (CP-78).
 
+use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::json;
 
@@ -20,10 +22,47 @@ use crate::request::Request;
 use crate::resource::{CLAIMS, Resource, STORAGE_CLASSES, VOLUMES};
 use crate::view::{Change, View};
 
-/// Makes volumes for claims, in the place of the drivers of a cluster.
-#[derive(Debug, Default)]
+/// The fate of a claim that waits for a volume (CP-77).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Provisioner;
+pub enum Provision {
+    /// It gets its volume at once.
+    #[default]
+    AtOnce,
+    /// It gets its volume so long after it was created.
+    After(Duration),
+    /// It gets none.
+    Never,
+    /// It gets none, and an event says why, again and again.
+    Fail(String),
+}
+
+/// Returns the fate of a claim.
+type Decide = dyn Fn(&Object) -> Provision + Send + Sync;
+
+/// Makes volumes for claims, in the place of the drivers of a cluster.
+pub struct Provisioner {
+    decide: Box<Decide>,
+}
+
+impl fmt::Debug for Provisioner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Provisioner").finish_non_exhaustive()
+    }
+}
+
+impl Default for Provisioner {
+    fn default() -> Self {
+        Provisioner::by(|_| Provision::AtOnce)
+    }
+}
+
+impl Provisioner {
+    /// Makes volumes as a function decides about each claim.
+    pub fn by(decide: impl Fn(&Object) -> Provision + Send + Sync + 'static) -> Self {
+        Provisioner { decide: Box::new(decide) }
+    }
+}
 
 impl Controller for Provisioner {
     fn name(&self) -> &'static str {
@@ -47,7 +86,7 @@ impl Controller for Provisioner {
         volume.into_iter().for_each(|volume| keys.add(&claim_key(volume).into()));
     }
 
-    fn sync(&self, key: &str, view: &View, _: Timestamp) -> Plan {
+    fn sync(&self, key: &str, view: &View, now: Timestamp) -> Plan {
         let is_of_claim = |volume: &&Arc<Object>| {
             volume.annotation(PROVISIONED_BY).is_some() && claim_key(volume) == key
         };
@@ -60,8 +99,25 @@ impl Controller for Provisioner {
         };
         match claim.annotation(BIND_COMPLETED) {
             Some(_) => plan.and(grow(claim, view)),
-            None => plan.and(provision(claim, view)),
+            None => plan.and(self.provision(claim, view, now)),
         }
+    }
+}
+
+impl Provisioner {
+    /// Makes the volume that a claim waits for, if it is to have one now.
+    fn provision(&self, claim: &Arc<Object>, view: &View, now: Timestamp) -> Plan {
+        let Some(wanted) = Wanted::by(claim, view) else { return Plan::nothing() };
+        let left = match (self.decide)(claim) {
+            Provision::AtOnce => Duration::ZERO,
+            Provision::After(delay) => {
+                let created = claim.time("/metadata/creationTimestamp").unwrap_or(now);
+                created.plus(delay).since(now)
+            }
+            Provision::Never => return Plan::nothing(),
+            Provision::Fail(why) => return wanted.fail(why),
+        };
+        if left.is_zero() { wanted.make() } else { Plan::nothing().again_after(left) }
     }
 }
 
@@ -71,40 +127,63 @@ fn is_to_go(volume: &Object) -> bool {
         && !volume.is_deleting()
 }
 
-/// Makes the volume that a claim waits for.
-fn provision(claim: &Arc<Object>, view: &View) -> Plan {
-    let provisioner = STORAGE_PROVISIONERS.iter().find_map(|name| claim.annotation(name));
-    let class = view.get(&STORAGE_CLASSES, class(claim));
-    let (Some(provisioner), Some(class)) = (provisioner, class) else { return Plan::nothing() };
-    let name = format!("pvc-{}", claim.uid());
-    if view.get(&VOLUMES, &name).is_some() || !claim.text("/spec/volumeName").is_empty() {
-        return Plan::nothing();
+/// A volume that a claim waits for.
+struct Wanted<'v> {
+    claim: &'v Arc<Object>,
+    class: &'v Object,
+    provisioner: &'v str,
+    name: String,
+}
+
+impl<'v> Wanted<'v> {
+    /// Returns the volume that a claim waits for, if it does.
+    fn by(claim: &'v Arc<Object>, view: &'v View) -> Option<Self> {
+        let mut provisioners = STORAGE_PROVISIONERS.iter();
+        let provisioner = provisioners.find_map(|name| claim.annotation(name))?;
+        let class = view.get(&STORAGE_CLASSES, class(claim))?;
+        let name = format!("pvc-{}", claim.uid());
+        let is_there = view.get(&VOLUMES, &name).is_some();
+        let waits = !is_there && claim.text("/spec/volumeName").is_empty();
+        waits.then_some(Wanted { claim, class, provisioner, name })
     }
-    let reclaim = match class.text("/reclaimPolicy") {
-        "" => "Delete",
-        policy => policy,
-    };
-    let volume = json!({
-        "apiVersion": VOLUMES.api_version(), "kind": VOLUMES.kind,
-        "metadata": {"name": name, "annotations": {PROVISIONED_BY: provisioner}},
-        "spec": {
-            "accessModes": claim.get("/spec/accessModes"),
-            "capacity": {"storage": claim.get("/spec/resources/requests/storage")},
-            "claimRef": {
-                "apiVersion": CLAIMS.api_version(), "kind": CLAIMS.kind,
-                "namespace": claim.namespace(), "name": claim.name(), "uid": claim.uid(),
-                "resourceVersion": claim.revision().to_string(),
+
+    /// Says that it cannot be made.
+    fn fail(&self, why: String) -> Plan {
+        let class = self.class.name();
+        let message = format!("failed to provision volume with StorageClass \"{class}\": {why}");
+        let event = Event::warning(&CLAIMS, self.claim, "ProvisioningFailed", message);
+        Plan::nothing().event(event).and(Plan::failure(why))
+    }
+
+    /// Makes it.
+    fn make(&self) -> Plan {
+        let Wanted { claim, class, provisioner, name } = self;
+        let reclaim = match class.text("/reclaimPolicy") {
+            "" => "Delete",
+            policy => policy,
+        };
+        let volume = json!({
+            "apiVersion": VOLUMES.api_version(), "kind": VOLUMES.kind,
+            "metadata": {"name": name, "annotations": {PROVISIONED_BY: provisioner}},
+            "spec": {
+                "accessModes": claim.get("/spec/accessModes"),
+                "capacity": {"storage": claim.get("/spec/resources/requests/storage")},
+                "claimRef": {
+                    "apiVersion": CLAIMS.api_version(), "kind": CLAIMS.kind,
+                    "namespace": claim.namespace(), "name": claim.name(), "uid": claim.uid(),
+                    "resourceVersion": claim.revision().to_string(),
+                },
+                // Names of drivers have no slash.
+                "csi": {"driver": provisioner.replace('/', "."), "volumeHandle": name},
+                "persistentVolumeReclaimPolicy": reclaim,
+                "storageClassName": class.name(),
+                "volumeMode": claim.get("/spec/volumeMode"),
             },
-            // Names of drivers have no slash.
-            "csi": {"driver": provisioner.replace('/', "."), "volumeHandle": name},
-            "persistentVolumeReclaimPolicy": reclaim,
-            "storageClassName": class.name(),
-            "volumeMode": claim.get("/spec/volumeMode"),
-        },
-    });
-    let message = format!("Successfully provisioned volume {name}");
-    let event = Event::normal(&CLAIMS, claim, "ProvisioningSucceeded", message);
-    Plan::nothing().request(Request::create(&VOLUMES, "", &volume)).event(event)
+        });
+        let message = format!("Successfully provisioned volume {name}");
+        let event = Event::normal(&CLAIMS, claim, "ProvisioningSucceeded", message);
+        Plan::nothing().request(Request::create(&VOLUMES, "", &volume)).event(event)
+    }
 }
 
 /// Makes the volume of a claim that wants more as large as that, if its class allows it.
