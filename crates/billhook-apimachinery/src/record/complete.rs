@@ -135,6 +135,14 @@ fn complete_value(value: &mut Value, type_: Type, form: Form) -> bool {
             }
             !text.is_empty()
         }
+        (Type::Bytes, bytes @ Value::Array(_)) => {
+            let items = bytes.as_array().into_iter().flatten();
+            // Null is the zero byte.
+            let byte = |item: &Value| item.as_u64().and_then(|byte| u8::try_from(byte).ok());
+            let read: Vec<u8> = items.map(|item| byte(item).unwrap_or_default()).collect();
+            dismantle(std::mem::replace(bytes, base64::encode(&read).into()));
+            !read.is_empty()
+        }
         (Type::Flag, Value::Bool(flag)) => *flag,
         (Type::Int32 | Type::Int64 | Type::Float | Type::IntOrString, Value::Number(number)) => {
             let number = Num::of(number);

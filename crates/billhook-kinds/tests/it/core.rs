@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use crate::support::Subject;
 use crate::write::{Write, cells, check, check_update, created, with};
 
 /// BK-209.
@@ -183,4 +184,13 @@ fn leases() {
     assert_eq!(stored(None), json!({}));
     assert_eq!(stored(Some(&lease(json!({"holderIdentity": "a"})))), json!({}));
     assert_eq!(stored(Some(&lease(json!({"strategy": "x"})))), new["spec"]);
+}
+
+/// BK-24: bytes may be sent as a list of numbers, and are printed as base64.
+#[test]
+fn bytes_in_a_list() {
+    let secret = Subject::new("v1", "Secret");
+    let data = json!({"a": [104, 105], "b": [], "c": [null, 1], "d": "aGk="});
+    let read = secret.prepared(json!({"metadata": {"name": "a"}, "data": data}), None);
+    assert_eq!(read["data"], json!({"a": "aGk=", "b": "", "c": "AAE=", "d": "aGk="}));
 }
