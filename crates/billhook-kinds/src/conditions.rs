@@ -1,5 +1,7 @@
 //! Conditions in the status of objects (`metav1.Condition`).
 
+use std::collections::BTreeSet;
+
 use billhook_apimachinery::record::FieldValue as _;
 use billhook_apimachinery::{FieldError, FieldPath, KubernetesVersion};
 use serde_json::Value;
@@ -14,11 +16,11 @@ pub(crate) fn validate(
     conditions: &[Value],
     kubernetes: KubernetesVersion,
 ) {
+    let mut seen = BTreeSet::new();
     for (index, condition) in conditions.iter().enumerate() {
         let at = |name| path.clone().index(index).name(name);
         let type_ = text(condition, "/type");
-        let earlier = conditions.iter().take(index);
-        if earlier.map(|condition| text(condition, "/type")).any(|earlier| earlier == type_) {
+        if !seen.insert(type_) {
             errors.push(FieldError::duplicate(at("type"), type_));
         }
         rules::qualified_name(errors, &at("type"), type_, kubernetes);

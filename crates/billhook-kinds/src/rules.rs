@@ -1,6 +1,8 @@
 //! Checks that many kinds have in common (BK-30). Each adds what is wrong with a value to a list of
 //! errors.
 
+use std::collections::BTreeSet;
+
 use billhook_apimachinery::label_selector::LabelSelector;
 use billhook_apimachinery::metadata::validate_labels;
 use billhook_apimachinery::print::compact_json;
@@ -403,10 +405,11 @@ pub(crate) fn driver_name(errors: &mut Vec<FieldError>, path: &FieldPath, name: 
 /// The conditions of a status, which must have types of their own.
 pub(crate) fn conditions(errors: &mut Vec<FieldError>, object: &Value) {
     let all = items(object, "/status/conditions");
+    let mut seen = BTreeSet::new();
     for (index, condition) in all.iter().enumerate() {
         let at = path(&["status", "conditions"]).index(index).name("type");
         let type_ = text(condition, "/type");
-        if all.iter().take(index).any(|other| text(other, "/type") == type_) {
+        if !seen.insert(type_) {
             errors.push(FieldError::duplicate(at.clone(), type_));
         }
         required(errors, &at, type_);

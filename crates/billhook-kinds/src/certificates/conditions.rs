@@ -1,5 +1,7 @@
 //! The conditions of CertificateSigningRequests: who approved them, and what came of it (BK-487).
 
+use std::collections::BTreeSet;
+
 use billhook_apimachinery::FieldError;
 use serde_json::Value;
 
@@ -65,12 +67,12 @@ pub(super) fn set_times(request: &mut Value, old: &Value, now: &str) {
 pub(super) fn validate(request: &Value, errors: &mut Vec<FieldError>) {
     let all = items(request, PLACE);
     let at = path(&["status", "conditions"]);
-    let types = |condition: &Value| text(condition, "/type").to_owned();
+    let mut seen = BTreeSet::new();
     for (index, condition) in all.iter().enumerate() {
-        let (type_, status) = (types(condition), text(condition, "/status"));
+        let (type_, status) = (text(condition, "/type"), text(condition, "/status"));
         let of = |name: &str| at.clone().index(index).name(name);
-        required(errors, &of("type"), &type_);
-        let statuses: &[&str] = match type_.as_str() {
+        required(errors, &of("type"), type_);
+        let statuses: &[&str] = match type_ {
             "Approved" | "Denied" | "Failed" => &["True"],
             _ => &["False", "True", "Unknown"],
         };
@@ -78,17 +80,16 @@ pub(super) fn validate(request: &Value, errors: &mut Vec<FieldError>) {
             "" => errors.push(FieldError::required(of("status"), "")),
             status => one_of(errors, &of("status"), status, statuses),
         }
-        let other = match type_.as_str() {
+        let other = match type_ {
             "Approved" => "Denied",
             "Denied" => "Approved",
             _ => "",
         };
-        let mut earlier = all.iter().take(index).map(types);
-        if !other.is_empty() && earlier.clone().any(|earlier| earlier == other) {
+        if !other.is_empty() && seen.contains(other) {
             let detail = "Approved and Denied conditions are mutually exclusive";
-            errors.push(FieldError::invalid(at.clone(), type_.as_str(), detail));
+            errors.push(FieldError::invalid(at.clone(), type_, detail));
         }
-        if earlier.any(|earlier| earlier == type_) {
+        if !seen.insert(type_) {
             errors.push(FieldError::duplicate(of("type"), type_));
         }
     }

@@ -1,5 +1,7 @@
 //! CertificateSigningRequests (BK-487).
 
+use std::collections::BTreeSet;
+
 use billhook_apimachinery::metadata::Time;
 use billhook_apimachinery::names::{dns1123_label, dns1123_subdomain};
 use billhook_apimachinery::{FieldError, UserInfo, age, base64};
@@ -180,10 +182,11 @@ fn validate_spec(request: &Value, errors: &mut Vec<FieldError>) {
     if usages.is_empty() {
         errors.push(FieldError::required(at("usages"), ""));
     }
+    let mut seen = BTreeSet::new();
     for (index, usage) in usages.iter().enumerate() {
         let at = at("usages").index(index);
         one_of(errors, &at, text(usage, ""), &USAGES);
-        if usages.iter().take(index).any(|other| other == usage) {
+        if !seen.insert(text(usage, "")) {
             errors.push(FieldError::duplicate(at, usage.clone()));
         }
     }

@@ -56,11 +56,12 @@ impl Behavior for LimitRange {
         found: &mut Findings,
     ) {
         let limits = items(range, "/spec/limits");
+        let mut seen = BTreeSet::new();
         for (index, limit) in limits.iter().enumerate() {
             let at = path(&["spec", "limits"]).index(index);
             let type_ = text(limit, "/type");
             validate_type(type_, &at, context.kubernetes, &mut found.errors);
-            if limits.iter().take(index).any(|other| text(other, "/type") == type_) {
+            if !seen.insert(type_) {
                 found.errors.push(FieldError::duplicate(at.clone().name("type"), type_));
             }
             Limit { limit, at, kubernetes: context.kubernetes }.validate(&mut found.errors);

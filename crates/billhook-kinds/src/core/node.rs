@@ -1,10 +1,12 @@
 //! Nodes (BK-483).
 
+use std::collections::BTreeSet;
 use std::net::IpAddr;
 
 use billhook_apimachinery::metadata::Time;
 use billhook_apimachinery::names::{label_value, qualified_name};
 use billhook_apimachinery::net::parse_prefix;
+use billhook_apimachinery::print::compact_json;
 use billhook_apimachinery::record::Type;
 use billhook_apimachinery::record::show::show;
 use billhook_apimachinery::{FieldError, FieldPath, KubernetesVersion};
@@ -112,6 +114,7 @@ fn join_pod_cidrs(node: &mut Value) {
 
 fn validate_taints(node: &Value, kubernetes: KubernetesVersion, errors: &mut Vec<FieldError>) {
     let taints = items(node, "/spec/taints");
+    let mut seen = BTreeSet::new();
     for (index, taint) in taints.iter().enumerate() {
         // The path is the server's, though taints are a part of the spec.
         let at = path(&["metadata", "taints"]).index(index);
@@ -125,10 +128,7 @@ fn validate_taints(node: &Value, kubernetes: KubernetesVersion, errors: &mut Vec
             errors.push(FieldError::invalid(at, value, &messages.join(";")));
         }
         validate_effect(text(taint, "/effect"), &at, errors);
-        let is_same = |other: &Value| {
-            ["/key", "/effect"].into_iter().all(|name| text(other, name) == text(taint, name))
-        };
-        if taints.iter().take(index).any(is_same) {
+        if !seen.insert((key, text(taint, "/effect"))) {
             // Errors about duplicates have no detail: it stands with the value.
             let shown = show(Some(taint), Type::Record(|| &TAINT));
             let text = format!("{shown}: taints must be unique by key and effect pair");
@@ -148,7 +148,7 @@ fn validate_effect(effect: &str, taint: &FieldPath, errors: &mut Vec<FieldError>
 fn validate_features(node: &Value, errors: &mut Vec<FieldError>) {
     let all: Vec<&str> =
         items(node, "/status/declaredFeatures").iter().map(|name| text(name, "")).collect();
-    let mut last = "";
+    let (mut seen, mut last) = (BTreeSet::new(), "");
     for (index, name) in all.iter().enumerate() {
         let at = path(&["status", "declaredFeatures"]).index(index);
         if !is_feature(name) {
@@ -159,7 +159,7 @@ fn validate_features(node: &Value, errors: &mut Vec<FieldError>) {
             );
             errors.push(FieldError::invalid(at.clone(), *name, &detail));
         }
-        if all.iter().take(index).any(|other| other == name) {
+        if !seen.insert(*name) {
             errors.push(FieldError::duplicate(at, *name));
         } else if *name < last {
             let detail = "list must be sorted alphabetically";
@@ -217,8 +217,9 @@ fn has_host_bits(address: IpAddr, bits: u8) -> bool {
 
 fn validate_change(node: &Value, old: &Value, errors: &mut Vec<FieldError>) {
     let addresses = items(node, "/status/addresses");
+    let mut seen = BTreeSet::new();
     for (index, address) in addresses.iter().enumerate() {
-        if addresses.iter().take(index).any(|other| other == address) {
+        if !seen.insert(compact_json(address)) {
             let at = path(&["status", "addresses"]).index(index);
             let type_ = Type::Record(|| &NODE_ADDRESS);
             errors.push(duplicate_internal(at, address, type_));

@@ -1,7 +1,10 @@
 //! RuntimeClasses (BK-487).
 
+use std::collections::BTreeSet;
+
 use billhook_apimachinery::metadata::Time;
 use billhook_apimachinery::names::{dns1123_label, label_value, qualified_name};
+use billhook_apimachinery::print::compact_json;
 use billhook_apimachinery::record::Type;
 use billhook_apimachinery::{FieldError, FieldPath, KubernetesVersion};
 use serde_json::Value;
@@ -65,10 +68,11 @@ fn validate_tolerations(
     errors: &mut Vec<FieldError>,
 ) {
     let all = items(class, "/scheduling/tolerations");
+    let mut seen = BTreeSet::new();
     for (index, toleration) in all.iter().enumerate() {
         let at = path(&["scheduling", "tolerations"]).index(index);
         validate_toleration(toleration, &at, kubernetes, errors);
-        if all.iter().take(index).any(|other| other == toleration) {
+        if !seen.insert(compact_json(toleration)) {
             errors.push(duplicate_internal(at, toleration, Type::Record(|| &TOLERATION)));
         }
     }

@@ -1,6 +1,9 @@
 //! ResourceClaims and their templates (BK-489).
 
+use std::collections::BTreeSet;
+
 use billhook_apimachinery::metadata::Time;
+use billhook_apimachinery::print::compact_json;
 use billhook_apimachinery::{FieldError, KubernetesVersion};
 use serde_json::Value;
 
@@ -78,11 +81,12 @@ impl Behavior for ResourceClaim {
 fn validate_status(claim: &Value, old: &Value, errors: &mut Vec<FieldError>) {
     let list = path(&["status", "reservedFor"]);
     let users = items(claim, "/status/reservedFor");
+    let mut seen = BTreeSet::new();
     for (index, user) in users.iter().enumerate() {
         let at = list.clone().index(index);
         members_required(errors, &at, user, &["resource", "name", "uid"]);
         let uid = text(user, "/uid");
-        if users.iter().take(index).any(|other| text(other, "/uid") == uid) {
+        if !seen.insert(uid) {
             errors.push(FieldError::duplicate(at.name("uid"), uid));
         }
     }
@@ -90,7 +94,9 @@ fn validate_status(claim: &Value, old: &Value, errors: &mut Vec<FieldError>) {
         let detail = "may not be specified when `allocated` is not set";
         errors.push(FieldError::forbidden(list.clone(), detail));
     }
-    let is_new = |user: &Value| !items(old, "/status/reservedFor").contains(user);
+    let old: BTreeSet<String> =
+        items(old, "/status/reservedFor").iter().map(compact_json).collect();
+    let is_new = |user: &Value| !old.contains(&compact_json(user));
     if claim.pointer("/metadata/deletionTimestamp").is_some() && users.iter().any(is_new) {
         let detail = "new entries may not be added while `deallocationRequested` or \
                       `deletionTimestamp` are set";

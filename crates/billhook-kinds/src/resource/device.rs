@@ -213,15 +213,17 @@ fn validate_binding(
 ) {
     let [wanted, failed] = ["bindingConditions", "bindingFailureConditions"];
     let of = |name: &str| items(device, &format!("/{name}"));
+    let all_wanted: BTreeSet<&str> = of(wanted).iter().map(|it| text(it, "")).collect();
     for name in [wanted, failed] {
         let (list, all) = (path.clone().name(name), of(name));
+        let mut seen = BTreeSet::new();
         for (index, condition) in all.iter().enumerate() {
             let at = list.clone().index(index);
             qualified_name(errors, &at, text(condition, ""), kubernetes);
-            if all.iter().take(index).any(|other| other == condition) {
+            if !seen.insert(text(condition, "")) {
                 errors.push(FieldError::duplicate(at.clone(), condition.clone()));
             }
-            if name == failed && of(wanted).contains(condition) {
+            if name == failed && all_wanted.contains(text(condition, "")) {
                 let detail = "bindingFailureConditions must not overlap with bindingConditions";
                 invalid(errors, &at, condition.clone(), [detail]);
             }

@@ -202,6 +202,7 @@ fn references(
     known: &BTreeSet<String>,
 ) {
     let requests = items(holder, "/requests");
+    let mut seen = BTreeSet::new();
     for (index, name) in requests.iter().enumerate() {
         let path = path.clone().name("requests").index(index);
         let reference = text(name, "");
@@ -210,7 +211,7 @@ fn references(
                           subrequest separated by '/'";
             invalid(errors, &path, reference, [detail]);
         }
-        if requests.iter().take(index).any(|other| other == name) {
+        if !seen.insert(reference) {
             errors.push(FieldError::duplicate(path, reference));
         }
     }

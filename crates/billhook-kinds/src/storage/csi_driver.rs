@@ -1,5 +1,7 @@
 //! CSIDrivers (BK-435).
 
+use std::collections::BTreeSet;
+
 use billhook_apimachinery::metadata::Time;
 use billhook_apimachinery::{FieldError, KubernetesVersion};
 use serde_json::{Value, json};
@@ -123,10 +125,11 @@ fn validate_spec(driver: &Value, errors: &mut Vec<FieldError>) {
 
 fn validate_tokens(driver: &Value, errors: &mut Vec<FieldError>) {
     let requests = items(driver, "/spec/tokenRequests");
+    let mut seen = BTreeSet::new();
     for (index, request) in requests.iter().enumerate() {
         let at = path(&["spec", "tokenRequests"]).index(index);
         let audience = text(request, "/audience");
-        if requests.iter().take(index).any(|other| text(other, "/audience") == audience) {
+        if !seen.insert(audience) {
             errors.push(FieldError::duplicate(at.clone().name("audience"), audience));
         }
         let Some(seconds) = integer(request, "/expirationSeconds") else { continue };

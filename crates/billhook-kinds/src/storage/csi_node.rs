@@ -1,5 +1,7 @@
 //! CSINodes (BK-435).
 
+use std::collections::BTreeSet;
+
 use billhook_apimachinery::metadata::Time;
 use billhook_apimachinery::names::qualified_name;
 use billhook_apimachinery::record::Type;
@@ -29,11 +31,12 @@ impl Behavior for CsiNode {
     ) {
         let drivers = items(node, "/spec/drivers");
         let errors = &mut found.errors;
+        let mut seen = BTreeSet::new();
         for (index, driver) in drivers.iter().enumerate() {
             let at = path(&["spec", "drivers"]).index(index);
             validate_driver(driver, &at, context.kubernetes, errors);
             let name = text(driver, "/name");
-            if drivers.iter().take(index).any(|other| text(other, "/name") == name) {
+            if !seen.insert(name) {
                 errors.push(FieldError::duplicate(at.name("name"), name));
             }
         }
@@ -82,12 +85,13 @@ fn validate_driver(
     let count = driver.pointer("/allocatable/count");
     not_negative(errors, &at.clone().name("allocatable").name("count"), count);
     let keys = items(driver, "/topologyKeys");
-    for (index, key) in keys.iter().enumerate() {
+    let mut seen = BTreeSet::new();
+    for key in keys {
         let name = text(key, "");
         if name.is_empty() {
             errors.push(FieldError::required(at.clone(), ""));
         }
-        if keys.iter().take(index).any(|other| other == key) {
+        if !seen.insert(name) {
             errors.push(FieldError::duplicate(at.clone(), name));
         }
         invalid(errors, at, name, qualified_name(name, kubernetes.wording()));

@@ -18,6 +18,7 @@ mod cluster;
 mod core;
 mod discovery;
 mod flowcontrol;
+mod hostile;
 mod namespaced_limits;
 mod networking;
 mod node;

@@ -1,5 +1,7 @@
 //! When a Job fails or succeeds.
 
+use std::collections::BTreeSet;
+
 use billhook_apimachinery::record::Type;
 use billhook_apimachinery::record::show::show;
 use billhook_apimachinery::{FieldError, FieldPath};
@@ -113,13 +115,14 @@ fn validate_codes(
         errors.push(FieldError::invalid(at.clone(), value, "at least one value is required"));
     }
     at_most_items(errors, &at, values, MAX_EXIT_CODES);
+    let mut seen = BTreeSet::new();
     for (index, value) in values.iter().enumerate() {
         let at = at.clone().index(index);
         if operator == "In" && value.as_i64() == Some(0) {
             let detail = "must not be 0 for the In operator";
             errors.push(FieldError::invalid(at.clone(), 0, detail));
         }
-        if values.iter().take(index).any(|earlier| earlier == value) {
+        if !seen.insert(value.as_i64()) {
             errors.push(FieldError::duplicate(at, value.clone()));
         }
     }

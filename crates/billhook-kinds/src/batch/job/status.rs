@@ -1,5 +1,7 @@
 //! The status of Jobs.
 
+use std::collections::BTreeSet;
+
 use billhook_apimachinery::metadata::Time;
 use billhook_apimachinery::record::Type;
 use billhook_apimachinery::record::show::show;
@@ -60,17 +62,15 @@ fn condition(errors: &mut Vec<FieldError>, path: &FieldPath, detail: &str) {
 
 fn validate_uncounted(status: &Value, path: &FieldPath, errors: &mut Vec<FieldError>) {
     let at = path.clone().name("uncountedTerminatedPods");
-    let mut seen: Vec<&str> = Vec::new();
+    let mut seen = BTreeSet::new();
     for name in ["succeeded", "failed"] {
         let place = format!("/uncountedTerminatedPods/{name}");
         for (index, uid) in items(status, &place).iter().enumerate() {
             let (at, uid) = (at.clone().name(name).index(index), text(uid, ""));
             if uid.is_empty() {
                 errors.push(FieldError::invalid(at, uid, "must not be empty"));
-            } else if seen.contains(&uid) {
+            } else if !seen.insert(uid) {
                 errors.push(FieldError::duplicate(at, uid));
-            } else {
-                seen.push(uid);
             }
         }
     }

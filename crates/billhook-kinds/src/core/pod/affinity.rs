@@ -1,5 +1,7 @@
 //! Where pods go: affinities, tolerations and how they are spread (BK-106).
 
+use std::collections::BTreeSet;
+
 use billhook_apimachinery::names::{dns1123_label, label_value};
 use billhook_apimachinery::{FieldError, FieldPath};
 use serde_json::Value;
@@ -304,6 +306,7 @@ pub(super) fn topology(
             text(constraint, "/whenUnsatisfiable").to_owned(),
         )
     };
+    let mut seen = BTreeSet::new();
     for (index, constraint) in constraints.iter().enumerate() {
         let path = path.clone().index(index);
         let at = |name: &str| path.clone().name(name);
@@ -314,8 +317,7 @@ pub(super) fn topology(
         }
         let actions = ["DoNotSchedule", "ScheduleAnyway"];
         one_of(errors, &at("whenUnsatisfiable"), &action, &actions);
-        let earlier = constraints.get(..index).unwrap_or_default();
-        if earlier.iter().any(|other| pair(other) == (key.clone(), action.clone())) {
+        if !seen.insert((key.clone(), action.clone())) {
             let value = format!("{{{key}, {action}}}");
             errors.push(FieldError::duplicate(at("{topologyKey, whenUnsatisfiable}"), value));
         }
@@ -355,12 +357,12 @@ pub(super) fn gates(
     }
     let list = path.clone().name("schedulingGates");
     let gates = items(spec, "/schedulingGates");
+    let mut seen = BTreeSet::new();
     for (index, gate) in gates.iter().enumerate() {
         let path = list.clone().index(index);
         let name = member_text(gate, "name").unwrap_or_default();
         qualified_name(errors, &path, name, scope.kubernetes);
-        let earlier = gates.get(..index).unwrap_or_default();
-        if earlier.iter().any(|other| text(other, "/name") == name) {
+        if !seen.insert(name) {
             errors.push(FieldError::duplicate(path, name));
         }
     }

@@ -1,6 +1,6 @@
 //! Requests and limits of containers and pods (BK-30, BK-104).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use billhook_apimachinery::{FieldError, FieldPath, Quantity};
 use serde_json::Value;
@@ -246,14 +246,14 @@ fn compare_with_limit(
 }
 
 fn claims(errors: &mut Vec<FieldError>, path: &FieldPath, claims: &[Value], scope: &Scope<'_>) {
+    let mut seen = BTreeSet::new();
     for (index, claim) in claims.iter().enumerate() {
         let path = path.clone().index(index);
         let name = name_of(claim);
-        let same =
-            |other: &Value| name_of(other) == name && other.get("request") == claim.get("request");
+        let is_new = seen.insert((name, claim.get("request").and_then(Value::as_str)));
         if name.is_empty() {
             errors.push(FieldError::required(path.clone(), ""));
-        } else if claims.get(..index).unwrap_or_default().iter().any(same) {
+        } else if !is_new {
             errors.push(FieldError::duplicate(path.clone(), name));
         } else if !scope.claims.contains(name) {
             errors.push(FieldError::not_found(path.clone(), name));

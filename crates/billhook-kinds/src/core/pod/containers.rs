@@ -1,5 +1,7 @@
 //! The containers of a pod (BK-104).
 
+use std::collections::BTreeSet;
+
 use billhook_apimachinery::names::dns1123_label;
 use billhook_apimachinery::{FieldError, FieldPath};
 use serde_json::Value;
@@ -41,27 +43,29 @@ pub(super) fn validate(
     if containers.is_empty() {
         errors.push(FieldError::required(list.clone(), ""));
     }
+    let mut names = BTreeSet::new();
     for (index, container) in containers.iter().enumerate() {
         let path = list.clone().index(index);
         common(errors, &path, container, scope);
-        repeated(errors, &path, container, containers.iter().take(index));
+        repeated(errors, &path, container, &mut names);
         probes::validate(errors, &path, container, scope);
         restarts(errors, &path, container, scope);
     }
     host_ports(errors, &list, containers);
-    init_containers(errors, &path.clone().name("initContainers"), spec, scope);
-    ephemeral_containers(errors, &path.clone().name("ephemeralContainers"), spec, scope);
+    init_containers(errors, &path.clone().name("initContainers"), spec, names.clone(), scope);
+    let path = path.clone().name("ephemeralContainers");
+    ephemeral_containers(errors, &path, spec, names, scope);
 }
 
-/// The name of a container is its own.
+/// The name of a container is its own. `names` are those of the containers before it.
 fn repeated<'c>(
     errors: &mut Vec<FieldError>,
     path: &FieldPath,
-    container: &Value,
-    mut others: impl Iterator<Item = &'c Value>,
+    container: &'c Value,
+    names: &mut BTreeSet<&'c str>,
 ) {
     let name = name_of(container);
-    if !name.is_empty() && others.any(|other| name_of(other) == name) {
+    if !names.insert(name) && !name.is_empty() {
         errors.push(FieldError::duplicate(path.clone().name("name"), name));
     }
 }
@@ -90,7 +94,7 @@ fn common(errors: &mut Vec<FieldError>, path: &FieldPath, container: &Value, sco
 }
 
 fn ports(errors: &mut Vec<FieldError>, path: &FieldPath, ports: &[Value]) {
-    let mut names: Vec<&str> = Vec::new();
+    let mut names = BTreeSet::new();
     for (index, entry) in ports.iter().enumerate() {
         let path = path.clone().index(index);
         if let Some(name) = member_text(entry, "name") {
@@ -98,10 +102,8 @@ fn ports(errors: &mut Vec<FieldError>, path: &FieldPath, ports: &[Value]) {
             let messages = port_name(name);
             if !messages.is_empty() {
                 invalid(errors, &at, name, messages);
-            } else if names.contains(&name) {
+            } else if !names.insert(name) {
                 errors.push(FieldError::duplicate(at, name));
-            } else {
-                names.push(name);
             }
         }
         match integer(entry, "/containerPort").unwrap_or_default() {
@@ -118,7 +120,7 @@ fn ports(errors: &mut Vec<FieldError>, path: &FieldPath, ports: &[Value]) {
 
 /// A port of the node is taken once.
 fn host_ports(errors: &mut Vec<FieldError>, path: &FieldPath, containers: &[Value]) {
-    let mut taken: Vec<String> = Vec::new();
+    let mut taken = BTreeSet::new();
     for (index, container) in containers.iter().enumerate() {
         for (port_index, entry) in items(container, "/ports").iter().enumerate() {
             let number = integer(entry, "/hostPort").unwrap_or_default();
@@ -127,11 +129,9 @@ fn host_ports(errors: &mut Vec<FieldError>, path: &FieldPath, containers: &[Valu
             }
             let (protocol, ip) = (text(entry, "/protocol"), text(entry, "/hostIP"));
             let whole = format!("{protocol}/{ip}/{number}");
-            if taken.contains(&whole) {
+            if !taken.insert(whole.clone()) {
                 let path = path.clone().index(index).name("ports").index(port_index);
                 errors.push(FieldError::duplicate(path.name("hostPort"), whole));
-            } else {
-                taken.push(whole);
             }
         }
     }
@@ -143,13 +143,12 @@ fn resize_policy(
     policies: &[Value],
     scope: &Scope<'_>,
 ) {
-    let mut names: Vec<&str> = Vec::new();
+    let mut names = BTreeSet::new();
     for (index, policy) in policies.iter().enumerate() {
         let (name, restart) = (text(policy, "/resourceName"), text(policy, "/restartPolicy"));
-        if names.contains(&name) {
+        if !names.insert(name) {
             errors.push(FieldError::duplicate(path.clone().index(index), name));
         }
-        names.push(name);
         for (value, supported) in
             [(name, ["cpu", "memory"]), (restart, ["NotRequired", "RestartContainer"])]
         {
@@ -208,10 +207,11 @@ fn restart_rules(errors: &mut Vec<FieldError>, path: &FieldPath, container: &Val
     }
 }
 
-fn init_containers(
+fn init_containers<'s>(
     errors: &mut Vec<FieldError>,
     list: &FieldPath,
-    spec: &Value,
+    spec: &'s Value,
+    mut names: BTreeSet<&'s str>,
     scope: &Scope<'_>,
 ) {
     let containers = items(spec, "/initContainers");
@@ -219,8 +219,7 @@ fn init_containers(
         let path = list.clone().index(index);
         common(errors, &path, container, scope);
         init_restarts(errors, &path, container, scope);
-        let others = items(spec, "/containers").iter().chain(containers.iter().take(index));
-        repeated(errors, &path, container, others);
+        repeated(errors, &path, container, &mut names);
         if is_sidecar(container) {
             probes::validate(errors, &path, container, scope);
             continue;
@@ -260,20 +259,22 @@ fn init_restarts(
     restart_rules(errors, path, container);
 }
 
-fn ephemeral_containers(
+fn ephemeral_containers<'s>(
     errors: &mut Vec<FieldError>,
     list: &FieldPath,
-    spec: &Value,
+    spec: &'s Value,
+    mut names: BTreeSet<&'s str>,
     scope: &Scope<'_>,
 ) {
     let containers = items(spec, "/ephemeralContainers");
-    let others = items(spec, "/containers").iter().chain(items(spec, "/initContainers"));
+    let targets: BTreeSet<&str> = items(spec, "/containers").iter().map(name_of).collect();
+    names.extend(items(spec, "/initContainers").iter().map(name_of));
     for (index, container) in containers.iter().enumerate() {
         let path = list.clone().index(index);
         common(errors, &path, container, scope);
-        repeated(errors, &path, container, others.clone().chain(containers.iter().take(index)));
+        repeated(errors, &path, container, &mut names);
         if let Some(target) = member_text(container, "targetContainerName")
-            && !items(spec, "/containers").iter().any(|other| name_of(other) == target)
+            && !targets.contains(target)
         {
             errors.push(FieldError::not_found(path.clone().name("targetContainerName"), target));
         }

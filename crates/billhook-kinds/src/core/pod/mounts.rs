@@ -1,5 +1,7 @@
 //! Mounts and devices: the volumes that containers see (BK-104).
 
+use std::collections::BTreeSet;
+
 use billhook_apimachinery::{FieldError, FieldPath};
 use serde_json::Value;
 
@@ -19,10 +21,11 @@ pub(super) fn validate(
         value_at(container, "/securityContext/privileged") == Some(&Value::Bool(true));
     let (mounts, devices) = (items(container, "/volumeMounts"), items(container, "/volumeDevices"));
     let list = path.clone().name("volumeMounts");
+    let (mut of_mounts, of_devices) = (Taken::default(), Taken::by(devices, "devicePath"));
     for (index, mount) in mounts.iter().enumerate() {
         let at = list.clone().index(index);
-        let earlier = mounts.get(..index).unwrap_or_default();
-        mounted(errors, &at, mount, earlier, devices, scope);
+        mounted(errors, &at, mount, &of_mounts, &of_devices, scope);
+        of_mounts.add(mount, "mountPath");
         descending_path(errors, &list.clone().name("subPath"), text(mount, "/subPath"));
         if let Some(expression) = member_text(mount, "subPathExpr") {
             if member_text(mount, "subPath").is_some() {
@@ -35,22 +38,39 @@ pub(super) fn validate(
         read_only(errors, &list.clone().name("recursiveReadOnly"), mount);
     }
     let list = path.clone().name("volumeDevices");
+    let mut earlier = Taken::default();
     for (index, device) in devices.iter().enumerate() {
-        let earlier = devices.get(..index).unwrap_or_default();
-        self::device(errors, &list.clone().index(index), device, earlier, mounts, scope);
+        self::device(errors, &list.clone().index(index), device, &earlier, &of_mounts, scope);
+        earlier.add(device, "devicePath");
     }
 }
 
-fn has(list: &[Value], name: &str, value: &str) -> bool {
-    list.iter().any(|item| item.get(name).is_some_and(|other| other == value))
+/// The names and the paths of mounts or of devices.
+#[derive(Default)]
+struct Taken<'v> {
+    names: BTreeSet<&'v str>,
+    paths: BTreeSet<&'v str>,
+}
+
+impl<'v> Taken<'v> {
+    fn by(list: &'v [Value], path: &str) -> Self {
+        let mut taken = Taken::default();
+        list.iter().for_each(|item| taken.add(item, path));
+        taken
+    }
+
+    fn add(&mut self, item: &'v Value, path: &str) {
+        self.names.extend(item.get("name").and_then(Value::as_str));
+        self.paths.extend(item.get(path).and_then(Value::as_str));
+    }
 }
 
 fn mounted(
     errors: &mut Vec<FieldError>,
     path: &FieldPath,
     mount: &Value,
-    earlier: &[Value],
-    devices: &[Value],
+    earlier: &Taken<'_>,
+    devices: &Taken<'_>,
     scope: &Scope<'_>,
 ) {
     let at = |name: &str| path.clone().name(name);
@@ -60,13 +80,13 @@ fn mounted(
         errors.push(FieldError::not_found(at("name"), name));
     }
     required(errors, path, mount, "mountPath");
-    if has(earlier, "mountPath", place) {
+    if earlier.paths.contains(place) {
         invalid(errors, &at("mountPath"), place, ["must be unique"]);
     }
-    if has(devices, "name", name) {
+    if devices.names.contains(name) {
         invalid(errors, &at("name"), name, ["must not already exist in volumeDevices"]);
     }
-    if has(devices, "devicePath", place) {
+    if devices.paths.contains(place) {
         let detail = "must not already exist as a path in volumeDevices";
         invalid(errors, &at("mountPath"), place, [detail]);
     }
@@ -102,14 +122,14 @@ fn device(
     errors: &mut Vec<FieldError>,
     path: &FieldPath,
     device: &Value,
-    earlier: &[Value],
-    mounts: &[Value],
+    earlier: &Taken<'_>,
+    mounts: &Taken<'_>,
     scope: &Scope<'_>,
 ) {
     let at = |name: &str| path.clone().name(name);
     let (name, place) = (name_of(device), text(device, "/devicePath"));
     required(errors, path, device, "name");
-    if has(earlier, "name", name) {
+    if earlier.names.contains(name) {
         invalid(errors, &at("name"), name, ["must be unique"]);
     }
     match scope.volumes.get(name) {
@@ -124,15 +144,15 @@ fn device(
         }
     }
     required(errors, path, device, "devicePath");
-    if has(earlier, "devicePath", place) {
+    if earlier.paths.contains(place) {
         invalid(errors, &at("devicePath"), place, ["must be unique"]);
     }
     if place.split('/').any(|part| part == "..") {
         invalid(errors, &at("devicePath"), place, ["can not contain backsteps ('..')"]);
-    } else if has(mounts, "name", name) {
+    } else if mounts.names.contains(name) {
         invalid(errors, &at("name"), name, ["must not already exist in volumeMounts"]);
     }
-    if has(mounts, "mountPath", place) {
+    if mounts.paths.contains(place) {
         let detail = "must not already exist as a path in volumeMounts";
         invalid(errors, &at("devicePath"), place, [detail]);
     }

@@ -1,5 +1,7 @@
 //! Security contexts of pods and of their containers (BK-104, BK-106).
 
+use std::collections::BTreeSet;
+
 use billhook_apimachinery::names::dns1123_subdomain;
 use billhook_apimachinery::record::Type;
 use billhook_apimachinery::{FieldError, FieldPath};
@@ -155,22 +157,22 @@ pub(super) fn of_pod(errors: &mut Vec<FieldError>, path: &FieldPath, spec: &Valu
 }
 
 fn sysctls(errors: &mut Vec<FieldError>, path: &FieldPath, spec: &Value, sysctls: &[Value]) {
-    let mut names: Vec<&str> = Vec::new();
+    let mut names = BTreeSet::new();
     for (index, sysctl) in sysctls.iter().enumerate() {
         let path = path.clone().index(index);
         let name = text(sysctl, "/name");
+        let is_new = names.insert(name);
         if !required(errors, &path, sysctl, "name") {
             // A missing name repeats nothing.
         } else if !is_sysctl(name) {
             invalid(errors, &path.clone().name("name"), name, [SYSCTL]);
-        } else if names.contains(&name) {
+        } else if !is_new {
             errors.push(FieldError::duplicate(path.clone().name("name"), name));
         }
         if let Some(host) = host_of_sysctl(name).filter(|host| is_set(spec, host)) {
             let detail = format!("may not be specified when '{host}' is true");
             invalid(errors, &path.name("name"), name, [detail]);
         }
-        names.push(name);
     }
 }
 

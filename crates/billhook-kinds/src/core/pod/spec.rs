@@ -1,5 +1,7 @@
 //! The spec of pods and of templates, in the server's order (BK-103, BK-106).
 
+use std::collections::BTreeSet;
+
 use billhook_apimachinery::names::{dns1123_label, dns1123_subdomain};
 use billhook_apimachinery::{FieldError, FieldPath};
 use serde_json::Value;
@@ -101,13 +103,14 @@ fn resource_claims(
     if !claims.is_empty() && pod.is_some_and(is_static) {
         forbid(errors, whole(), "static pods do not support resource claims");
     }
+    let mut seen = BTreeSet::new();
     for (index, claim) in claims.iter().enumerate() {
         let path = path.clone().index(index);
         let name = name_of(claim);
-        let earlier = claims.get(..index).unwrap_or_default();
+        let is_new = seen.insert(name);
         if !required(errors, &path, claim, "name") {
             // A missing name repeats nothing.
-        } else if earlier.iter().any(|other| name_of(other) == name) {
+        } else if !is_new {
             errors.push(FieldError::duplicate(path.clone().name("name"), name));
         } else {
             named(errors, &path.clone().name("name"), name, dns1123_label);

@@ -1,5 +1,6 @@
 //! The status of pods (BK-108).
 
+use std::collections::BTreeSet;
 use std::net::IpAddr;
 
 use billhook_apimachinery::{FieldError, KubernetesVersion};
@@ -47,16 +48,17 @@ pub(super) fn validate(
 
 /// The claims of devices that were made for the pod.
 fn claims(errors: &mut Vec<FieldError>, pod: &Value, status: &Value) {
-    let named = items(pod, "/spec/resourceClaims");
+    let named: BTreeSet<&str> = items(pod, "/spec/resourceClaims").iter().map(name_of).collect();
     let statuses = items(status, "/resourceClaimStatuses");
+    let mut seen = BTreeSet::new();
     for (index, claim) in statuses.iter().enumerate() {
         let path = path(&["status", "resourceClaimStatuses"]).index(index);
         let (at, name) = (path.clone().name("name"), name_of(claim));
-        if !named.iter().any(|claim| name_of(claim) == name) {
+        if !named.contains(name) {
             let detail = "must match the name of an entry in `spec.resourceClaims`";
             invalid(errors, &at, name, [detail]);
         }
-        if statuses.iter().take(index).any(|other| name_of(other) == name) {
+        if !seen.insert(name) {
             errors.push(FieldError::duplicate(at, name));
         }
         subdomain_member(errors, &path, claim, "resourceClaimName");
@@ -159,9 +161,9 @@ fn addresses(
     for (index, entry) in entries.iter().enumerate() {
         ip(errors, &at.clone().index(index).name("ip"), &address(entry), kubernetes);
     }
+    let mut seen = BTreeSet::new();
     for (index, entry) in entries.iter().enumerate() {
-        let earlier = entries.get(..index).unwrap_or_default();
-        if earlier.iter().any(|other| address(other) == address(entry)) {
+        if !seen.insert(address(entry)) {
             errors.push(FieldError::duplicate(at.clone().index(index), entry.clone()));
         }
     }
