@@ -1,5 +1,7 @@
 //! StatefulSets (BK-303).
 
+use std::collections::BTreeSet;
+
 use billhook_apimachinery::metadata::Time;
 use billhook_apimachinery::names::dns1123_label;
 use billhook_apimachinery::record::Type;
@@ -234,8 +236,8 @@ fn with_claims(template: &Value, claims: &[Value]) -> Value {
             json!({"name": name, "persistentVolumeClaim": {"claimName": name}})
         };
         let volumes = spec.get("volumes").and_then(Value::as_array);
-        let is_hidden =
-            |volume: &&Value| claims.iter().any(|claim| name_of(claim) == text(volume, "/name"));
+        let claimed: BTreeSet<&str> = claims.iter().map(name_of).collect();
+        let is_hidden = |volume: &&Value| claimed.contains(text(volume, "/name"));
         let others = volumes.into_iter().flatten().filter(|volume| !is_hidden(volume)).cloned();
         let all: Vec<Value> = claims.iter().map(volume).chain(others).collect();
         spec.insert("volumes".to_owned(), all.into());

@@ -1,6 +1,6 @@
 //! CSINodes (BK-435).
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use billhook_apimachinery::metadata::Time;
 use billhook_apimachinery::names::qualified_name;
@@ -40,8 +40,10 @@ impl Behavior for CsiNode {
                 errors.push(FieldError::duplicate(at.name("name"), name));
             }
         }
+        let by_name: BTreeMap<&str, &Value> =
+            drivers.iter().rev().map(|driver| (text(driver, "/name"), driver)).collect();
         for old in old.map_or(&[][..], |old| items(old, "/spec/drivers")) {
-            let same = drivers.iter().find(|driver| text(driver, "/name") == text(old, "/name"));
+            let same = by_name.get(text(old, "/name")).copied();
             let fixed = |driver| fixed_part(driver, context.kubernetes);
             if let Some(driver) = same.map(fixed).filter(|driver| *driver != fixed(old)) {
                 let type_ = (Type::Record(|| &CSI_NODE_DRIVER), "storage");

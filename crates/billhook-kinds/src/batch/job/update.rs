@@ -1,5 +1,7 @@
 //! The changes that a Job allows.
 
+use std::collections::BTreeMap;
+
 use billhook_apimachinery::FieldError;
 use billhook_apimachinery::record::Type;
 use billhook_apimachinery::value::deep_eq;
@@ -119,10 +121,10 @@ fn take(members: &mut Map<String, Value>, name: &str, value: Option<&Value>) {
 /// Containers of pods that do not run may get other resources.
 fn take_resources(before: &mut Value, template: &Value) {
     for place in ["/spec/containers", "/spec/initContainers"] {
+        let now = crate::values::items(template, place).iter().rev();
+        let now: BTreeMap<&str, &Value> = now.map(|it| (text(it, "/name"), it)).collect();
         for container in items_mut(before, place) {
-            let mut now = crate::values::items(template, place).iter();
-            let name = text(container, "/name").to_owned();
-            let now = now.find(|other| text(other, "/name") == name);
+            let now = now.get(text(container, "/name"));
             if let (Some(now), Value::Object(members)) = (now, container) {
                 take(members, "resources", now.get("resources"));
             }

@@ -1,6 +1,6 @@
 //! The spec of pods and of templates, in the server's order (BK-103, BK-106).
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use billhook_apimachinery::names::{dns1123_label, dns1123_subdomain};
 use billhook_apimachinery::{FieldError, FieldPath};
@@ -139,11 +139,13 @@ fn resource_claims(
 
 /// Variables from files need volumes, in whatever container they are.
 fn file_volumes(errors: &mut Vec<FieldError>, path: &FieldPath, spec: &Value) {
+    let volumes = items(spec, "/volumes").iter().rev();
+    let volumes: BTreeMap<&str, &Value> = volumes.map(|volume| (name_of(volume), volume)).collect();
     let [containers, init_containers, ephemeral_containers] = CONTAINERS;
     for list in [init_containers, containers, ephemeral_containers] {
         for (index, container) in items(spec, list).iter().enumerate() {
             let path = path.clone().name(list.trim_start_matches('/')).index(index);
-            variables::validate_file_volumes(errors, &path, container, items(spec, "/volumes"));
+            variables::validate_file_volumes(errors, &path, container, &volumes);
         }
     }
 }

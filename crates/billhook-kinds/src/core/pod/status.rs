@@ -76,19 +76,21 @@ fn extended_resources(errors: &mut Vec<FieldError>, pod: &Value, status: &Value)
     }
     let containers =
         items(pod, "/spec/initContainers").iter().chain(items(pod, "/spec/containers"));
+    let names: BTreeSet<&str> = containers.clone().map(name_of).collect();
+    let requested: BTreeSet<&str> = containers
+        .flat_map(|container| members(container, "/resources/requests"))
+        .map(|(name, _)| name)
+        .collect();
     for (index, mapping) in mappings.iter().enumerate() {
         let path = list.clone().index(index);
         let (container, resource) =
             (text(mapping, "/containerName"), text(mapping, "/resourceName"));
-        let requests = |container: &Value| {
-            members(container, "/resources/requests").any(|(name, _)| name == resource)
-        };
-        if !containers.clone().any(requests) {
+        if !requested.contains(resource) {
             let detail = "must match the extended resource name of an entry in \
                           spec.initContainers.resources.requests or spec.containers.resources.requests";
             invalid(errors, &path.clone().name("resourceName"), resource, [detail]);
         }
-        if !containers.clone().any(|it| name_of(it) == container) {
+        if !names.contains(container) {
             let detail = "must match the name of an entry in spec.initContainers.name or \
                           spec.containers.name";
             invalid(errors, &path.name("containerName"), container, [detail]);

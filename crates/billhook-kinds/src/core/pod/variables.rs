@@ -1,5 +1,7 @@
 //! The environment of containers (BK-104).
 
+use std::collections::BTreeMap;
+
 use billhook_apimachinery::names::{dns1123_label, dns1123_subdomain};
 use billhook_apimachinery::{FieldError, FieldPath};
 use serde_json::Value;
@@ -136,7 +138,7 @@ pub(super) fn validate_file_volumes(
     errors: &mut Vec<FieldError>,
     path: &FieldPath,
     container: &Value,
-    volumes: &[Value],
+    volumes: &BTreeMap<&str, &Value>,
 ) {
     for (index, variable) in items(container, "/env").iter().enumerate() {
         let name = text(variable, "/valueFrom/fileKeyRef/volumeName");
@@ -145,7 +147,7 @@ pub(super) fn validate_file_volumes(
         }
         let path = path.clone().name("env").index(index);
         let path = path.name("valueFrom").name("fileKeyRef").name("volumeName");
-        match volumes.iter().find(|volume| text(volume, "/name") == name) {
+        match volumes.get(name) {
             None => errors.push(FieldError::not_found(path, name)),
             Some(volume) if member(volume, "emptyDir").is_none() => {
                 invalid(errors, &path, name, ["referenced volume must be of type emptyDir"]);
