@@ -70,6 +70,12 @@ fn create_pod() -> Run {
     }))
 }
 
+/// A status that differs from that of the number before.
+fn pod_status(number: usize) -> Value {
+    json!({"phase": "Running", "podIP": format!("10.0.0.{}", number % 250),
+        "conditions": [{"type": "Ready", "status": "True"}]})
+}
+
 fn replace_status() -> Run {
     let server = Server::builder().build();
     assert_eq!(call(&server, Method::POST, PODS, pod("web").to_string()), 201);
@@ -78,8 +84,7 @@ fn replace_status() -> Run {
     let mut number = 0;
     Box::new(move || {
         number += 1;
-        pod["status"] = json!({"phase": "Running", "podIP": format!("10.0.0.{}", number % 250),
-            "conditions": [{"type": "Ready", "status": "True"}]});
+        pod["status"] = pod_status(number);
         assert_eq!(call(&server, Method::PUT, &path, pod.to_string()), 200);
     })
 }
@@ -91,8 +96,7 @@ fn patch_status() -> Run {
     let mut number = 0;
     Box::new(move || {
         number += 1;
-        let patch = json!({"status": {"phase": "Running", "podIP": format!("10.0.0.{}", number % 250),
-            "conditions": [{"type": "Ready", "status": "True"}]}});
+        let patch = json!({"status": pod_status(number)});
         assert_eq!(call(&server, Method::PATCH, &path, patch.to_string()), 200);
     })
 }

@@ -68,19 +68,21 @@ metadata: {name: c, namespace: shop}
     );
 }
 
+/// A pod that has a second to end.
+const POD: &str = "
+apiVersion: v1
+kind: Pod
+metadata: {name: p, namespace: shop}
+spec: {terminationGracePeriodSeconds: 1, containers: [{name: c, image: i}]}
+";
+
 /// CP-21, CP-22: pods that are there after their time are a failure.
 #[test]
 fn pods_that_stay_are_a_failure() {
     run_with(
         |builder| builder.script(|_, script| script.ignores_deletion = true),
         async |plane| {
-            let pod = "
-apiVersion: v1
-kind: Pod
-metadata: {name: p, namespace: shop}
-spec: {terminationGracePeriodSeconds: 1, containers: [{name: c, image: i}]}
-";
-            delete(plane, pod).await;
+            delete(plane, POD).await;
             plane.advance(Duration::from_secs(10)).await.unwrap();
             let namespace = request(plane, "GET", PATH, "").await;
             assert_eq!(
@@ -148,13 +150,7 @@ fn failures_are_not_waited_for_longer_than_a_minute() {
     run_with(
         |builder| builder.script(|_, script| script.ignores_deletion = true),
         async |plane| {
-            let pod = "
-apiVersion: v1
-kind: Pod
-metadata: {name: p, namespace: shop}
-spec: {terminationGracePeriodSeconds: 1, containers: [{name: c, image: i}]}
-";
-            delete(plane, pod).await;
+            delete(plane, POD).await;
             plane.advance(Duration::from_secs(700)).await.unwrap();
             request(plane, "DELETE", &format!("{PATH}/pods/p?gracePeriodSeconds=0"), "").await;
             plane.advance(Duration::from_secs(61)).await.unwrap();

@@ -182,8 +182,8 @@ impl Sync<'_> {
         left.into_iter().fold(plan, Plan::again_after)
     }
 
-    /// Creates or deletes pods; then follows the end, with the pods that there are, and the first failure if
-    /// there is one.
+    /// Creates or deletes pods; then follows the end, with the number of pods by then, and the first failure
+    /// if there is one.
     fn carry_out(
         &self,
         next: Next,

@@ -50,11 +50,11 @@ impl Controller for TerminatingNamespaces {
     }
 
     fn concerns(&self, change: &Change, _: &View, keys: &mut Keys) {
-        let mut ending = Keys::default();
         if change.after.as_ref().is_some_and(|namespace| namespace.is_deleting()) {
+            let mut ending = Keys::default();
             ending.add_changed(change, &NAMESPACES);
+            keys.add_later(ending, GRACE);
         }
-        keys.add_later(ending, GRACE);
     }
 
     fn sync(&self, name: &str, view: &View, now: Timestamp) -> Plan {
