@@ -138,21 +138,20 @@ impl<'a> FieldManagement<'a> {
     /// A write that cannot be tracked leaves no managed fields (SA-52).
     pub fn track(&self, object: &mut Value, live: Option<&mut DeepValue>) {
         let entries = self.entries_before(object, live.as_deref().map(|live| &**live));
-        let Some(live) = live else {
-            let api_version = self.version.api_version();
-            let start =
-                || json!({"apiVersion": api_version, "kind": self.version.definition().kind()});
-            let manager = self.manager(&api_version);
-            let tracked = match entries.is_empty() {
-                true => manager.creation(object),
-                false => manager.update(entries, &start(), object),
-            };
-            return write_tracked(tracked, object);
-        };
-        if entries.is_empty() {
-            return;
+        let api_version = self.version.api_version();
+        match live {
+            Some(_) if entries.is_empty() => {}
+            Some(live) => {
+                ManagedFields::set_aside(live, |live| self.update(object, entries, live));
+            }
+            None if entries.is_empty() => {
+                write_tracked(self.manager(&api_version).creation(object), object);
+            }
+            None => {
+                let kind = self.version.definition().kind();
+                self.update(object, entries, &json!({"apiVersion": api_version, "kind": kind}));
+            }
         }
-        ManagedFields::set_aside(live, |live| self.update(object, entries, live));
     }
 
     /// Tracks a creation that does not begin with nothing: the fields of `empty` have no owner.
@@ -172,7 +171,7 @@ impl<'a> FieldManagement<'a> {
     fn entries_before(&self, object: &mut Value, live: Option<&Value>) -> ManagedFields {
         let api_version = self.version.api_version();
         let manager = self.manager(&api_version);
-        let submitted = take_managed_fields(object).unwrap_or_default();
+        let submitted = ManagedFields::take_out(object).unwrap_or_default();
         let of_live = live.and_then(|live| live.get("metadata")?.get("managedFields"));
         let read = |entries: DeepValue| manager.entries(entries).unwrap_or_default();
         let read_live =
@@ -324,14 +323,11 @@ impl Versions for FieldManagement<'_> {
     }
 }
 
-fn write_tracked(tracked: Result<ManagedFields, UpdateError>, object: &mut Value) {
+/// Writes the entries of a write to its object, which has none; they stay away if it cannot be tracked.
+pub(crate) fn write_tracked(tracked: Result<ManagedFields, UpdateError>, object: &mut Value) {
     if let Ok(managed) = tracked {
         managed.write_to(object);
     }
-}
-
-fn take_managed_fields(object: &mut Value) -> Option<DeepValue> {
-    object.get_mut("metadata")?.as_object_mut()?.remove("managedFields").map(DeepValue::from)
 }
 
 /// Sets the times of managed fields back if nothing else changes in an object (SA-56). `live` is

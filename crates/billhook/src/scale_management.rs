@@ -8,7 +8,7 @@ use billhook_apply::{ManagedFields, PathElement, ReplicasPath, ScaleManager};
 use serde_json::Value;
 
 use crate::crd::CrdVersion;
-use crate::field_management::ApplyError;
+use crate::field_management::{ApplyError, write_tracked};
 
 /// The field management of one write to the scale subresource: who makes it, and when.
 ///
@@ -59,9 +59,7 @@ impl<'a> ScaleManagement<'a> {
         let tracked = ManagedFields::set_aside(live, |old| {
             self.with_manager(|manager| manager.update(entries, old, scale))
         });
-        if let Ok(managed) = tracked {
-            managed.write_to(scale);
-        }
+        write_tracked(tracked, scale);
     }
 
     /// Applies a configuration to a `Scale` with its owners. Returns the same `Scale` with its new

@@ -12,7 +12,7 @@ use billhook_apimachinery::value::{DeepValue, deep_clone, json_type};
 use billhook_apimachinery::{
     FieldError, FieldPath, GroupVersionKind, Location, Status, split_api_version,
 };
-use billhook_apply::{ConversionError, manager_name};
+use billhook_apply::{ConversionError, ManagedFields, manager_name};
 use billhook_policy::ObjectModel as _;
 use serde_json::{Map, Value};
 
@@ -65,10 +65,8 @@ impl IncomingRequest<'_> {
     /// Drops the managed fields of an object that is too large for storage, but for an apply
     /// (SA-57). Returns whether there were any.
     pub(super) fn forget_owners(&self, object: &mut Value) -> bool {
-        let metadata = object.get_mut("metadata").and_then(Value::as_object_mut);
-        let is_apply = self.request.form == UpdateForm::ServerSideApply;
-        let entries = metadata.filter(|_| !is_apply).and_then(|it| it.remove("managedFields"));
-        entries.map(DeepValue::from).is_some()
+        self.request.form != UpdateForm::ServerSideApply
+            && ManagedFields::take_out(object).is_some()
     }
 
     /// Applies the body of a request. Returns the resulting object.

@@ -8,7 +8,6 @@ use super::adapt::adapt;
 use super::conflict::{Conflict, Conflicts};
 use super::managed_fields::{
     ManagedFields, ManagedFieldsError, ManagedFieldsOperation, ManagerEntry, put_managed_fields,
-    take_managed_fields,
 };
 use super::prune::prune;
 use super::update::UpdateError;
@@ -131,7 +130,7 @@ impl FieldManager<'_> {
             return applied;
         }
         let managed = ManagedFields::of(live)?;
-        let taken = take_managed_fields(live);
+        let taken = ManagedFields::take_out(live);
         let applied = apply.to_object(live, true, managed, force);
         if let (Err(_), Some(taken)) = (&applied, taken) {
             put_managed_fields(live, taken);

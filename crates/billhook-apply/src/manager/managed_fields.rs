@@ -176,24 +176,24 @@ impl ManagedFields {
 
     /// Takes the entries out of an object, all of which are as they would be written again.
     pub(crate) fn take_written(object: &mut Value) -> Self {
-        let mut managed = ManagedFields::default();
-        let entries = take_managed_fields(object).map(DeepValue::into_inner);
-        let Some(Value::Array(entries)) = entries else { return managed };
-        for (index, mut entry) in entries.into_iter().enumerate() {
-            if let Ok(mut read) = read(index, &entry) {
-                let fields = entry.get_mut("fieldsV1").map(Value::take).unwrap_or_default();
-                read.fields = Fields::Written(fields.into());
-                managed.insert(read);
-            }
-        }
-        managed
+        let mut entries = ManagedFields::take_out(object).unwrap_or_default();
+        let entries = entries.as_array_mut().into_iter().flatten();
+        let fields = |entry: &mut &mut Value| entry.get_mut("fieldsV1").map(Value::take);
+        let written = ManagedFields::read(entries, |_, entry| fields(entry).map(DeepValue::from));
+        written.unwrap_or_default()
+    }
+
+    /// Takes `metadata.managedFields` out of an object.
+    pub fn take_out(object: &mut Value) -> Option<DeepValue> {
+        let metadata = object.get_mut("metadata")?.as_object_mut()?;
+        metadata.remove("managedFields").map(DeepValue::from)
     }
 
     /// Does work with an object that is without its managed fields meanwhile. An object that is shared
     /// and has some is copied.
     pub fn set_aside<R>(object: &mut DeepValue, work: impl FnOnce(&Value) -> R) -> R {
         let has_some = object.get("metadata").is_some_and(|it| it.get("managedFields").is_some());
-        let taken = if has_some { take_managed_fields(object) } else { None };
+        let taken = if has_some { ManagedFields::take_out(object) } else { None };
         let result = work(object);
         if let Some(taken) = taken {
             put_managed_fields(object, taken);
@@ -264,12 +264,6 @@ impl ManagedFields {
     pub(crate) fn remove_empty(&mut self) {
         self.0.retain(|_, entry| !entry.fields.is_empty());
     }
-}
-
-/// Takes the managed fields out of an object.
-pub(super) fn take_managed_fields(object: &mut Value) -> Option<DeepValue> {
-    let metadata = object.get_mut("metadata")?.as_object_mut()?;
-    metadata.remove("managedFields").map(DeepValue::from)
 }
 
 /// Puts managed fields back into an object from which they were taken.

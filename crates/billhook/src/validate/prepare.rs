@@ -131,10 +131,7 @@ fn status_metadata(new: Option<DeepValue>, old: Option<&Value>, takes_new: bool)
 fn copy(members: &mut Map<String, Value>, from: &Value, name: &str) {
     match from.get(name) {
         None => remove(members, name),
-        Some(value) => {
-            let copied = copied(value, members.remove(name));
-            members.insert(name.to_owned(), copied);
-        }
+        Some(value) => deep_clone_from(members.entry(name).or_insert(Value::Null), value),
     }
 }
 
