@@ -17,8 +17,9 @@ pub(super) fn audit_id(given: Option<&HeaderValue>) -> HeaderValue {
         HeaderValue::from_bytes(bytes.get(..MAX_LENGTH).unwrap_or(bytes)).ok()
     });
     cut.unwrap_or_else(|| {
-        let id = new_id().to_string();
-        HeaderValue::try_from(id).unwrap_or_else(|_| HeaderValue::from_static("unknown"))
+        let mut text = Uuid::encode_buffer();
+        let id = new_id().hyphenated().encode_lower(&mut text);
+        HeaderValue::from_str(id).unwrap_or_else(|_| HeaderValue::from_static("unknown"))
     })
 }
 

@@ -105,9 +105,13 @@ impl Catalog {
 
     /// Finds the resource that a part of URLs names (RE-05, LC-36).
     pub(crate) fn find(&self, group: &str, plural: &str) -> Option<Arc<Resource>> {
-        let name = [plural, ".", group].concat();
-        let native = self.native.get(&name).and_then(BuiltIn::resource);
-        native.or_else(|| self.definitions.get(&name)?.served.as_ref()).cloned()
+        self.named(&[plural, ".", group].concat())
+    }
+
+    /// Finds a resource by the name of its definition.
+    fn named(&self, name: &str) -> Option<Arc<Resource>> {
+        let native = self.native.get(name).and_then(BuiltIn::resource);
+        native.or_else(|| self.definitions.get(name)?.served.as_ref()).cloned()
     }
 
     /// Finds the resource that a part of URLs names in a version: a kind of the server itself has one
@@ -118,9 +122,12 @@ impl Catalog {
         plural: &str,
         version: &str,
     ) -> Option<Arc<Resource>> {
-        let name = [plural, ".", group, "/", version].concat();
+        let mut name = [plural, ".", group, "/", version].concat();
         let other = self.native.get(&name).and_then(BuiltIn::resource).cloned();
-        other.or_else(|| self.find(group, plural))
+        other.or_else(|| {
+            name.truncate(plural.len() + 1 + group.len());
+            self.named(&name)
+        })
     }
 
     /// All resources that discovery shows, by the names of their definitions (LC-62).

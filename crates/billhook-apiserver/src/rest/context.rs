@@ -30,8 +30,6 @@ pub(crate) struct Context<'r> {
     pub(crate) cache: Arc<WatchCache>,
     pub(crate) version: CrdVersion,
     pub(crate) form: Form,
-    /// The form of failures, which are never shown in another form.
-    pub(crate) failure_form: Form,
     pub(crate) view: View,
 }
 
@@ -39,6 +37,11 @@ impl Context<'_> {
     /// Answers with an object, in the form that the client asks for.
     pub(crate) fn object(&self, code: StatusCode, object: &Value) -> Result<Response, Status> {
         Ok(self.form.json(code, self.view.object(object)?))
+    }
+
+    /// Answers with a failure, whose form may be another one than that of objects.
+    pub(crate) fn failure(&self, status: &Status) -> Response {
+        Form::of_failures(self.request).status(status)
     }
 
     pub(crate) fn storage(&self) -> &Storage {
@@ -62,15 +65,19 @@ impl Context<'_> {
 
     /// The key of an object in storage.
     pub(crate) fn key(&self, name: &str) -> String {
-        self.prefix() + name
+        match self.namespace_of_keys() {
+            Some(namespace) => [namespace, "/", name].concat(),
+            None => name.to_owned(),
+        }
     }
 
     /// The beginning of the keys of the path's objects.
     pub(crate) fn prefix(&self) -> String {
-        match &self.path.namespace {
-            Some(namespace) if self.is_namespaced() => format!("{namespace}/"),
-            _ => String::new(),
-        }
+        self.namespace_of_keys().map_or_else(String::new, |namespace| [namespace, "/"].concat())
+    }
+
+    fn namespace_of_keys(&self) -> Option<&str> {
+        self.path.namespace.as_deref().filter(|_| self.is_namespaced())
     }
 
     pub(crate) fn is_namespaced(&self) -> bool {

@@ -68,7 +68,7 @@ pub(super) async fn delete_collection(context: &Context<'_>) -> Result<Response,
     deprecation_warning(&context.version).iter().for_each(|text| warnings.add(text));
     let deleted = delete_all(context, &options, &items, &mut warnings).await;
     let answer = deleted.and_then(|()| list_answer(context, &items, &metadata));
-    let mut response = answer.unwrap_or_else(|status| context.failure_form.status(&status));
+    let mut response = answer.unwrap_or_else(|status| context.failure(&status));
     warn(&mut response, &warnings);
     Ok(response)
 }

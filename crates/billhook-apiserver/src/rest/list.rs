@@ -17,7 +17,7 @@ use super::read::{check_reached, revision, too_large};
 use super::selectors::{Keys, Selectors};
 use crate::answer::Body;
 use crate::budget::{Reservation, SMALL};
-use crate::response::Response;
+use crate::response::{Form, Response};
 use crate::storage::{Listing, Object, Range, Revision, RevisionError};
 use crate::view::{List, ListMetadata, list_json};
 
@@ -116,7 +116,8 @@ impl Page {
         if !self.is_continued || status.reason != "Expired" {
             return Err(status);
         }
-        Ok(context.failure_form.status_with(&status, &write_token(NEWEST, &self.after)))
+        Ok(Form::of_failures(context.request)
+            .status_with(&status, &write_token(NEWEST, &self.after)))
     }
 
     /// Lists the objects of the page, and the metadata of the list.

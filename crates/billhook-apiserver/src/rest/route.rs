@@ -35,9 +35,9 @@ async fn serve_path(
     path: &ResourcePath,
     verb: Verb,
 ) -> Response {
-    let failure_form = Form::of_failures(request);
+    let failure = |status: &Status| Form::of_failures(request).status(status);
     let not_found = || match server.catalog().is_own(&path.group) {
-        true => failure_form.status(&not_served()),
+        true => failure(&not_served()),
         false => plain_not_found(),
     };
     let Some(Served { resource, cache }) = server.find(&path.group, &path.resource, &path.version)
@@ -54,7 +54,7 @@ async fn serve_path(
     if !fits {
         let is_listed =
             resource.style.declares_methods && path.namespace.is_none() && path.name.is_none();
-        return if is_listed { failure_form.status(&not_allowed()) } else { not_found() };
+        return if is_listed { failure(&not_allowed()) } else { not_found() };
     }
 
     let accept = request.header("accept");
@@ -73,13 +73,12 @@ async fn serve_path(
     let form = accepted.as_ref();
     let form = form.map_or_else(Form::fallback, |accepted| Form::of(request, accepted));
     let user = server.user_of(request);
-    let context =
-        Context { server, request, user, path, resource, cache, version, form, failure_form, view };
+    let context = Context { server, request, user, path, resource, cache, version, form, view };
     let warning = deprecation_warning(&context.version);
     let answered = up_to_date(&context, verb, accepted.as_ref()).await;
     // Writes that came so far warn by themselves, before their other warnings.
     let has_warned = answered.is_ok() && is_write(verb);
-    let mut response = answered.unwrap_or_else(|status| failure_form.status(&status));
+    let mut response = answered.unwrap_or_else(|status| failure(&status));
     if let Some(text) = warning.filter(|_| !has_warned)
         && let Ok(header) = HeaderValue::from_bytes(crate::response::warning(&text).as_bytes())
     {

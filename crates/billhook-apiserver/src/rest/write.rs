@@ -127,7 +127,7 @@ pub(super) fn answer(
         },
         Err(status) => Err(status.clone()),
     };
-    let mut response = answer.unwrap_or_else(|status| context.failure_form.status(&status));
+    let mut response = answer.unwrap_or_else(|status| context.failure(&status));
     warn(&mut response, &outcome.warnings);
     Ok(response)
 }
