@@ -103,7 +103,8 @@ fn features(root: &Path) -> Result<(), String> {
         let name = package["name"].as_str().unwrap_or_default();
         let features = package["features"].as_object().into_iter().flatten();
         let mut features: Vec<&str> = features.map(|(feature, _)| feature.as_str()).collect();
-        if !name.starts_with("billhook") || features.is_empty() && name != "billhook-findings" {
+        let is_published = package["publish"].is_null() && name.starts_with("billhook");
+        if !is_published || features.is_empty() && name != "billhook-findings" {
             continue;
         }
         features.push("");

@@ -1,6 +1,7 @@
 //! The API server in process: a request from its first byte to the last one of its answer.
 
 use std::hint::black_box;
+use std::sync::LazyLock;
 
 use billhook_apiserver::{Body, Server};
 use http::Method;
@@ -114,8 +115,8 @@ fn create_watched() -> Run {
 
 /// Reads a path of a server with a thousand objects.
 fn reading(path: String) -> Run {
-    let server = filled(1000);
-    Box::new(move || assert_eq!(call(&server, Method::GET, &path, String::new()), 200))
+    static SERVER: LazyLock<Server> = LazyLock::new(|| filled(1000));
+    Box::new(move || assert_eq!(call(&SERVER, Method::GET, &path, String::new()), 200))
 }
 
 fn get() -> Run {
