@@ -144,7 +144,8 @@ fn cargo_of(toolchain: Option<&str>) -> Command {
 fn numbers(root: &Path) -> Result<(), String> {
     // Both at once: each concerns something else, the order of members and numbers.
     let features = "serde_json/preserve_order,serde_json/arbitrary_precision";
-    cargo(root, &format!("test -p billhook --locked --quiet --test it --features {features}"))
+    let arguments = "test -p billhook --profile dev --locked --quiet --test it --features";
+    cargo(root, &format!("{arguments} {features}"))
 }
 
 /// Compares the cost of the paths of the product with the recorded one.
