@@ -19,6 +19,9 @@ use serde_json::value::RawValue;
 use super::store::StoredObject;
 use crate::object_model::CustomResources;
 
+/// The beginning of encrypted objects.
+const ENCRYPTED: &[u8] = b"k8s:enc:";
+
 /// The place of the resource version in an object.
 const REVISION: [&str; 2] = ["metadata", "resourceVersion"];
 
@@ -68,7 +71,7 @@ pub(crate) async fn decode(
     version: &CrdVersion,
     stored: &[u8],
 ) -> Result<DeepValue, Status> {
-    let mut object = read_json(stored).map_err(|error| failed(&error))?.into_value();
+    let mut object = read_json(stored).map_err(|error| unreadable(stored, &error))?.into_value();
     let api_version = object.get("apiVersion").and_then(Value::as_str).unwrap_or_default();
     let stored_in = version.definition().versions().find(|v| v.api_version() == api_version);
     let Some(stored_in) = stored_in else {
@@ -206,6 +209,14 @@ pub(crate) fn read_revision(text: &str) -> Result<u64, Status> {
     };
     let message = format!("strconv.ParseUint: parsing {}: {why}", quote(text));
     Err(Status::failure(500, "", message))
+}
+
+/// The failure of a read of bytes that are not an object, as of those that are encrypted (ES-14).
+fn unreadable(stored: &[u8], error: &impl ToString) -> Status {
+    match stored.starts_with(ENCRYPTED) {
+        true => Status::internal_error("the stored object is encrypted, and there is no key"),
+        false => failed(error),
+    }
 }
 
 /// A stored object that cannot be read, or one that cannot be converted, is an error without a

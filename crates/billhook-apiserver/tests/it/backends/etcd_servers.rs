@@ -111,6 +111,42 @@ async fn stored_bytes_are_those_of_a_server() {
     assert!(stored.windows(4).any(|part| part == b"\x10\x07\x18\0"), "{stored:?}");
 }
 
+/// ES-13: what has become stable in 1.36 is stored as servers of the release before read it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn stored_versions_are_those_of_a_server() {
+    let Some(etcd) = Process::start() else { return };
+    let bindings = "/apis/admissionregistration.k8s.io/v1/mutatingadmissionpolicybindings";
+    let binding = |version: &str, name: &str| {
+        json!({"kind": "MutatingAdmissionPolicyBinding", "metadata": {"name": name},
+            "apiVersion": format!("admissionregistration.k8s.io/{version}"),
+            "spec": {"policyName": "p"}})
+    };
+    let key = |name: &str| format!("/registry/mutatingadmissionpolicybindings/{name}");
+    let found = async |server: &Server| {
+        let list = get(server, bindings).await.json();
+        let items = list["items"].as_array().unwrap().iter();
+        items.map(|item| text(item, "/metadata/name").to_owned()).collect::<Vec<_>>()
+    };
+    let here = server(&etcd).await;
+    let created = post(&here, bindings, &binding("v1", "a")).await.json();
+    assert_eq!(created["apiVersion"], "admissionregistration.k8s.io/v1");
+    let stored = etcd.ctl(&["get", "--print-value-only", &key("a")]);
+    let stored: Value = serde_json::from_slice(&stored).unwrap();
+    assert_eq!(stored["apiVersion"], "admissionregistration.k8s.io/v1beta1");
+    assert_eq!(stored["spec"], json!({"policyName": "p"}));
+    etcd.ctl(&["put", &key("b"), "--", &binding("v1beta1", "b").to_string()]);
+    etcd.ctl(&["put", &key("c"), "--", &binding("v1", "c").to_string()]);
+    for server in [here, server(&etcd).await] {
+        assert_eq!(found(&server).await, ["a", "b", "c"]);
+        let again = get(&server, &format!("{bindings}/b")).await.json();
+        assert_eq!(again["apiVersion"], "admissionregistration.k8s.io/v1");
+        let same = get(&server, &format!("{bindings}/a")).await;
+        let path = format!("{bindings}/a");
+        let put = call(&server, Method::PUT, &path, &[], &same.text).await;
+        assert_eq!(put.text, same.text, "nothing is written");
+    }
+}
+
 /// ES-11, ES-12, ES-14, ES-15: what another server has stored is served; what cannot be read is a failure of
 /// its own.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
@@ -165,6 +201,9 @@ async fn what_another_server_has_stored_is_served() {
         let answer = get(&server, path).await;
         assert_eq!(answer.code, 500, "{path}: {}", answer.text);
         assert!(!answer.text.contains("xyz"), "{}", answer.text);
+        let why = "Internal error occurred: the stored object is encrypted, and there is no key";
+        assert_eq!(text(&answer.json(), "/message"), why, "{path}");
+        assert_eq!(text(&answer.json(), "/reason"), "InternalError", "{path}");
     }
     // It is there: nothing is created in its place.
     secret["metadata"]["namespace"] = "other".into();
