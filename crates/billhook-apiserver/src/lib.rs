@@ -66,5 +66,5 @@ pub use self::request_log::{RequestLog, RequestRecord};
 pub use self::response::Response;
 pub use self::server::Server;
 pub use self::tokens::{ServiceAccountTokens, TokenKeyError};
-pub use self::version_and_health::git_version;
+pub use self::version_and_health::{git_version, platform};
 pub use billhook_kinds::ServiceRanges;

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use crate::answer::Body;
 use crate::discovery;
 use crate::edition::EDITIONS;
+use crate::presence::Presence;
 use crate::request::Request;
 use crate::response::{Form, Response};
 use crate::shared::Shared;
@@ -37,8 +38,11 @@ pub(crate) fn serve(server: &Shared, request: &Request, parts: &[&str]) -> Optio
             document("application/jwk-set+json", &server.settings.tokens.key_set())
         }
         [".well-known", "openid-configuration"] => {
-            let keys = format!("https://{}/openid/v1/jwks", request.header("host"));
-            let configuration = server.settings.tokens.configuration(&keys);
+            let presence = server.settings.presence.as_ref().map(Presence::address);
+            let advertised = presence.filter(|address| !address.ip().is_unspecified());
+            let advertised = advertised.map(|address| address.to_string());
+            let address = advertised.as_deref().unwrap_or_else(|| request.header("host"));
+            let configuration = server.settings.tokens.configuration(address);
             return configuration.map(|it| document("application/json", &it));
         }
         _ => return None,
@@ -85,9 +89,9 @@ fn version(kubernetes: KubernetesVersion) -> String {
         )
     });
     let release = git_version(kubernetes);
-    let platform = format!("{}/{}", std::env::consts::OS, std::env::consts::ARCH);
+    let (system, architecture) = platform();
     format!(
-        r#"{{"major":"1","minor":"{own}",{emulated}"gitVersion":"{release}","gitCommit":"","gitTreeState":"clean","buildDate":"","goVersion":"","compiler":"rustc","platform":"{platform}"}}"#
+        r#"{{"major":"1","minor":"{own}",{emulated}"gitVersion":"{release}","gitCommit":"","gitTreeState":"clean","buildDate":"","goVersion":"","compiler":"rustc","platform":"{system}/{architecture}"}}"#
     )
 }
 
@@ -101,4 +105,25 @@ fn version(kubernetes: KubernetesVersion) -> String {
 pub fn git_version(kubernetes: KubernetesVersion) -> String {
     let patch = EDITIONS.of(kubernetes).patch;
     format!("v{kubernetes}.{patch}+billhook-{}", env!("CARGO_PKG_VERSION"))
+}
+
+/// Returns the system and the architecture of this program, by the names that Go has for them.
+///
+/// ```
+/// let (system, architecture) = billhook_apiserver::platform();
+/// assert!(!system.is_empty() && architecture != "x86_64");
+/// ```
+pub fn platform() -> (&'static str, &'static str) {
+    let system = match std::env::consts::OS {
+        "macos" => "darwin",
+        system => system,
+    };
+    let architecture = match std::env::consts::ARCH {
+        "x86_64" => "amd64",
+        "aarch64" => "arm64",
+        "x86" => "386",
+        "powerpc64" => "ppc64le",
+        architecture => architecture,
+    };
+    (system, architecture)
 }

@@ -29,6 +29,9 @@ const CURRENT: Form = ("apiserver.config.k8s.io/v1", "WebhookAdmissionConfigurat
 /// The form that servers before 1.36 read too (CL-12).
 const DEPRECATED: Form = ("apiserver.config.k8s.io/v1alpha1", "WebhookAdmission");
 
+/// The plugins whose configuration is read.
+const WEBHOOKS: [&str; 2] = ["MutatingAdmissionWebhook", "ValidatingAdmissionWebhook"];
+
 record! {
     /// The file.
     #[derive(Default)]
@@ -69,6 +72,7 @@ record! {
 pub struct AdmissionConfiguration {
     mutating: Kubeconfig,
     validating: Kubeconfig,
+    others: Vec<String>,
     warnings: Vec<String>,
 }
 
@@ -87,6 +91,12 @@ impl AdmissionConfiguration {
     /// Returns advice about forms that should be written differently.
     pub fn warnings(&self) -> &[String] {
         &self.warnings
+    }
+
+    /// Returns the names of the plugins in the file whose configuration is not read: all but the two
+    /// of webhooks.
+    pub fn other_plugins(&self) -> &[String] {
+        &self.others
     }
 
     /// The credentials of the two stages.
@@ -117,10 +127,12 @@ fn read(path: &Path, forms: &[Form]) -> Result<AdmissionConfiguration> {
             None => Ok(Kubeconfig::default()),
         }
     };
-    let mutating = stage("MutatingAdmissionWebhook")?;
-    let validating = stage("ValidatingAdmissionWebhook")?;
+    let [mutating, validating] = WEBHOOKS.map(&mut stage);
+    let (mutating, validating) = (mutating?, validating?);
     warnings.dedup();
-    Ok(AdmissionConfiguration { mutating, validating, warnings })
+    let others = plugins.into_iter().map(|plugin| plugin.name);
+    let others = others.filter(|name| !name.is_empty() && !WEBHOOKS.contains(&name.as_str()));
+    Ok(AdmissionConfiguration { mutating, validating, others: others.collect(), warnings })
 }
 
 /// The credentials that the configuration of a plugin names; what is embedded wins (CL-10, CL-11).

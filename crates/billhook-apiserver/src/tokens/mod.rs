@@ -27,6 +27,7 @@ pub struct ServiceAccountTokens {
     issuers: Vec<String>,
     audiences: Vec<String>,
     max_expiration: Option<Duration>,
+    key_set_url: Option<String>,
     signing_key: Arc<OnceLock<Option<SigningKey>>>,
     verifying_keys: Vec<PublicKey>,
 }
@@ -45,6 +46,7 @@ impl Default for ServiceAccountTokens {
             issuers: vec![DEFAULT_ISSUER.to_owned()],
             audiences: Vec::new(),
             max_expiration: None,
+            key_set_url: None,
             signing_key: Arc::default(),
             verifying_keys: Vec::new(),
         }
@@ -70,6 +72,13 @@ impl ServiceAccountTokens {
     #[must_use]
     pub fn max_expiration(mut self, max: Duration) -> Self {
         self.max_expiration = Some(max);
+        self
+    }
+
+    /// Sets where those who verify tokens find the keys; by default that is the server's own address.
+    #[must_use]
+    pub fn key_set_url(mut self, url: &str) -> Self {
+        self.key_set_url = Some(url.to_owned());
         self
     }
 
@@ -160,8 +169,10 @@ impl ServiceAccountTokens {
         json!({"keys": self.public_keys().iter().map(PublicKey::to_jwk).collect::<Vec<_>>()})
     }
 
-    /// The document of the issuer, if it is a URL (ET-34).
-    pub(crate) fn configuration(&self, keys: &str) -> Option<Value> {
+    /// The document of the issuer, if it is a URL (ET-34), from a server that is reached at an address.
+    pub(crate) fn configuration(&self, address: &str) -> Option<Value> {
+        let own = || format!("https://{address}/openid/v1/jwks");
+        let keys = self.key_set_url.clone().unwrap_or_else(own);
         let issuer = self.issuers.first().filter(|issuer| issuer.starts_with("https://"))?;
         let mut algorithms: Vec<&str> =
             self.public_keys().iter().map(PublicKey::algorithm).collect();

@@ -93,6 +93,9 @@ async fn version_and_health_are_told() {
     let server = server();
     let version = get(&server, "/version").await;
     assert!(version.text.starts_with("{\n  \"major\": \"1\",\n  \"minor\": \"36\",\n"));
+    if cfg!(all(target_os = "linux", target_arch = "x86_64")) {
+        assert_eq!(version.json()["platform"], "linux/amd64");
+    }
     assert_eq!(get(&server, "/readyz").await.text, "ok");
     assert_eq!(get(&server, "/livez/ping").await.text, "ok");
     assert_eq!(get(&server, "/livez/none").await.code, 404);

@@ -8,7 +8,7 @@ use std::time::Duration;
 use billhook::Time;
 use billhook_apimachinery::UserInfo;
 use billhook_apimachinery::base64::decode_url;
-use billhook_apiserver::{Server, ServiceAccountTokens, TokenKeyError};
+use billhook_apiserver::{Presence, Server, ServiceAccountTokens, TokenKeyError};
 use http::Method;
 use http_body_util::BodyExt as _;
 use serde_json::{Value, json};
@@ -238,6 +238,17 @@ async fn the_issuer_is_described() {
             "response_types_supported": ["id_token"], "subject_types_supported": ["public"],
             "id_token_signing_alg_values_supported": ["ES256"]})
     );
+    let keys = async |server: Server| {
+        let found = call(&server, Method::GET, path, &[("host", "127.0.0.1:6443")], "").await;
+        found.json()["jwks_uri"].clone()
+    };
+    let advertised = Presence::at(([192, 0, 2, 1], 443).into());
+    let server = || Server::builder().presence(advertised.clone());
+    let found = keys(server().service_account_tokens(tokens()).build()).await;
+    assert_eq!(found, "https://192.0.2.1:443/openid/v1/jwks", "measured: not the issuer's");
+    let elsewhere = tokens().key_set_url("https://keys.example.com/");
+    let found = keys(server().service_account_tokens(elsewhere).build()).await;
+    assert_eq!(found, "https://keys.example.com/");
     let file = ServiceAccountTokens::default().issuers(["file".to_owned()]);
     let server = Server::builder().service_account_tokens(file).build();
     assert_eq!(call(&server, Method::GET, path, &[], "").await.code, 404);

@@ -2,11 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
+use billhook_apiserver::platform;
+
 use crate::program::Release;
 
 /// The directory of a release, such as `k8s/1.36.999-linux-amd64`.
 pub(super) fn directory(release: Release, base: &Path) -> PathBuf {
-    base.join("k8s").join(format!("{release}-{}-{}", system(), architecture()))
+    let (system, architecture) = platform();
+    base.join("k8s").join(format!("{release}-{system}-{architecture}"))
 }
 
 /// The directory that setup-envtest uses unless another is named; `None` if the environment does not
@@ -22,24 +25,5 @@ pub(super) fn base() -> Option<PathBuf> {
             let data = data.map_or_else(|| Some(home()?.join(".local/share")), Some)?;
             Some(data.join("kubebuilder-envtest"))
         }
-    }
-}
-
-/// The name that Go has for the system.
-fn system() -> &'static str {
-    match std::env::consts::OS {
-        "macos" => "darwin",
-        system => system,
-    }
-}
-
-/// The name that Go has for the architecture.
-fn architecture() -> &'static str {
-    match std::env::consts::ARCH {
-        "x86_64" => "amd64",
-        "aarch64" => "arm64",
-        "x86" => "386",
-        "powerpc64" => "ppc64le",
-        architecture => architecture,
     }
 }

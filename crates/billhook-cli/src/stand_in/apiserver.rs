@@ -162,7 +162,7 @@ fn builder(options: &Options) -> ServerBuilder {
     let mut builder = Server::builder()
         .kubernetes(options.kubernetes)
         .metrics()
-        .webhooks(HttpsCaller::default())
+        .webhooks(HttpsCaller::default().admission_configuration(options.admission.clone()))
         .service_ranges(options.ranges.clone())
         .bootstrap()
         .authorization_mode(options.mode)
@@ -203,6 +203,9 @@ fn service_account_tokens(options: &TokenOptions) -> Result<ServiceAccountTokens
     }
     if let Some(max) = options.max_expiration {
         tokens = tokens.max_expiration(max);
+    }
+    if let Some(url) = &options.key_set_url {
+        tokens = tokens.key_set_url(url);
     }
     Ok(tokens)
 }

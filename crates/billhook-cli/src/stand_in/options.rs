@@ -11,6 +11,7 @@ use billhook::KubernetesVersion;
 use billhook_apiserver::AuthorizationMode;
 use billhook_control_plane::controllers::Selection;
 use billhook_kinds::{Kind, ServiceRanges};
+use billhook_webhook_client::AdmissionConfiguration;
 
 use super::flags::{Answer, Flags, parse_bool};
 
@@ -36,6 +37,8 @@ pub(super) struct TokenOptions {
     pub(super) signing_key: Option<PathBuf>,
     pub(super) verifying_keys: Vec<PathBuf>,
     pub(super) max_expiration: Option<Duration>,
+    /// Where the keys are found, if not at the server.
+    pub(super) key_set_url: Option<String>,
 }
 
 /// The settings of the etcd that objects are kept in, if there is one.
@@ -69,6 +72,8 @@ pub(super) struct Options {
     pub(super) service_accounts: TokenOptions,
     pub(super) allows_anonymous: bool,
     pub(super) disabled_plugins: Vec<String>,
+    /// The credentials for webhooks.
+    pub(super) admission: AdmissionConfiguration,
     pub(super) ranges: ServiceRanges,
     pub(super) kubernetes: KubernetesVersion,
     pub(super) controllers: Selection,
@@ -109,6 +114,7 @@ impl Options {
         let mode = mode(flags, &mut errors);
         let service_accounts = tokens(flags, &mut errors);
         let disabled_plugins = plugins::disabled(flags, &mut errors, &mut warnings);
+        let admission = plugins::configuration(flags, &mut errors, &mut warnings);
         check_runtime(flags, &mut errors);
         check_gates(flags, &mut errors);
         if flags.all("service-account-issuer").is_empty()
@@ -144,6 +150,7 @@ impl Options {
             service_accounts,
             allows_anonymous: flags.bool("anonymous-auth", true),
             disabled_plugins,
+            admission,
             ranges,
             kubernetes,
             controllers,
@@ -342,6 +349,7 @@ fn tokens(flags: &Flags, errors: &mut Vec<String>) -> TokenOptions {
         signing_key: flags.text("service-account-signing-key-file").map(PathBuf::from),
         verifying_keys: files("service-account-key-file"),
         max_expiration: max_expiration.filter(|max| !max.is_zero()),
+        key_set_url: flags.text("service-account-jwks-uri").map(str::to_owned),
     }
 }
 

@@ -223,7 +223,7 @@ pub(super) static SECTIONS: &[Section] = &[
             flag("requestheader-username-headers", List, Accepted),
             flag("service-account-extend-token-expiration", Bool, Accepted),
             flag("service-account-issuer", List, Honored),
-            flag("service-account-jwks-uri", Text, Accepted),
+            flag("service-account-jwks-uri", Text, Honored),
             flag("service-account-key-file", List, Honored),
             flag("service-account-lookup", Bool, Accepted),
             flag("service-account-max-token-expiration", Duration, Honored),
@@ -249,7 +249,7 @@ pub(super) static SECTIONS: &[Section] = &[
     Section {
         name: "API enablement",
         flags: &[
-            flag("admission-control-config-file", Text, Idle("plugins have their defaults")),
+            flag("admission-control-config-file", Text, Honored),
             flag("disable-admission-plugins", List, Honored),
             flag("enable-admission-plugins", List, Honored),
             flag("admission-control", List, Idle("plugins are as by default")),

@@ -1,4 +1,8 @@
-//! Admission plugins that are switched on and off.
+//! Admission plugins that are switched on and off, and their configuration.
+
+use std::path::Path;
+
+use billhook_webhook_client::AdmissionConfiguration;
 
 use crate::stand_in::flags::Flags;
 
@@ -74,4 +78,24 @@ pub(super) fn disabled(
         ));
     }
     disabled.to_vec()
+}
+
+/// Reads the configuration of plugins (ET-61), of which the credentials for webhooks have an effect.
+pub(super) fn configuration(
+    flags: &Flags,
+    errors: &mut Vec<String>,
+    warnings: &mut Vec<String>,
+) -> AdmissionConfiguration {
+    let name = "admission-control-config-file";
+    let file = flags.text(name).map(Path::new);
+    let read = file
+        .map_or_else(|| Ok(AdmissionConfiguration::default()), AdmissionConfiguration::from_file);
+    let configuration = read.unwrap_or_else(|error| {
+        errors.push(format!("failed to read plugin config: {error}"));
+        AdmissionConfiguration::default()
+    });
+    warnings.extend(configuration.other_plugins().iter().map(|plugin| {
+        format!("--{name} is accepted and has no effect on {plugin}: the plugin has its defaults")
+    }));
+    configuration
 }

@@ -84,6 +84,10 @@ fn unusable_values_are_refused() {
              those of kube-controller-manager",
         ),
         (
+            &["--admission-control-config-file=/none"],
+            "failed to read plugin config: /none: No such file or directory (os error 2)",
+        ),
+        (
             &["--client-ca-file=/none"],
             "unable to load client CA file /none: No such file or directory (os error 2)",
         ),

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use super::certificates::Authority;
 use super::harness::Environment;
 use crate::server::{Handled, Received, Reply, Server};
+use crate::support::Scratch;
 
 const MAPS: &str = "/api/v1/namespaces/default/configmaps";
 const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
@@ -85,6 +86,48 @@ async fn webhooks_act_at_once() {
     let failed = admin.post(MAPS, &map("unreachable")).await;
     assert_eq!(failed.code, 500);
     assert!(failed.text.contains("failed calling webhook"), "{}", failed.text);
+    environment.stop();
+}
+
+/// ET-61, CL-10: the server shows webhooks the credentials that a file of its flags names.
+#[tokio::test]
+async fn webhooks_are_shown_credentials() {
+    let tokens = Arc::new(Mutex::new(Vec::new()));
+    let pair = Authority::new().serving(&["localhost"]);
+    let seen = Arc::clone(&tokens);
+    let handler = move |received: Received| -> Handled {
+        let token = received.headers.get("authorization");
+        seen.lock().unwrap().push(token.map(|token| token.to_str().unwrap().to_owned()));
+        Box::pin(async move { review(&received) })
+    };
+    let (certificate, key) = (&pair.certificate, &pair.key);
+    let webhook = Server::with_certificate("127.0.0.1:0", certificate, key, handler).await.unwrap();
+    let user = "{kind: Config, users: [{name: '*', user: {token: secret}}]}";
+    let files = Scratch::new("admission-files", &[("kubeconfig", user)]);
+    let kubeconfig = files.path().join("kubeconfig");
+    let configuration = files.path().join("configuration.yaml");
+    let text = json!({"apiVersion": "apiserver.config.k8s.io/v1", "kind": "AdmissionConfiguration",
+        "plugins": [{"name": "PodSecurity"}, {"name": "ValidatingAdmissionWebhook",
+            "configuration": {"apiVersion": "apiserver.config.k8s.io/v1",
+                "kind": "WebhookAdmissionConfiguration", "kubeConfigFile": kubeconfig}}]});
+    std::fs::write(&configuration, text.to_string()).unwrap();
+    let flag = format!("--admission-control-config-file={}", configuration.display());
+    let environment = Environment::with_flags("credentials", &[&flag]).await;
+    let bundle = billhook_apimachinery::base64::encode(pair.certificate.as_bytes());
+    let hooks = json!({
+        "apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingWebhookConfiguration",
+        "metadata": {"name": "checks"},
+        "webhooks": [{
+            "name": "maps.example.com", "admissionReviewVersions": ["v1"], "sideEffects": "None",
+            "rules": [{"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"],
+                "resources": ["configmaps"]}],
+            "clientConfig": {"url": format!("https://localhost:{}/", webhook.address().port()),
+                "caBundle": bundle},
+        }],
+    });
+    assert_eq!(environment.admin.post(CONFIGURATIONS, &hooks).await.code, 201);
+    assert_eq!(environment.admin.post(MAPS, &map("a")).await.code, 201);
+    assert_eq!(*tokens.lock().unwrap(), [Some("Bearer secret".to_owned())]);
     environment.stop();
 }
 
