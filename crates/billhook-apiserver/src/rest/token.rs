@@ -32,6 +32,7 @@ pub(super) fn create(context: &Context<'_>) -> Result<Response, Status> {
     let mut warnings = Warnings::default();
     let validation = (options.field_validation, &mut warnings);
     let mut request = read_document(context.request, record, (KIND, "v1"), kubernetes, validation)?;
+    set_type(&mut request);
     set_default(&mut request);
     let mut empty = DeepValue::from(json!({}));
     complete(&mut empty, record, kubernetes);
@@ -46,6 +47,16 @@ pub(super) fn create(context: &Context<'_>) -> Result<Response, Status> {
     let mut response = context.form.json(StatusCode::CREATED, declared_json(&request, record));
     warn(&mut response, &warnings);
     Ok(response)
+}
+
+/// A request need not say what it is.
+fn set_type(request: &mut Value) {
+    for (name, value) in [("apiVersion", API_VERSION), ("kind", KIND)] {
+        let is_missing = text(request, name).is_empty();
+        if let Some(members) = request.as_object_mut().filter(|_| is_missing) {
+            members.insert(name.to_owned(), value.into());
+        }
+    }
 }
 
 fn set_default(request: &mut Value) {

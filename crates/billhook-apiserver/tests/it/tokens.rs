@@ -48,6 +48,18 @@ fn claims(token: &str) -> Value {
     serde_json::from_slice(&decode_url(part).unwrap()).unwrap()
 }
 
+/// BK-253: a request need not say what it is; the answer does.
+#[tokio::test]
+async fn requests_without_a_type_are_read() {
+    let server = Server::builder().build();
+    token(&server, "robot", json!({})).await;
+    let path = format!("{ACCOUNTS}/robot/token");
+    let made = post(&server, &path, json!({"spec": {}})).await;
+    assert_eq!(made.code, 201, "{}", made.text);
+    let begin = r#"{"kind":"TokenRequest","apiVersion":"authentication.k8s.io/v1","metadata":{"#;
+    assert!(made.text.starts_with(begin), "{}", made.text);
+}
+
 /// BK-253: a token says whose it is, and is that of its user.
 #[tokio::test]
 async fn a_token_is_that_of_its_account() {
