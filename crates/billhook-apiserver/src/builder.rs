@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, RwLock};
+use std::time::Duration;
 
 use billhook::webhook::{AuthorizationDecision, AuthorizationRequest};
 use billhook::{
@@ -64,6 +65,9 @@ pub struct ServerBuilder {
     known_tokens: KnownTokens,
     log: Log,
     measures: Option<Arc<dyn Measures>>,
+    request_time: Duration,
+    watch_time: Duration,
+    refuses_privileged: bool,
 }
 
 impl fmt::Debug for ServerBuilder {
@@ -100,6 +104,9 @@ impl Default for ServerBuilder {
             known_tokens: KnownTokens::default(),
             log: Log::default(),
             measures: None,
+            request_time: Duration::from_secs(60),
+            watch_time: Duration::from_secs(30 * 60),
+            refuses_privileged: false,
         }
     }
 }
@@ -447,6 +454,27 @@ impl ServerBuilder {
         self
     }
 
+    /// Sets how long requests but watches may take, 60 seconds by default (RE-22).
+    #[must_use]
+    pub fn request_time(mut self, time: Duration) -> Self {
+        self.request_time = time;
+        self
+    }
+
+    /// Sets how long a watch lasts that names no time, 30 minutes by default (WA-07).
+    #[must_use]
+    pub fn watch_time(mut self, time: Duration) -> Self {
+        self.watch_time = time;
+        self
+    }
+
+    /// Refuses privileged containers, as a server does that does not allow them (ET-61).
+    #[must_use]
+    pub fn refuse_privileged(mut self) -> Self {
+        self.refuses_privileged = true;
+        self
+    }
+
     /// Switches an admission plugin off, by the name that kube-apiserver has for it: those of
     /// built-in kinds (BK-560), of webhooks and of policies are on by default. A name that is not
     /// known switches nothing off.
@@ -512,6 +540,9 @@ impl ServerBuilder {
             known_tokens,
             log,
             measures,
+            request_time,
+            watch_time,
+            refuses_privileged,
         } = self;
         let chain = Chain::new(webhooks).kubernetes(kubernetes);
         let chain = match &measures {
@@ -540,6 +571,8 @@ impl ServerBuilder {
             known_tokens,
             log,
             measures,
+            request_time,
+            watch_time,
             budgets: Budgets::default(),
         };
         let permissions = Arc::new(Permissions::new(authorization, answers, recorder));
@@ -548,7 +581,7 @@ impl ServerBuilder {
             permissions: Arc::clone(&permissions),
             asked_by_expressions: permissions,
             storage,
-            catalog: RwLock::new(own_resources(kubernetes)),
+            catalog: RwLock::new(own_resources(kubernetes, refuses_privileged)),
             watch_caches: WatchCaches::default(),
             configured,
             links: Mutex::default(),

@@ -380,7 +380,8 @@ impl Server {
 
     /// Answers a request before its time is over (RE-22).
     async fn answer_in_time(&self, request: &Request) -> Response {
-        let time = match self.shared.check().and_then(|()| request.time()) {
+        let most = self.shared.settings.request_time;
+        let time = match self.shared.check().and_then(|()| request.time(most)) {
             Ok(time) => time,
             Err(status) => return Form::of_failures(request).status(&status),
         };

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, Weak};
+use std::time::Duration;
 
 use billhook::webhook::Authorizer;
 use billhook::{DeepValue, Time};
@@ -159,6 +160,10 @@ pub(crate) struct Settings {
     pub(crate) finalizes_in_background: bool,
     /// Whether objects go with their owners.
     pub(crate) collects_garbage: bool,
+    /// How long requests but watches may take.
+    pub(crate) request_time: Duration,
+    /// How long a watch lasts that names no time.
+    pub(crate) watch_time: Duration,
     /// The memory that requests hold for as long as their clients like.
     pub(crate) budgets: Budgets,
 }

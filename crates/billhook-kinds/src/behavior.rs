@@ -190,18 +190,34 @@ pub struct WriteContext<'w> {
     pub now: &'w str,
     /// The body of the request, if it is known.
     pub body: &'w [u8],
+    /// Whether the server refuses privileged containers.
+    pub refuses_privileged: bool,
 }
 
 impl<'w> WriteContext<'w> {
     /// Creates the context of a write of an object itself.
     pub fn new(kubernetes: KubernetesVersion, user: &'w UserInfo, now: &'w str) -> Self {
-        WriteContext { kubernetes, subresource: "", user, now, body: &[] }
+        WriteContext {
+            kubernetes,
+            subresource: "",
+            user,
+            now,
+            body: &[],
+            refuses_privileged: false,
+        }
     }
 
     /// The context of a write with a body.
     #[must_use]
     pub fn body(mut self, body: &'w [u8]) -> Self {
         self.body = body;
+        self
+    }
+
+    /// The context of a write to a server that may refuse privileged containers.
+    #[must_use]
+    pub fn refuse_privileged(mut self, refuses: bool) -> Self {
+        self.refuses_privileged = refuses;
         self
     }
 

@@ -18,12 +18,20 @@ use crate::chain::Chain;
 #[derive(Debug)]
 pub struct KindStrategy {
     kind: KindType,
+    refuses_privileged: bool,
 }
 
 impl KindStrategy {
     /// Returns the rules of a kind as a server of a version has them, if it has the kind.
     pub fn new(kind: &'static Kind, kubernetes: KubernetesVersion) -> Option<Self> {
-        Some(KindStrategy { kind: KindType::new(kind, kubernetes)? })
+        Some(KindStrategy { kind: KindType::new(kind, kubernetes)?, refuses_privileged: false })
+    }
+
+    /// The rules of a server that may refuse privileged containers.
+    #[must_use]
+    pub fn refuse_privileged(mut self, refuses: bool) -> Self {
+        self.refuses_privileged = refuses;
+        self
     }
 
     fn context<'c>(&self, context: &StrategyContext<'c>) -> WriteContext<'c> {
@@ -31,6 +39,7 @@ impl KindStrategy {
         WriteContext::new(self.kind.kubernetes(), context.user, context.now)
             .subresource(subresource)
             .body(context.body)
+            .refuse_privileged(self.refuses_privileged)
     }
 }
 

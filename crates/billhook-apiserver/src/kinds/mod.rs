@@ -24,11 +24,27 @@ pub(crate) fn served(kubernetes: KubernetesVersion) -> impl Iterator<Item = &'st
 
 /// Compiles the resource of a kind for a server of a version.
 pub(crate) fn compile(kind: &'static Kind, kubernetes: KubernetesVersion) -> Option<Resource> {
+    compiled(kind, kubernetes, false)
+}
+
+/// Compiles the resource of a kind for a server that refuses privileged containers.
+pub(crate) fn compile_unprivileged(
+    kind: &'static Kind,
+    kubernetes: KubernetesVersion,
+) -> Option<Resource> {
+    compiled(kind, kubernetes, true)
+}
+
+fn compiled(
+    kind: &'static Kind,
+    kubernetes: KubernetesVersion,
+    refuses_privileged: bool,
+) -> Option<Resource> {
     let definition = kind.definition(kubernetes)?;
     let options = CrdOptions::default().kubernetes(kubernetes).built_in(true);
     let resource = Resource::new(&definition, &options, Chain::new(Unreachable)).ok()?;
-    let strategy = Arc::new(KindStrategy::new(kind, kubernetes)?);
-    let mut resource = resource.native(strategy, kind);
+    let strategy = KindStrategy::new(kind, kubernetes)?.refuse_privileged(refuses_privileged);
+    let mut resource = resource.native(Arc::new(strategy), kind);
     resource.own_text = own_text(kind);
     Some(resource)
 }

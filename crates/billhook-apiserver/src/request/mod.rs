@@ -114,8 +114,9 @@ impl Request {
     }
 
     /// Returns the time within which the request is answered; none if the request is a watch (RE-22).
-    pub(crate) fn time(&self) -> Result<Option<Duration>, Status> {
-        let max = if self.writes_one() { WRITE_TIME } else { Duration::from_secs(60) };
+    /// No other request has more than `most`.
+    pub(crate) fn time(&self, most: Duration) -> Result<Option<Duration>, Status> {
+        let max = if self.writes_one() { WRITE_TIME.min(most) } else { most };
         if matches!(self.verb(), Some(Verb::Watch | Verb::Proxy)) {
             return Ok(None);
         }

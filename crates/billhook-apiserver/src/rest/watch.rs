@@ -29,8 +29,6 @@ use crate::shared::Shared;
 use crate::storage::{Collection, Event, Object, Range, Revision, RevisionError, Watch};
 use crate::view::View;
 
-/// How long a watch lasts that names no time.
-const DEFAULT_DURATION: Duration = Duration::from_secs(30 * 60);
 /// How long a watch lasts at most, so that its end can be computed.
 const MAX_DURATION: Duration = Duration::from_secs(365 * 24 * 3600);
 /// How often progress is reported without a change, and how long before the end (WA-29).
@@ -106,7 +104,7 @@ impl fmt::Debug for EventStream {
 impl EventStream {
     fn begin(context: &Context<'_>, options: ListOptions, wanted: Revision) -> (Self, Instant) {
         let ListOptions { selectors, duration, .. } = options;
-        let end = later(Instant::now(), duration.unwrap_or(DEFAULT_DURATION));
+        let end = later(Instant::now(), duration.unwrap_or(context.server.settings.watch_time));
         let mut events = Events {
             selection: Selection {
                 resource: Arc::clone(&context.resource),

@@ -348,3 +348,31 @@ async fn the_first_wrong_type_in_the_text_counts() {
         assert_eq!((answer.code, answer.message()), (400, format!("{prefix} unmarshal {wrong}")));
     }
 }
+
+/// ET-61, BK-104: a server that does not allow privileged containers, and one that does.
+#[tokio::test]
+async fn privileged_containers_may_be_refused() {
+    let pod = json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a"}, "spec": {
+        "initContainers": [{"name": "i", "image": "i", "securityContext": {"privileged": false}}],
+        "containers": [{"name": "c", "image": "i", "securityContext": {"privileged": true}}]}});
+    let mut template = json!({"metadata": {"labels": {"a": "b"}}});
+    template["spec"] = pod["spec"].clone();
+    let deployment = json!({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "a"},
+        "spec": {"selector": {"matchLabels": {"a": "b"}}, "template": template}});
+    let refused = Server::builder().refuse_privileged().build();
+    let allowed = Server::builder().build();
+    let field =
+        "spec.containers[0].securityContext.privileged: Forbidden: disallowed by cluster policy";
+    for (path, object, message) in [
+        ("/api/v1/namespaces/default/pods", pod, format!("Pod \"a\" is invalid: {field}")),
+        (
+            "/apis/apps/v1/namespaces/default/deployments",
+            deployment,
+            format!("Deployment.apps \"a\" is invalid: spec.template.{field}"),
+        ),
+    ] {
+        let answer = post(&refused, path, &object).await;
+        assert_eq!((answer.code, answer.message()), (422, message));
+        assert_eq!(post(&allowed, path, &object).await.code, 201, "{path}");
+    }
+}

@@ -26,8 +26,8 @@ use crate::front::Front;
 
 /// How long a client may take for a handshake, or for the headers of a request.
 const HEADER_TIME: Duration = Duration::from_secs(30);
-/// How long a request may take until its answer begins (RE-22).
-const REQUEST_TIME: Duration = Duration::from_secs(60);
+/// How much longer than a request may take its body and its answer may take together.
+const BODY_TIME: Duration = Duration::from_secs(1);
 /// How long a connection is kept from which no request with the token came.
 const STRANGER_TIME: Duration = Duration::from_secs(10);
 /// How many bytes the headers of a request have at most.
@@ -45,6 +45,8 @@ pub(super) struct Settings {
     pub(super) tls: Option<TlsAcceptor>,
     pub(super) clients: Option<Arc<ClientAuthorities>>,
     pub(super) gate: Box<dyn Gate>,
+    /// How long a request may take until its answer begins (RE-22).
+    pub(super) request_time: Duration,
 }
 
 /// The client of a connection.
@@ -105,7 +107,9 @@ impl Client {
             Ok(None) => {}
         }
         self.is_known.store(true, Ordering::Relaxed);
-        let answer = match tokio::time::timeout(REQUEST_TIME, self.front.answer(request)).await {
+        // Of the time that a request may take the server says itself that it is over.
+        let time = self.settings.request_time.saturating_add(BODY_TIME);
+        let answer = match tokio::time::timeout(time, self.front.answer(request)).await {
             Ok(answer) => answer,
             Err(_) => {
                 self.front.server().refuse(Request::new(()).into_parts().0, &Status::timeout())

@@ -28,6 +28,8 @@ use connection::{Client, Settings, serve};
 /// How many bytes the system keeps of what a client does not read, or the server has not read yet;
 /// Linux takes twice as much.
 const SOCKET_BUFFER: u32 = 128 << 10;
+/// How long a request may take, unless it is said (RE-22).
+pub(crate) const REQUEST_TIME: Duration = Duration::from_secs(60);
 /// How long requests may go on when the server ends.
 const GRACE: Duration = Duration::from_secs(1);
 
@@ -58,9 +60,10 @@ impl Listener {
         clients: Option<Arc<ClientAuthorities>>,
         gate: impl Gate,
         max_connections: usize,
+        request_time: Duration,
     ) -> Self {
         let connections = max_connections.clamp(1, Semaphore::MAX_PERMITS);
-        let settings = Settings { tls, clients, gate: Box::new(gate) };
+        let settings = Settings { tls, clients, gate: Box::new(gate), request_time };
         Listener {
             listener,
             settings: Arc::new(settings),

@@ -33,7 +33,8 @@ use crate::front::Front;
 use crate::identity::Identity;
 use crate::input::{Document, read_file, readable_documents};
 use crate::listening::{
-    self, Authority, ClientAuthorities, Issued, Listener, ServingPair, Signals, acceptor,
+    self, Authority, ClientAuthorities, Issued, Listener, REQUEST_TIME, ServingPair, Signals,
+    acceptor,
 };
 use crate::problem::{Place, Problem, RunError, Status};
 use crate::report;
@@ -134,7 +135,8 @@ async fn serve(command: &Serve) -> Result<(), Failure> {
         None => Admitted::Hosts(Hosts::new(local.ip(), &command.allow_host)),
     };
     let (tls, clients) = identity.map(|it| (it.acceptor, it.clients)).unzip();
-    let listener = Listener::new(listener, tls, clients, admitted, command.max_connections);
+    let most = command.max_connections;
+    let listener = Listener::new(listener, tls, clients, admitted, most, REQUEST_TIME);
     let mut signals =
         Signals::new().map_err(|error| Problem::io(Place::file("signals"), &error))?;
     let ready = format!("ready: {url} ({objects} objects)\n");

@@ -125,7 +125,8 @@ async fn serve(options: &Options) -> Result<(), String> {
     }
     tokio::spawn(stay_alive(server.clone()));
     log::line(&format!("billhook: serving Kubernetes {} on {address}", options.kubernetes));
-    let listener = Listener::new(listener, Some(tls), clients, users, MAX_CONNECTIONS);
+    let (most, time) = (MAX_CONNECTIONS, options.request_time);
+    let listener = Listener::new(listener, Some(tls), clients, users, most, time);
     listener.run(Front::of(server), &mut signals).await;
     Ok(())
 }
@@ -162,6 +163,8 @@ fn builder(options: &Options) -> ServerBuilder {
     let mut builder = Server::builder()
         .kubernetes(options.kubernetes)
         .metrics()
+        .request_time(options.request_time)
+        .watch_time(options.watch_time)
         .webhooks(HttpsCaller::default().admission_configuration(options.admission.clone()))
         .service_ranges(options.ranges.clone())
         .bootstrap()
@@ -175,6 +178,9 @@ fn builder(options: &Options) -> ServerBuilder {
     }
     if options.controllers.collects_garbage() {
         builder = builder.collect_garbage();
+    }
+    if !options.allows_privileged {
+        builder = builder.refuse_privileged();
     }
     for plugin in &options.disabled_plugins {
         builder = match plugin.as_str() {

@@ -14,9 +14,12 @@ use billhook_kinds::{Kind, ServiceRanges};
 use billhook_webhook_client::AdmissionConfiguration;
 
 use super::flags::{Answer, Flags, parse_bool};
+use crate::listening::REQUEST_TIME;
 
 /// How users may be allowed what they ask for.
 const MODES: [&str; 6] = ["AlwaysAllow", "AlwaysDeny", "ABAC", "Webhook", "RBAC", "Node"];
+/// How long a watch lasts (WA-07).
+const WATCH_TIME: Duration = Duration::from_secs(30 * 60);
 const DEFAULT_CERTIFICATES: &str = "/var/run/kubernetes";
 /// The variable that switches on parts of a controller manager, as the flag does.
 const CONTROLLERS: &str = "BILLHOOK_CONTROLLERS";
@@ -71,6 +74,11 @@ pub(super) struct Options {
     pub(super) mode: AuthorizationMode,
     pub(super) service_accounts: TokenOptions,
     pub(super) allows_anonymous: bool,
+    pub(super) allows_privileged: bool,
+    /// How long a request may take.
+    pub(super) request_time: Duration,
+    /// How long a watch lasts that names no time.
+    pub(super) watch_time: Duration,
     pub(super) disabled_plugins: Vec<String>,
     /// The credentials for webhooks.
     pub(super) admission: AdmissionConfiguration,
@@ -125,11 +133,6 @@ impl Options {
         }
         let kubernetes = emulated(flags, version, &mut errors);
         let controllers = controllers(flags, &mut errors);
-        if !flags.bool("allow-privileged", false) {
-            warnings.push(
-                "privileged containers are allowed without --allow-privileged, too".to_owned(),
-            );
-        }
         if flags.bool("billhook-strict", false) {
             errors.append(&mut warnings);
         }
@@ -149,6 +152,9 @@ impl Options {
             mode,
             service_accounts,
             allows_anonymous: flags.bool("anonymous-auth", true),
+            allows_privileged: flags.bool("allow-privileged", false),
+            request_time: positive(flags.duration("request-timeout"), REQUEST_TIME),
+            watch_time: positive(flags.seconds("min-request-timeout"), WATCH_TIME),
             disabled_plugins,
             admission,
             ranges,
@@ -158,6 +164,11 @@ impl Options {
             warnings,
         })
     }
+}
+
+/// A time that flags name, or another one if that is none.
+fn positive(time: Option<Duration>, default: Duration) -> Duration {
+    time.filter(|time| !time.is_zero()).unwrap_or(default)
 }
 
 fn etcd(flags: &Flags) -> EtcdSettings {

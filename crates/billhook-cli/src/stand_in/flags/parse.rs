@@ -136,6 +136,12 @@ impl Flags {
         self.text(name).and_then(|text| text.parse().ok()).unwrap_or(default)
     }
 
+    /// The seconds that a flag names; none if they are negative.
+    pub(in super::super) fn seconds(&self, name: &str) -> Option<Duration> {
+        let seconds = self.text(name)?.parse::<i64>().ok()?;
+        u64::try_from(seconds).ok().map(Duration::from_secs)
+    }
+
     /// The duration that a flag names; none if it is negative.
     pub(in super::super) fn duration(&self, name: &str) -> Option<Duration> {
         let nanoseconds = parse_go_duration(self.text(name)?)?;

@@ -128,6 +128,19 @@ async fn controllers_are_switched_on() {
     environment.stop();
 }
 
+/// ET-61: privileged containers are for servers whose flags allow them.
+#[tokio::test]
+async fn privileged_containers_need_a_flag() {
+    let pod = json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a"}, "spec": {
+        "containers": [{"name": "c", "image": "i", "securityContext": {"privileged": true}}]}});
+    for (flag, code) in [("--allow-privileged=true", 201), ("--allow-privileged=false", 422)] {
+        let environment = Environment::with_flags("privileged", &[flag]).await;
+        let answer = environment.admin.post("/api/v1/namespaces/default/pods", &pod).await;
+        assert_eq!(answer.code, code, "{flag}: {}", answer.text);
+        environment.stop();
+    }
+}
+
 /// ET-21, ET-22: watches end cleanly, and the process with them.
 #[tokio::test]
 async fn a_server_stops_though_watches_are_open() {

@@ -1,6 +1,7 @@
 //! Webhooks as a harness installs them (ET-36, ET-40 to ET-43).
 
 use std::sync::{Arc, Mutex};
+use std::time::Instant;
 
 use serde_json::{Value, json};
 
@@ -128,6 +129,35 @@ async fn webhooks_are_shown_credentials() {
     assert_eq!(environment.admin.post(CONFIGURATIONS, &hooks).await.code, 201);
     assert_eq!(environment.admin.post(MAPS, &map("a")).await.code, 201);
     assert_eq!(*tokens.lock().unwrap(), [Some("Bearer secret".to_owned())]);
+    environment.stop();
+}
+
+/// ET-61, RE-22, WA-07: requests and watches have the time that flags give them.
+#[tokio::test]
+async fn requests_have_their_time() {
+    let deaf = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let flags = ["--request-timeout=1s", "--min-request-timeout=2"];
+    let environment = Environment::with_flags("times", &flags).await;
+    let admin = &environment.admin;
+    let url = format!("https://127.0.0.1:{}/", deaf.local_addr().unwrap().port());
+    let hooks = json!({
+        "apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingWebhookConfiguration",
+        "metadata": {"name": "checks"},
+        "webhooks": [{
+            "name": "maps.example.com", "admissionReviewVersions": ["v1"], "sideEffects": "None",
+            "rules": [{"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"],
+                "resources": ["configmaps"]}],
+            "clientConfig": {"url": url},
+        }],
+    });
+    assert_eq!(admin.post(CONFIGURATIONS, &hooks).await.code, 201);
+    let late = admin.post(MAPS, &map("a")).await;
+    let over = r#"{"metadata":{},"status":"Failure","message":"Timeout: request did not complete within the allotted timeout","reason":"Timeout","details":{},"code":504}"#;
+    assert_eq!((late.code, late.text.trim_end()), (504, over));
+    assert_eq!(late.headers["content-type"], "text/plain; charset=utf-8");
+    let began = Instant::now();
+    assert_eq!(admin.get(&format!("{MAPS}?watch=1")).await.code, 200);
+    assert!((2..20).contains(&began.elapsed().as_secs()), "{:?}", began.elapsed());
     environment.stop();
 }
 

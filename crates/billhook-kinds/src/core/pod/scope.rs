@@ -6,12 +6,15 @@ use billhook_apimachinery::KubernetesVersion;
 use serde_json::Value;
 
 use super::checks::{is_set, name_of};
+use crate::behavior::WriteContext;
 use crate::values::{integer, items, text};
 
 /// The knowledge that the parts of a pod have of the whole.
 pub(super) struct Scope<'s> {
     /// The version of the server.
     pub(super) kubernetes: KubernetesVersion,
+    /// Whether the server refuses privileged containers.
+    pub(super) refuses_privileged: bool,
     /// The pod; none in templates.
     pub(super) pod: Option<&'s Value>,
     /// The volumes without errors, by their names.
@@ -30,13 +33,10 @@ pub(super) struct Scope<'s> {
 
 impl<'s> Scope<'s> {
     /// Begins with what a spec says.
-    pub(super) fn of(
-        spec: &'s Value,
-        pod: Option<&'s Value>,
-        kubernetes: KubernetesVersion,
-    ) -> Self {
+    pub(super) fn of(spec: &'s Value, pod: Option<&'s Value>, context: &WriteContext<'_>) -> Self {
         Scope {
-            kubernetes,
+            kubernetes: context.kubernetes,
+            refuses_privileged: context.refuses_privileged,
             pod,
             volumes: BTreeMap::new(),
             claims: items(spec, "/resourceClaims").iter().map(name_of).collect(),

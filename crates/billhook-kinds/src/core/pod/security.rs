@@ -28,6 +28,10 @@ pub(super) fn of_container(
     context: &Value,
     scope: &Scope<'_>,
 ) {
+    if scope.refuses_privileged && is_set(context, "privileged") {
+        let detail = "disallowed by cluster policy";
+        errors.push(FieldError::forbidden(path.clone().name("privileged"), detail));
+    }
     id(errors, &path.clone().name("runAsUser"), context.get("runAsUser"));
     id(errors, &path.clone().name("runAsGroup"), context.get("runAsGroup"));
     one_of_member(errors, path, context, "procMount", &["Default", "Unmasked"]);

@@ -29,7 +29,7 @@ pub(crate) fn validate(
     pod: Option<&Value>,
     context: &WriteContext<'_>,
 ) {
-    let mut scope = Scope::of(spec, pod, context.kubernetes);
+    let mut scope = Scope::of(spec, pod, context);
     volumes::validate(found, &path.clone().name("volumes"), spec, &mut scope, context);
     let errors = &mut found.errors;
     resource_claims(errors, &path.clone().name("resourceClaims"), spec, pod);
