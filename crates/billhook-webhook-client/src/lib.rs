@@ -14,6 +14,7 @@ mod error;
 mod exchange;
 mod exec;
 mod files;
+mod get;
 mod proxy;
 mod redirect;
 mod resolve;
@@ -46,6 +47,7 @@ use billhook_admission::{
 
 pub use config::{AdmissionConfiguration, AdmissionConfigurationError};
 pub use connector::{ConnectError, Connection, Connector, Direct};
+pub use get::{GetError, get};
 pub use proxy::Proxies;
 pub use resolve::{DnsResolver, ResolveError, ServiceAddress, ServiceResolver, StaticResolver};
 pub use trace::TraceContext;

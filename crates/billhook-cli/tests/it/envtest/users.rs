@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::certificates::{Authority, Certificates, request, self_signed_user};
 use super::client::{Answer, Client, HTTP1, HTTP2};
-use super::harness::{Environment, Process, default_flags, free_port};
+use super::harness::{Environment, Process, default_flags, free_port, run};
 use crate::support::Scratch;
 
 const WHO: &str = "/apis/authentication.k8s.io/v1/selfsubjectreviews";
@@ -145,6 +145,34 @@ async fn leaves_in_the_pool_count() {
     let user = own("kubeapitest", "system:masters system:authenticated");
     assert_eq!(name_and_groups(&client).await, user);
     assert_eq!(who(&environment.admin).await.code, 401, "the last flag counts");
+
+    // What the harness of fabric8 asks until the answer is good.
+    directory.write("client.key", &pair.key);
+    let (own, server) = (directory.path().display(), environment.address.port());
+    let authority = environment.directory.path().join("apiserver.crt");
+    let connection = [
+        format!("--client-certificate={own}/client.crt"),
+        format!("--client-key={own}/client.key"),
+        format!("--certificate-authority={}", authority.display()),
+        format!("--server=https://127.0.0.1:{server}"),
+        "--request-timeout=5s".to_owned(),
+    ];
+    let ask = |words: &[&str], without: usize| {
+        let connection = connection.iter().skip(without).map(String::as_str);
+        let arguments: Vec<&str> = connection.chain(words.iter().copied()).collect();
+        let output = run("kubectl", &arguments);
+        let text = [output.stdout, output.stderr].map(|it| String::from_utf8(it).unwrap()).concat();
+        (output.status.success(), text)
+    };
+    let (is_good, shown) = ask(&["get", "ns", "default"], 0);
+    assert!(is_good && shown.starts_with("NAME      STATUS   AGE\ndefault   Active   "), "{shown}");
+    let (is_good, shown) = ask(&["get", "pods"], 0);
+    assert!(!is_good && shown.starts_with("error: billhook takes the place of"), "{shown}");
+    let (is_good, shown) = ask(&["get", "ns", "default"], 2);
+    let refused = "Error from server (Forbidden): namespaces \"default\" is forbidden: User \
+        \"system:anonymous\" cannot get resource \"namespaces\" in API group \"\" in the namespace \
+        \"default\"\n";
+    assert_eq!((is_good, &*shown), (false, refused));
     environment.stop();
 }
 
