@@ -1,5 +1,7 @@
 //! Building a server.
 
+mod limits;
+
 use std::fmt;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, RwLock};
@@ -68,6 +70,7 @@ pub struct ServerBuilder {
     request_time: Duration,
     watch_time: Duration,
     refuses_privileged: bool,
+    disabled_versions: Vec<String>,
 }
 
 impl fmt::Debug for ServerBuilder {
@@ -107,6 +110,7 @@ impl Default for ServerBuilder {
             request_time: Duration::from_secs(60),
             watch_time: Duration::from_secs(30 * 60),
             refuses_privileged: false,
+            disabled_versions: Vec::new(),
         }
     }
 }
@@ -454,27 +458,6 @@ impl ServerBuilder {
         self
     }
 
-    /// Sets how long requests but watches may take, 60 seconds by default (RE-22).
-    #[must_use]
-    pub fn request_time(mut self, time: Duration) -> Self {
-        self.request_time = time;
-        self
-    }
-
-    /// Sets how long a watch lasts that names no time, 30 minutes by default (WA-07).
-    #[must_use]
-    pub fn watch_time(mut self, time: Duration) -> Self {
-        self.watch_time = time;
-        self
-    }
-
-    /// Refuses privileged containers, as a server does that does not allow them (ET-61).
-    #[must_use]
-    pub fn refuse_privileged(mut self) -> Self {
-        self.refuses_privileged = true;
-        self
-    }
-
     /// Switches an admission plugin off, by the name that kube-apiserver has for it: those of
     /// built-in kinds (BK-560), of webhooks and of policies are on by default. A name that is not
     /// known switches nothing off.
@@ -543,6 +526,7 @@ impl ServerBuilder {
             request_time,
             watch_time,
             refuses_privileged,
+            disabled_versions,
         } = self;
         let chain = Chain::new(webhooks).kubernetes(kubernetes);
         let chain = match &measures {
@@ -550,6 +534,7 @@ impl ServerBuilder {
             None => chain,
         };
         let configured = RwLock::new(Configured::new(chain.clone()));
+        let catalog = own_resources(kubernetes, refuses_privileged, &disabled_versions);
         let settings = Settings {
             kubernetes,
             edition: EDITIONS.of(kubernetes),
@@ -562,6 +547,7 @@ impl ServerBuilder {
             finalizes_in_background,
             collects_garbage,
             disabled_plugins,
+            disabled_versions,
             has_controllers,
             has_namespace_controller: has_controllers && has_namespace_controller,
             service_ranges,
@@ -581,7 +567,7 @@ impl ServerBuilder {
             permissions: Arc::clone(&permissions),
             asked_by_expressions: permissions,
             storage,
-            catalog: RwLock::new(own_resources(kubernetes, refuses_privileged)),
+            catalog: RwLock::new(catalog),
             watch_caches: WatchCaches::default(),
             configured,
             links: Mutex::default(),

@@ -147,6 +147,8 @@ pub(crate) struct Settings {
     pub(crate) service_ranges: ServiceRanges,
     /// The names of the admission plugins that are switched off.
     pub(crate) disabled_plugins: Vec<String>,
+    /// The versions of groups that are not served.
+    pub(crate) disabled_versions: Vec<String>,
     /// Where the records of requests go.
     pub(crate) log: Log,
     /// The metrics of the server, if it has any.

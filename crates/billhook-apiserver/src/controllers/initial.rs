@@ -71,7 +71,12 @@ pub(crate) async fn create(server: &Arc<Shared>) -> Result<(), (String, Status)>
     presence::publish_maps(server).await?;
     presence::renew(server).await?;
     // Those that wait for a backend share its sync.
-    let objects = InitialObject::all(server.settings.kubernetes);
+    let without = &server.settings.disabled_versions;
+    let is_served = |object: &&'static InitialObject| {
+        let version = object.key.split_once('.').filter(|_| object.plural == "apiservices");
+        version.is_none_or(|(version, group)| !without.contains(&format!("{group}/{version}")))
+    };
+    let objects = InitialObject::all(server.settings.kubernetes).filter(is_served);
     let stored = objects.map(|object| -> BoxFuture<'_, _> { Box::pin(store(server, object)) });
     together(stored.collect()).await
 }

@@ -179,6 +179,9 @@ fn builder(options: &Options) -> ServerBuilder {
     if options.controllers.collects_garbage() {
         builder = builder.collect_garbage();
     }
+    for version in &options.disabled_versions {
+        builder = builder.without_api_version(version);
+    }
     if !options.allows_privileged {
         builder = builder.refuse_privileged();
     }

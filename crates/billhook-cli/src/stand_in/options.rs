@@ -2,6 +2,7 @@
 //! (ET-61).
 
 mod plugins;
+mod runtime;
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::PathBuf;
@@ -10,7 +11,7 @@ use std::time::Duration;
 use billhook::KubernetesVersion;
 use billhook_apiserver::AuthorizationMode;
 use billhook_control_plane::controllers::Selection;
-use billhook_kinds::{Kind, ServiceRanges};
+use billhook_kinds::ServiceRanges;
 use billhook_webhook_client::AdmissionConfiguration;
 
 use super::flags::{Answer, Flags, parse_bool};
@@ -80,6 +81,8 @@ pub(super) struct Options {
     /// How long a watch lasts that names no time.
     pub(super) watch_time: Duration,
     pub(super) disabled_plugins: Vec<String>,
+    /// The versions of groups that are not served.
+    pub(super) disabled_versions: Vec<String>,
     /// The credentials for webhooks.
     pub(super) admission: AdmissionConfiguration,
     pub(super) ranges: ServiceRanges,
@@ -123,7 +126,7 @@ impl Options {
         let service_accounts = tokens(flags, &mut errors);
         let disabled_plugins = plugins::disabled(flags, &mut errors, &mut warnings);
         let admission = plugins::configuration(flags, &mut errors, &mut warnings);
-        check_runtime(flags, &mut errors);
+        let disabled_versions = runtime::disabled(flags, &mut errors, &mut warnings);
         check_gates(flags, &mut errors);
         if flags.all("service-account-issuer").is_empty()
             || flags.text("service-account-signing-key-file").is_none()
@@ -156,6 +159,7 @@ impl Options {
             request_time: positive(flags.duration("request-timeout"), REQUEST_TIME),
             watch_time: positive(flags.seconds("min-request-timeout"), WATCH_TIME),
             disabled_plugins,
+            disabled_versions,
             admission,
             ranges,
             kubernetes,
@@ -361,33 +365,6 @@ fn tokens(flags: &Flags, errors: &mut Vec<String>) -> TokenOptions {
         verifying_keys: files("service-account-key-file"),
         max_expiration: max_expiration.filter(|max| !max.is_zero()),
         key_set_url: flags.text("service-account-jwks-uri").map(str::to_owned),
-    }
-}
-
-/// Checks which groups and versions are to be served.
-fn check_runtime(flags: &Flags, errors: &mut Vec<String>) {
-    let config = flags.all("runtime-config");
-    if let [only] = config
-        && only.strip_prefix("api/all=").and_then(parse_bool) == Some(false)
-    {
-        if has_fairness(flags) {
-            let conflict = "conflicts with --enable-priority-and-fairness=true";
-            errors.push(format!("--runtime-config={only} {conflict}"));
-        }
-        errors.push("invalid runtime-config with only api/all=false".to_owned());
-    }
-    let is_known = |group: &str| Kind::all().iter().any(|kind| kind.group == group);
-    let unknown = config.iter().filter_map(|item| {
-        let (key, value) = item.split_once('=').unwrap_or((item, "true"));
-        if parse_bool(value).is_none() {
-            errors.push(format!("invalid value {item}"));
-        }
-        let group = key.split_once('/').map_or(key, |(group, _)| group);
-        (group != "api" && key != "v1" && !is_known(group)).then(|| key.to_owned())
-    });
-    let unknown: Vec<String> = unknown.collect();
-    if !unknown.is_empty() {
-        errors.push(format!("unknown api groups {}", unknown.join(",")));
     }
 }
 

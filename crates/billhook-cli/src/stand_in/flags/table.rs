@@ -91,7 +91,7 @@ pub(super) static SECTIONS: &[Section] = &[
             flag("min-compatibility-version", List, Accepted),
             flag("min-request-timeout", Number, Honored),
             flag("request-timeout", Duration, Honored),
-            flag("runtime-config", Pairs, Idle("the groups and versions are those of the default")),
+            flag("runtime-config", Pairs, Honored),
             flag("runtime-config-emulation-forward-compatible", Bool, Accepted),
             flag("shutdown-delay-duration", Duration, Accepted),
             flag("shutdown-send-retry-after", Bool, Accepted),

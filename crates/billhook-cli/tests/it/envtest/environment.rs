@@ -141,6 +141,36 @@ async fn privileged_containers_need_a_flag() {
     }
 }
 
+/// ET-61: versions of groups are switched off.
+#[tokio::test]
+async fn versions_are_switched_off() {
+    let flag =
+        "--runtime-config=api/all=false,api/ga=true,policy/v1=false,autoscaling/v1=0,v1=false";
+    let environment = Environment::with_flags("versions", &[flag]).await;
+    let admin = &environment.admin;
+    let groups = admin.get("/apis").await.text;
+    for (text, is_there) in [
+        ("\"policy\"", false),
+        ("autoscaling/v1", false),
+        ("autoscaling/v2", true),
+        ("batch/v1", true),
+    ] {
+        assert_eq!(groups.contains(text), is_there, "{text} in {groups}");
+    }
+    let services = admin.get("/apis/apiregistration.k8s.io/v1/apiservices").await.text;
+    assert!(!services.contains("v1.policy") && services.contains("v1.batch"), "{services}");
+    let budgets = admin.get("/apis/policy/v1/poddisruptionbudgets").await;
+    assert_eq!((budgets.code, &*budgets.text), (404, "404 page not found\n"));
+    assert_eq!(admin.get("/apis/autoscaling/v1/horizontalpodautoscalers").await.code, 404);
+    let scaler = json!({"apiVersion": "autoscaling/v2", "kind": "HorizontalPodAutoscaler",
+        "metadata": {"name": "a"}, "spec": {"maxReplicas": 2, "scaleTargetRef":
+            {"apiVersion": "apps/v1", "kind": "Deployment", "name": "a"}}});
+    let scalers = "/apis/autoscaling/v2/namespaces/default/horizontalpodautoscalers";
+    assert_eq!(admin.post(scalers, &scaler).await.code, 201);
+    assert_eq!(admin.get("/api/v1/namespaces").await.code, 200, "the server needs the core");
+    environment.stop();
+}
+
 /// ET-21, ET-22: watches end cleanly, and the process with them.
 #[tokio::test]
 async fn a_server_stops_though_watches_are_open() {
