@@ -19,6 +19,8 @@ use crate::listening::REQUEST_TIME;
 
 /// How users may be allowed what they ask for.
 const MODES: [&str; 6] = ["AlwaysAllow", "AlwaysDeny", "ABAC", "Webhook", "RBAC", "Node"];
+/// The limits of the requests that are answered at the same time.
+const IN_FLIGHT: [&str; 2] = ["max-requests-inflight", "max-mutating-requests-inflight"];
 /// How long a watch lasts (WA-07).
 const WATCH_TIME: Duration = Duration::from_secs(30 * 60);
 const DEFAULT_CERTIFICATES: &str = "/var/run/kubernetes";
@@ -194,6 +196,7 @@ fn answers(flags: &Flags, errors: &mut Vec<String>, warnings: &mut Vec<String>) 
     for (name, answer) in flags.answers() {
         match answer {
             Answer::Refused(why) => errors.push(format!("--{name} is not supported: {why}")),
+            Answer::Idle(_) if is_unlimited(flags, name) => {}
             Answer::Idle(what) => {
                 warnings.push(format!("--{name} is accepted and has no effect: {what}"));
             }
@@ -284,11 +287,15 @@ fn ranges(flags: &Flags, errors: &mut Vec<String>) -> ServiceRanges {
     })
 }
 
+/// Whether a flag asks for what is so anyway: that requests are not limited (ET-77).
+fn is_unlimited(flags: &Flags, name: &str) -> bool {
+    IN_FLIGHT.contains(&name) && flags.has(name) && flags.number(name, 1) == 0
+}
+
 /// Both limits together switch off what orders requests (ET-77).
 fn check_limits(flags: &Flags, errors: &mut Vec<String>) {
-    let is_off = |name| flags.has(name) && flags.number(name, 1) == 0;
-    let (reads, writes) = ("max-requests-inflight", "max-mutating-requests-inflight");
-    if is_off(reads) && is_off(writes) && has_fairness(flags) {
+    let [reads, writes] = IN_FLIGHT;
+    if IN_FLIGHT.iter().all(|name| is_unlimited(flags, name)) && has_fairness(flags) {
         errors.push(format!(
             "--{reads} and --{writes} are both 0, but --enable-priority-and-fairness is on"
         ));

@@ -107,6 +107,21 @@ fn strict_servers_refuse_what_has_no_effect() {
     assert!(shown.lines().any(|line| line == format!("billhook: {idle}")), "{shown}");
 }
 
+/// ET-77: who asks for no limit has none.
+#[test]
+fn requests_without_limits_are_no_warning() {
+    let kwok = [
+        "--billhook-strict",
+        "--max-requests-inflight=0",
+        "--max-mutating-requests-inflight=0",
+        "--enable-priority-and-fairness=false",
+        "--client-ca-file=/none",
+    ];
+    assert!(why(&kwok).starts_with("unable to load client CA file"));
+    let limited = why(&["--billhook-strict", "--max-requests-inflight=1"]);
+    assert!(limited.contains("requests are not limited in this way"), "{limited}");
+}
+
 /// The text of a refusal after warnings of what has no effect.
 fn why_last(flags: &[&str]) -> String {
     let shown = refusal(flags);
