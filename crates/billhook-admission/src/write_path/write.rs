@@ -46,9 +46,12 @@ pub(super) enum Written {
     },
 }
 
-/// Whether storage does not take an object because of its size.
+/// Whether storage does not take an object because of its size, as it says itself or etcd does (ES-60).
 fn is_too_large(committed: &Result<String, StoreError>) -> bool {
-    matches!(committed, Err(StoreError::Failed(status)) if status.code == 413)
+    let Err(StoreError::Failed(status)) = committed else { return false };
+    status.code == 413
+        || status.message == "etcdserver: request is too large"
+        || status.message.starts_with("trying to send message larger than max ")
 }
 
 /// The write of an object.

@@ -18,6 +18,8 @@ use crate::storage::{Collection, Object, OwnText, Revision, Write, WriteError, s
 
 /// How many bytes a stored object has at most: as in etcd (RE-140).
 const MAX_STORED: usize = 3 << 19;
+/// How many bytes are sent to etcd at most.
+const MAX_SENT: usize = 2 << 20;
 
 /// Why an object is not replaced by one that was made for another revision.
 const OUTDATED: &str = "the object has been modified; please apply your changes to the latest \
@@ -92,7 +94,12 @@ impl Binding {
         }
         let expected = found.as_ref().map(|found| found.modified);
         let text = write.object.cloned();
-        if text.as_ref().is_some_and(|text| text.len() > MAX_STORED) {
+        let size = text.as_ref().map_or(0, Bytes::len);
+        if size > MAX_SENT {
+            let why = format!("trying to send message larger than max ({size} vs. {MAX_SENT})");
+            return Err(failed(&why));
+        }
+        if size > MAX_STORED {
             return Err(failed("etcdserver: request is too large"));
         }
         let is_stored = found.as_ref().is_some_and(|found| Some(&found.text) == text.as_ref());

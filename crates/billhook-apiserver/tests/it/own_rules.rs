@@ -376,3 +376,30 @@ async fn privileged_containers_may_be_refused() {
         assert_eq!(post(&allowed, path, &object).await.code, 201, "{path}");
     }
 }
+
+/// RE-140, SA-57, ES-60: what storage does not take with its owners is stored without, and else refused.
+#[tokio::test]
+async fn owners_of_large_objects_are_dropped() {
+    let server = Server::builder().build();
+    let map = |keys: usize, value: &str| {
+        let data = (0..keys).map(|key| (format!("k{key:05}"), json!(value)));
+        let data: serde_json::Map<_, _> = data.collect();
+        json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}, "data": data})
+    };
+    let created = post(&server, MAPS, &map(62_000, "")).await;
+    assert_eq!(created.code, 201, "{}", created.message());
+    assert_eq!(created.json()["metadata"].get("managedFields"), None);
+    let event = |size: usize| {
+        json!({"apiVersion": "v1", "kind": "Event", "metadata": {"name": "a"}, "reason": "r",
+            "involvedObject": {"namespace": "default"}, "source": {"component": "x".repeat(size)}})
+    };
+    for (size, message) in [
+        (1_600_000, "etcdserver: request is too large"),
+        (2_200_000, "trying to send message larger than max ("),
+    ] {
+        let refused = post(&server, EVENTS, &event(size)).await;
+        assert_eq!(refused.code, 500, "{size}");
+        assert!(refused.message().starts_with(message), "{}", refused.message());
+        assert_eq!(refused.json().get("reason"), None);
+    }
+}
