@@ -21,6 +21,9 @@ pub const MAX_OBSTACLES: usize = 400;
 /// The values that are tried at a place without a proof.
 pub const MAX_VALUES: usize = 400;
 
+/// The requests that are tried for an obstacle.
+pub const MAX_CANDIDATES: usize = 6;
+
 /// The other values that are tried of a field that is removed.
 pub const MAX_REMOVED: usize = 8;
 

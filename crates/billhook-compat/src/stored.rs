@@ -20,8 +20,8 @@ pub(crate) fn answers(pair: &Pair<'_>) -> Vec<Answer> {
             forgiven += usize::from(obstacle.stored == StoredEffect::Forgiven);
             continue;
         }
-        let mut candidates = pair.candidates(index).iter();
-        let witness = candidates.find_map(|candidate| broken(pair, candidate, obstacle));
+        let mut candidates = pair.candidates(index);
+        let witness = candidates.find_map(|candidate| broken(pair, &candidate, obstacle));
         answers.push(pair.about(Question::Stored, obstacle, witness));
     }
     if answers.is_empty() {

@@ -1,6 +1,7 @@
 //! A version in both definitions, and what all questions about it share.
 
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
+use std::collections::HashMap;
 
 use billhook::{CrdError, CrdVersion, CustomResourceDefinition, DeepValue, FieldPath};
 use billhook_apimachinery::value::{deep_clone, deep_eq};
@@ -10,7 +11,7 @@ use serde_json::Value;
 
 use crate::answer::{Answer, Question, Verdict};
 use crate::inclusion::{Attempt, Bare, Mode, Obstacle, Prover, Shape, StoredEffect, walk};
-use crate::limits::MAX_VALUES;
+use crate::limits::{MAX_CANDIDATES, MAX_VALUES};
 use crate::search::build::{Builder, told_apart};
 use crate::search::run::{self, Part, Refusal, Unknown};
 
@@ -65,8 +66,18 @@ pub(crate) struct Pair<'s> {
     pub(crate) old_builder: Builder<'s>,
     pub(crate) new_builder: Builder<'s>,
     obstacles: OnceCell<Vec<Obstacle<'s>>>,
-    /// Objects that the old definition accepts, one for each obstacle and attempt that has one.
-    tried: OnceCell<Vec<Vec<Candidate>>>,
+    /// The attempts that were made so far for each obstacle.
+    tried: RefCell<HashMap<usize, Tried>>,
+}
+
+/// The requests that were found so far for an obstacle.
+#[derive(Debug, Default)]
+struct Tried {
+    found: Vec<Candidate>,
+    /// How many of its attempts were made.
+    attempts: usize,
+    /// An object with a value around its place, once it was looked for.
+    around: Option<Option<Value>>,
 }
 
 /// Requests that the old definition accepts.
@@ -92,7 +103,7 @@ impl<'s> Pair<'s> {
             old_builder: Builder::new(old.version.clone(), &old.document),
             new_builder: Builder::new(new.version.clone(), &new.document),
             obstacles: OnceCell::new(),
-            tried: OnceCell::new(),
+            tried: RefCell::default(),
         }
     }
 
@@ -156,43 +167,46 @@ impl<'s> Pair<'s> {
         })
     }
 
-    /// Requests that the old definition accepts, for an obstacle by its position.
-    pub(crate) fn candidates(&self, index: usize) -> &[Candidate] {
-        let all = self.tried.get_or_init(|| {
-            self.obstacles().iter().map(|obstacle| self.find_candidates(obstacle)).collect()
-        });
-        all.get(index).map(Vec::as_slice).unwrap_or_default()
+    /// Requests that the old definition accepts, for an obstacle by its position. Each is looked for
+    /// when it is asked for, and known from then on.
+    pub(crate) fn candidates(&self, index: usize) -> impl Iterator<Item = Candidate> {
+        let mut numbers = 0..MAX_CANDIDATES;
+        std::iter::from_fn(move || self.candidate(index, numbers.next()?))
     }
 
-    fn find_candidates(&self, obstacle: &Obstacle<'s>) -> Vec<Candidate> {
-        const ENOUGH: usize = 6;
+    fn candidate(&self, index: usize, number: usize) -> Option<Candidate> {
+        let obstacle = self.obstacles().get(index)?;
+        let mut tried = self.tried.borrow_mut();
+        let Tried { found, attempts, around } = tried.entry(index).or_default();
         let builder = &self.old_builder;
-        let found = builder.at(&obstacle.path, || {
-            let around = builder.around(&obstacle.path)?;
-            let mut found = Vec::new();
-            for attempt in &obstacle.attempts {
-                if found.len() >= ENOUGH {
-                    break;
-                }
-                match attempt {
-                    Attempt::Rule(rule) => {
-                        found.extend(self.violation(*rule, obstacle, &around));
-                        if found.is_empty() {
-                            found.extend(self.hinted(obstacle, &around));
-                        }
-                        if found.is_empty() {
-                            found.extend(self.whole_float(obstacle, &around));
-                        }
-                    }
-                    attempt => {
-                        let objects = attempted(builder, attempt, obstacle, &around).into_iter();
-                        found.extend(objects.map(|object| Candidate { object, old: None }));
-                    }
-                }
-            }
-            Some(found)
-        });
-        found.unwrap_or_default()
+        while found.len() <= number {
+            let attempt = obstacle.attempts.get(*attempts)?;
+            *attempts += 1;
+            let more = builder.at(&obstacle.path, || {
+                let around = around.get_or_insert_with(|| builder.around(&obstacle.path));
+                Some(self.attempted(attempt, obstacle, around.as_ref()?))
+            });
+            found.extend(more.into_iter().flatten());
+        }
+        found.get(number).cloned()
+    }
+
+    /// The requests that an attempt leads to.
+    fn attempted(
+        &self,
+        attempt: &Attempt,
+        obstacle: &Obstacle<'s>,
+        around: &Value,
+    ) -> Vec<Candidate> {
+        let Attempt::Rule(rule) = attempt else {
+            let objects = attempted(&self.old_builder, attempt, obstacle, around);
+            return objects.into_iter().map(|object| Candidate { object, old: None }).collect();
+        };
+        let found = self
+            .violation(*rule, obstacle, around)
+            .or_else(|| self.hinted(obstacle, around))
+            .or_else(|| self.whole_float(obstacle, around));
+        found.into_iter().collect()
     }
 
     /// A request that the old definition accepts and that violates a rule of the new one.

@@ -14,8 +14,8 @@ use crate::version::{Candidate, Pair, Witness, is_related};
 pub(crate) fn answers(pair: &Pair<'_>) -> Vec<Answer> {
     let mut answers = Vec::new();
     for (index, obstacle) in pair.obstacles().iter().enumerate() {
-        let candidates = pair.candidates(index).iter();
-        let witness = candidates.into_iter().find_map(|it| broken(pair, it, &obstacle.path));
+        let mut candidates = pair.candidates(index);
+        let witness = candidates.find_map(|it| broken(pair, &it, &obstacle.path));
         answers.push(pair.about(Question::Writers, obstacle, witness));
     }
     answers.extend(status(pair));

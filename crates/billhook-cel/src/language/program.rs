@@ -1,7 +1,7 @@
 //! Compiling and evaluating.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use billhook_apimachinery::KubernetesVersion;
 use billhook_regex::Patterns;
@@ -98,7 +98,8 @@ impl Environment {
     pub(crate) fn plan(&self, checked: Checked) -> Result<Program, CompileError> {
         let plan = evaluate::plan(&checked, &self.patterns)
             .map_err(|error| CompileError::instantiation(error.to_string()))?;
-        Ok(Program { checked: Arc::new(checked), plan: Arc::new(plan) })
+        let (checked, plan) = (Arc::new(checked), Arc::new(plan));
+        Ok(Program { checked, plan, watched: Arc::default() })
     }
 
     /// The first half of compiling, after which types are known.
@@ -114,6 +115,44 @@ impl Environment {
 pub struct Program {
     pub(crate) checked: Arc<Checked>,
     plan: Arc<Plan>,
+    /// The plan with watches, which is made when it is first asked for.
+    watched: Arc<OnceLock<Result<Watched, EvaluationError>>>,
+}
+
+/// A plan that records what becomes of its parts.
+struct Watched {
+    plan: Plan,
+    watches: Watches,
+    /// The branches, none of which has been evaluated, and which of them each watch is about.
+    branches: Vec<Branch>,
+    branch_of: Vec<Option<usize>>,
+}
+
+impl Watched {
+    fn new(checked: &Checked) -> Result<Self, EvaluationError> {
+        let (plan, watches) = evaluate::watched_plan(checked, &Patterns::default())?;
+        let branches = branches::of(&checked.expr, &checked.text);
+        let recorder = Recorder::new(&watches, &checked.text);
+        let branch_of = |watch: usize| {
+            let span = recorder.span(watch)?;
+            branches.iter().position(|branch| branch.span == span)
+        };
+        let branch_of = (0..watches.watch_count()).map(branch_of).collect();
+        Ok(Watched { plan, watches, branches, branch_of })
+    }
+
+    fn run<'a>(
+        &'a self,
+        variables: &[(&str, Value<'a>)],
+        resolve: &dyn Fn(&str, &mut Meter) -> Result<Value<'a>, EvaluationError>,
+        limit: u64,
+        recorder: &mut Recorder<'_>,
+    ) -> Result<Value<'a>, EvaluationError> {
+        let mut meter = Meter::default();
+        let resolve = |name: &str, meter: &mut Meter| resolve(name, meter);
+        let recorder = Some(recorder);
+        evaluate::run(&self.plan, variables, Some(&resolve), limit, &mut meter, recorder).result
+    }
 }
 
 impl Program {
@@ -193,14 +232,22 @@ impl Program {
     }
 
     /// Evaluates the expression like [`Program::evaluate_lazily`] and tells the value of each part
-    /// of it. For that it is planned once more, with watches.
+    /// of it.
     pub fn trace_lazily<'a>(
         &'a self,
         variables: &[(&str, Value<'a>)],
         resolve: &dyn Fn(&str, &mut Meter) -> Result<Value<'a>, EvaluationError>,
         limit: u64,
     ) -> ExpressionTrace {
-        self.recorded(variables, resolve, limit, |recorder, result| recorder.finish(result))
+        let text = &self.checked.text;
+        match self.watched() {
+            Ok(watched) => {
+                let mut recorder = Recorder::new(&watched.watches, text);
+                let result = watched.run(variables, resolve, limit, &mut recorder);
+                recorder.finish(result.as_ref())
+            }
+            Err(error) => Recorder::new(&Watches::default(), text).finish(Err(error)),
+        }
     }
 
     /// Evaluates the expression like [`Program::evaluate`] and tells how often its branches were true
@@ -210,40 +257,32 @@ impl Program {
     }
 
     /// Evaluates the expression like [`Program::evaluate_lazily`] and tells how often its branches
-    /// were true and false. For that it is planned once more, with watches.
+    /// were true and false.
     pub fn branches_lazily<'a>(
         &'a self,
         variables: &[(&str, Value<'a>)],
         resolve: &dyn Fn(&str, &mut Meter) -> Result<Value<'a>, EvaluationError>,
         limit: u64,
     ) -> Vec<Branch> {
-        let mut found = branches::of(&self.checked.expr, &self.checked.text);
+        let Ok(watched) = self.watched() else {
+            return branches::of(&self.checked.expr, &self.checked.text);
+        };
+        let mut found = watched.branches.clone();
         if !found.is_empty() {
-            self.recorded(variables, resolve, limit, |recorder, _| recorder.count(&mut found));
+            let mut recorder = Recorder::counting(&watched.watches);
+            let _ = watched.run(variables, resolve, limit, &mut recorder);
+            for (branch, [falsehoods, truths]) in watched.branch_of.iter().zip(recorder.truths()) {
+                if let Some(branch) = branch.and_then(|branch| found.get_mut(branch)) {
+                    branch.truths += truths;
+                    branch.falsehoods += falsehoods;
+                }
+            }
         }
         found
     }
 
-    /// Evaluates the expression and takes what is wanted from the records.
-    fn recorded<'a, T>(
-        &'a self,
-        variables: &[(&str, Value<'a>)],
-        resolve: &dyn Fn(&str, &mut Meter) -> Result<Value<'a>, EvaluationError>,
-        limit: u64,
-        take: impl FnOnce(Recorder<'_>, Result<&Value<'_>, &EvaluationError>) -> T,
-    ) -> T {
-        let text = &self.checked.text;
-        let planned = evaluate::watched_plan(&self.checked, &Patterns::default());
-        let (plan, watches) = match planned {
-            Ok(planned) => planned,
-            Err(error) => return take(Recorder::new(&Watches::default(), text), Err(&error)),
-        };
-        let mut recorder = Recorder::new(&watches, text);
-        let mut meter = Meter::default();
-        let resolve = |name: &str, meter: &mut Meter| resolve(name, meter);
-        let run =
-            evaluate::run(&plan, variables, Some(&resolve), limit, &mut meter, Some(&mut recorder));
-        take(recorder, run.result.as_ref())
+    fn watched(&self) -> Result<&Watched, &EvaluationError> {
+        self.watched.get_or_init(|| Watched::new(&self.checked)).as_ref()
     }
 
     /// Evaluates the expression like [`Program::evaluate`], within what others that share the

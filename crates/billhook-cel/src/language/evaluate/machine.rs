@@ -209,7 +209,7 @@ impl<'a> Machine<'a, '_, '_> {
     #[cold]
     fn recorded_turn(&mut self, turn: &'a Turn) -> Outcome<'a> {
         let outcome = caught(self.node(&turn.step))?;
-        if let Some(recorder) = &mut self.recorder {
+        if let Some(recorder) = self.recorder.as_mut().filter(|recorder| recorder.keeps_turns()) {
             let variable = |(name, slot): &(Arc<str>, usize)| {
                 let shown = match self.slots.get(*slot) {
                     Some(Slot::Set(Ok(value))) => excerpt(value),

@@ -5,7 +5,6 @@ use std::ops::Range;
 use billhook_apimachinery::value::grow;
 
 use super::watch::{Part, Watch, Watches};
-use crate::language::branches::Branch;
 use crate::language::trace::{ExpressionTrace, TracedOutcome, TracedTurn};
 use crate::language::value::{EvaluationError, Value, excerpt};
 
@@ -46,6 +45,23 @@ impl<'w> Recorder<'w> {
             turns: vec![Turns::default(); loop_count],
             kept: 0,
         }
+    }
+
+    /// Returns a recorder that counts how often parts are false and true, and keeps nothing else.
+    pub(crate) fn counting(watches: &'w Watches) -> Self {
+        let (offsets, records, turns) = (Vec::new(), Vec::new(), Vec::new());
+        let truths = vec![[0; 2]; watches.watch_count()];
+        Recorder { watches, text: "", offsets, records, truths, turns, kept: 0 }
+    }
+
+    /// Returns how often each part was false and true.
+    pub(crate) fn truths(&self) -> &[[u64; 2]] {
+        &self.truths
+    }
+
+    /// Whether turns of a loop are kept.
+    pub(super) fn keeps_turns(&self) -> bool {
+        !self.turns.is_empty()
     }
 
     /// A watched part was evaluated.
@@ -103,19 +119,8 @@ impl<'w> Recorder<'w> {
         ExpressionTrace { text, span, outcome, cost, parts, turns, turns_left_out: 0 }
     }
 
-    /// Counts how often branches were true and false.
-    pub(crate) fn count(&self, branches: &mut [Branch]) {
-        for (watch, [falsehoods, truths]) in self.truths.iter().enumerate() {
-            let Some(span) = self.span(watch) else { continue };
-            for branch in branches.iter_mut().filter(|branch| branch.span == span) {
-                branch.truths += truths;
-                branch.falsehoods += falsehoods;
-            }
-        }
-    }
-
     /// Where a watched part is in the expression, in bytes.
-    fn span(&self, watch: usize) -> Option<Range<usize>> {
+    pub(crate) fn span(&self, watch: usize) -> Option<Range<usize>> {
         let (start, end) = self.watches.get(watch)?.span;
         let at = |position: usize| self.offsets.get(position).copied().unwrap_or(self.text.len());
         Some(at(start)..at(end))

@@ -41,7 +41,7 @@ impl Watches {
         self.loops.get(number).map_or(&[], Vec::as_slice)
     }
 
-    pub(super) fn watch_count(&self) -> usize {
+    pub(crate) fn watch_count(&self) -> usize {
         self.watches.len()
     }
 
