@@ -9,10 +9,14 @@
     reason = "helpers of tests may fail the test"
 )]
 
+mod checks;
+mod corpus;
 mod hostile;
 mod laws;
 mod lints;
 mod mutations;
+mod operators;
+mod releases;
 mod rules;
 mod support;
 mod table;

@@ -1,0 +1,289 @@
+//! Answers are checked against both definitions: witnesses are run, proofs attacked.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, SystemTime};
+
+use billhook::{
+    CrdVersion, CustomResourceDefinition, DecodeOptions, DeepValue, FieldManagement,
+    FieldValidation, Time, ValidateOptions,
+};
+use billhook_compat::{Answer, Question, Verdict, compare};
+use billhook_generation::{Hints, Oracle, changes, sample_object};
+use serde_json::{Value, json};
+
+use crate::operators::Random;
+
+/// The answers about many changes, counted.
+#[derive(Default)]
+pub(crate) struct Tally {
+    /// How many answers are decided, and how many are not: by question, without rules and with.
+    counts: BTreeMap<(Question, bool), [usize; 2]>,
+    undecided: Vec<String>,
+    pub(crate) comparisons: usize,
+    total: Duration,
+    /// The comparisons that took longest.
+    slowest: BTreeMap<Duration, String>,
+}
+
+impl Tally {
+    fn note(&mut self, answer: &Answer, has_rules: bool, label: &str) {
+        let is_open = answer.verdict == Verdict::Undecided;
+        let counts = self.counts.entry((answer.question, has_rules)).or_default();
+        counts[usize::from(is_open)] += 1;
+        if is_open {
+            let Answer { question, version, path, change, reason, .. } = answer;
+            let line = format!("{label}: {version} {question} {path}: {change}: {reason}");
+            self.undecided.push(line);
+        }
+    }
+
+    fn time(&mut self, taken: Duration, label: &str) {
+        const SHOWN: usize = 25;
+        self.comparisons += 1;
+        self.total += taken;
+        self.slowest.insert(taken, label.to_owned());
+        if self.slowest.len() > SHOWN {
+            self.slowest.pop_first();
+        }
+    }
+
+    /// Returns how many answers are decided, and how many are not.
+    pub(crate) fn sums(&self) -> [usize; 2] {
+        self.counts.values().fold([0, 0], |sum, counts| [sum[0] + counts[0], sum[1] + counts[1]])
+    }
+
+    /// Returns what was not decided, what took long, and how much was decided.
+    pub(crate) fn report(&self) -> String {
+        let mut lines = self.undecided.clone();
+        for (taken, label) in self.slowest.iter().rev() {
+            lines.push(format!("{taken:?} {label}"));
+        }
+        for ((question, has_rules), [decided, open]) in &self.counts {
+            let rules = if *has_rules { "with rules" } else { "without rules" };
+            let rate = *decided as f64 * 100.0 / (decided + open) as f64;
+            lines.push(format!("{question} {rules}: {decided} decided, {open} not: {rate:.2} %"));
+        }
+        let mean = self.total / u32::try_from(self.comparisons.max(1)).unwrap();
+        let [decided, open] = self.sums();
+        lines.push(format!(
+            "decided {decided}, undecided {open}; {} comparisons, {mean:?} each",
+            self.comparisons
+        ));
+        lines.join("\n")
+    }
+}
+
+/// The time that the thread has worked, where the system tells; otherwise the time of day.
+fn clock() -> Duration {
+    let statistics = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+    let worked = statistics.split(' ').next().and_then(|it| it.parse().ok());
+    let now = || SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap();
+    worked.map_or_else(now, Duration::from_nanos)
+}
+
+/// Compares two definitions and checks what is answered; tries so many objects for each proof.
+pub(crate) fn check(label: &str, old: &Value, new: &Value, objects: usize, tally: &mut Tally) {
+    let begin = clock();
+    let Ok(comparison) = compare(old, new) else { return };
+    let taken = clock().saturating_sub(begin);
+    tally.time(taken, label);
+    let has_rules =
+        [old, new].iter().any(|it| it.to_string().contains("\"x-kubernetes-validations\""));
+    let (old_crd, new_crd) = (
+        CustomResourceDefinition::from_value(old).unwrap(),
+        CustomResourceDefinition::from_value(new).unwrap(),
+    );
+    for answer in &comparison.answers {
+        tally.note(answer, has_rules, label);
+        let (Some(before), Some(after)) =
+            (old_crd.version(&answer.version), new_crd.version(&answer.version))
+        else {
+            continue;
+        };
+        if let Some(witness) = &answer.witness {
+            let is_confirmed = confirms(answer, witness, &before, &after);
+            assert!(is_confirmed, "{label}: {answer:#?}");
+        }
+        let is_proved = answer.verdict == Verdict::Safe && answer.reason != "nothing changed";
+        if is_proved && [Question::Writers, Question::Stored].contains(&answer.question) {
+            attack_safe(answer.question, &before, &after, objects, label);
+        }
+    }
+}
+
+/// Whether a witness shows what it is said to show.
+fn confirms(answer: &Answer, witness: &Value, before: &CrdVersion, after: &CrdVersion) -> bool {
+    use FieldValidation::{Ignore, Strict};
+    let pair = witness.get("before").zip(witness.get("after"));
+    match (answer.question, pair) {
+        (Question::Writers, None) => {
+            let stored = written(before, witness, Strict);
+            stored.is_some() && stored != written(after, witness, Ignore)
+        }
+        (Question::Stored, None) => {
+            let Some(stored) = written(before, witness, Strict) else { return false };
+            read(after, &stored).is_none_or(|read| read != stored)
+        }
+        (Question::Writers | Question::Stored, Some((first, second))) => {
+            let Some(stored) = written(before, first, Strict) else { return false };
+            let is_status = answer.path.to_string().starts_with("status");
+            let known = match answer.question {
+                Question::Writers => written(after, first, Ignore),
+                _ => read(after, &stored),
+            };
+            updated(before, &stored, second, is_status, Strict).is_some()
+                && known.is_some_and(|known| {
+                    updated(after, &known, second, is_status, Ignore).is_none()
+                })
+        }
+        (Question::Readers, _) => written(after, witness, Strict).is_some(),
+        (Question::Appliers, Some((first, second))) => {
+            let merged = |version| {
+                let now = || Time::parse("2026-01-01T00:00:00Z").unwrap();
+                let one = FieldManagement::new(version, "one", now());
+                let live = one.apply(first, None, false).ok()?;
+                let two = FieldManagement::new(version, "two", now());
+                let mut merged = two.apply(second, Some(&live), true).ok()?;
+                merged["metadata"] = json!({});
+                Some(merged)
+            };
+            let (one, other) = (merged(before), merged(after));
+            one.is_some() && other.is_some() && one != other
+        }
+        _ => true,
+    }
+}
+
+fn decoded(version: &CrdVersion, object: &Value, mode: FieldValidation) -> Option<DeepValue> {
+    let options = DecodeOptions::default().field_validation(mode);
+    let mut object =
+        version.decode(billhook::to_json(object).as_bytes(), &options).ok()?.into_object();
+    billhook::remove_server_fields(&mut object);
+    Some(object)
+}
+
+fn read(version: &CrdVersion, stored: &Value) -> Option<DeepValue> {
+    let mut object = DeepValue::from(stored.clone());
+    version.decode_storage_value(&mut object, &DecodeOptions::default()).ok()?;
+    Some(object)
+}
+
+fn validation() -> ValidateOptions {
+    ValidateOptions::default().generic_checks(false)
+}
+
+/// The object that is stored after an object and, where that is apart, its status are written.
+pub(crate) fn written(
+    version: &CrdVersion,
+    object: &Value,
+    mode: FieldValidation,
+) -> Option<DeepValue> {
+    let mut created = decoded(version, object, mode)?;
+    version.prepare_create(&mut created, "default");
+    if !version.validate_create(&created, &validation()).errors().is_empty() {
+        return None;
+    }
+    match version.has_status_subresource() && object.get("status").is_some() {
+        true => updated(version, &created, object, true, mode),
+        false => Some(created),
+    }
+}
+
+/// The object that is stored after a stored one, or its status, is updated.
+fn updated(
+    version: &CrdVersion,
+    stored: &Value,
+    object: &Value,
+    is_status: bool,
+    mode: FieldValidation,
+) -> Option<DeepValue> {
+    let (mut stored, mut object) = (stored.clone(), decoded(version, object, mode)?);
+    stored["metadata"]["resourceVersion"] = "1".into();
+    object["metadata"]["resourceVersion"] = "1".into();
+    if let Some(namespace) = stored["metadata"].get("namespace") {
+        object["metadata"]["namespace"] = namespace.clone();
+    }
+    let validated = match is_status && version.has_status_subresource() {
+        true => {
+            version.prepare_status_update(&mut object, &stored);
+            version.validate_status_update(&object, &stored, &validation())
+        }
+        false => {
+            version.prepare_update(&mut object, &stored);
+            version.validate_update(&object, &stored, &validation())
+        }
+    };
+    object["metadata"].as_object_mut()?.remove("resourceVersion");
+    validated.errors().is_empty().then_some(object)
+}
+
+/// Looks for an object that the old definition accepts and that the new one does not store alike, or
+/// does not read and update alike.
+fn attack_safe(
+    question: Question,
+    before: &CrdVersion,
+    after: &CrdVersion,
+    objects: usize,
+    label: &str,
+) {
+    if objects == 0 {
+        return;
+    }
+    for version in [before, after] {
+        let schema = version.open_api_v3_schema().unwrap();
+        let oracle = Oracle::new(before.clone(), &schema);
+        let Some(mut object) = oracle.valid_near(&sample_object(version, &schema), &|_| true)
+        else {
+            continue;
+        };
+        let mut random = Random(0x9E37_79B9_7F4A_7C15);
+        let mut tried = 0;
+        while tried < objects {
+            let near = changes(&schema, &object, &Hints::default());
+            if near.is_empty() {
+                break;
+            }
+            for changed in near.iter().take(objects - tried) {
+                tried += 1;
+                let Some(stored) = written(before, changed, FieldValidation::Strict) else {
+                    continue;
+                };
+                if question == Question::Writers {
+                    let new = written(after, changed, FieldValidation::Ignore);
+                    assert_eq!(new.as_ref(), Some(&stored), "{label}: not safe: {changed}");
+                } else {
+                    stays(before, after, &stored, label);
+                }
+            }
+            object = near[random.below(near.len())].clone();
+        }
+    }
+}
+
+/// A stored object is read without loss, and gets a label.
+fn stays(before: &CrdVersion, after: &CrdVersion, stored: &Value, label: &str) {
+    let known = read(after, stored).unwrap_or_else(|| panic!("{label}: not read: {stored}"));
+    assert!(has_all(&known, stored), "{label}: lost of {stored}");
+    let labeled = |object: &Value| {
+        let mut object = object.clone();
+        object["metadata"]["labels"] = json!({"touched": "true"});
+        object
+    };
+    if updated(before, stored, &labeled(stored), false, FieldValidation::Ignore).is_some() {
+        let is_updated = updated(after, &known, &labeled(&known), false, FieldValidation::Ignore);
+        assert!(is_updated.is_some(), "{label}: not updated: {stored}");
+    }
+}
+
+/// Whether a value has all members of another one.
+fn has_all(value: &Value, wanted: &Value) -> bool {
+    match (value, wanted) {
+        (Value::Object(value), Value::Object(wanted)) => wanted
+            .iter()
+            .all(|(name, wanted)| value.get(name).is_some_and(|value| has_all(value, wanted))),
+        (Value::Array(value), Value::Array(wanted)) => {
+            value.len() == wanted.len() && value.iter().zip(wanted).all(|(a, b)| has_all(a, b))
+        }
+        (value, wanted) => value == wanted,
+    }
+}
