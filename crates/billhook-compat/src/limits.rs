@@ -24,6 +24,9 @@ pub const MAX_VALUES: usize = 400;
 /// The requests that are tried for an obstacle.
 pub const MAX_CANDIDATES: usize = 6;
 
+/// The violations of a rule that are tried with a stored object.
+pub const MAX_VIOLATIONS: usize = 12;
+
 /// The other values that are tried of a field that is removed.
 pub const MAX_REMOVED: usize = 8;
 

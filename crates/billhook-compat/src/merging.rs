@@ -1,8 +1,8 @@
 //! Server-side apply: lists and objects are merged as before (CC-24).
 
-use billhook::{DeepValue, FieldManagement, FieldPath, Time};
-use billhook_apimachinery::value::{deep_clone, deep_eq, grow};
-use billhook_generation::{changes, find, numbered, sample};
+use billhook::{CrdVersion, DeepValue, FieldManagement, FieldPath, Segment, Time};
+use billhook_apimachinery::value::{deep_clone, deep_eq, grow, sorted};
+use billhook_generation::{changes, find, numbered, replaced, sample};
 use billhook_schema::JsonSchemaProps;
 use serde_json::{Value, json};
 
@@ -10,6 +10,9 @@ use crate::answer::{Answer, Question};
 use crate::inclusion::{Obstacle, Shape, StoredEffect, Unlisted, change, shown};
 use crate::search::run::{self, Unknown};
 use crate::version::{Pair, Witness};
+
+/// How many members are applied on their own.
+const MAX_PARTS: usize = 12;
 
 /// The answers about server-side apply.
 pub(crate) fn answers(pair: &Pair<'_>) -> Vec<Answer> {
@@ -193,39 +196,88 @@ fn witness(pair: &Pair<'_>, obstacle: &Obstacle<'_>) -> Option<Witness> {
     let path = &obstacle.path;
     let builder = &pair.old_builder;
     let document = billhook_generation::schema_at(builder.schema, path)?;
-    let around = builder.around(path)?;
-    for (one, other) in values(document, obstacle) {
-        let first = builder.with(&around, path, &one);
-        let second = builder.with(&around, path, &other);
-        let (Some(first), Some(second)) = (first, second) else { continue };
-        let accepted = |object: &Value| {
-            run::create(&pair.old.version, object, Unknown::Refused).is_ok()
-                && run::create(&pair.new.version, object, Unknown::Dropped).is_ok()
+    let accepted = |object: &Value| {
+        run::write(&pair.old.version, object, Unknown::Refused).is_ok()
+            && run::write(&pair.new.version, object, Unknown::Dropped).is_ok()
+    };
+    builder.at(path, || {
+        let around = builder.around(path)?;
+        let with = |value: &Value| builder.with(&around, path, value).filter(|it| accepted(it));
+        let pairs = values(document, obstacle);
+        let whole = pairs
+            .iter()
+            .find_map(|(one, other)| merged_otherwise(pair, path, &with(one)?, &with(other)?));
+        // A configuration need not have all that the object needs.
+        let partial = || {
+            let parts = parts(document);
+            let first = pairs.iter().map(|(one, _)| one).chain(parts.last()).find_map(with)?;
+            parts.iter().find_map(|part| {
+                let second = replaced(&first, path, Some(deep_clone(part)));
+                merged_otherwise(pair, path, &first, &second)
+            })
         };
-        if !accepted(&first) || !accepted(&second) {
-            continue;
-        }
-        let before = applied(&pair.old.version, &first, &second);
-        let after = applied(&pair.new.version, &first, &second);
-        let (Some(before), Some(after)) = (before, after) else { continue };
-        let (Some(one), Some(other)) = (find(&before, path), find(&after, path)) else { continue };
-        if !deep_eq(one, other) {
-            let reason = format!(
-                "`{path}` was merged to {} and is merged to {} now",
-                shown(one),
-                shown(other)
-            );
-            return Some(Witness { value: json!({"before": first, "after": second}), reason });
-        }
-    }
-    None
+        whole.or_else(partial)
+    })
 }
 
-/// The object after one manager has applied a configuration and another one a second one.
-fn applied(version: &billhook::CrdVersion, first: &Value, second: &Value) -> Option<DeepValue> {
-    let now = Time::parse("2026-01-01T00:00:00Z").ok()?;
-    let live = FieldManagement::new(version, "first", now).apply(first, None, false).ok()?;
-    FieldManagement::new(version, "second", now).apply(second, Some(&live), true).ok()
+/// The witness that two configurations are, if they are merged otherwise.
+fn merged_otherwise(
+    pair: &Pair<'_>,
+    path: &FieldPath,
+    first: &Value,
+    second: &Value,
+) -> Option<Witness> {
+    let (old, new) = (&pair.old.version, &pair.new.version);
+    let is_status = path.segments().next() == Some(Segment::Name("status"))
+        && old.has_status_subresource()
+        && new.has_status_subresource();
+    let before = applied(old, first, second, is_status)?;
+    let after = applied(new, first, second, is_status)?;
+    let (one, other) = (find(&before, path)?, find(&after, path)?);
+    let differs = !deep_eq(one, other) && run::write(old, &before, Unknown::Refused).is_ok();
+    differs.then(|| Witness {
+        reason: format!(
+            "`{path}` was merged to {} and is merged to {} now",
+            shown(one),
+            shown(other)
+        ),
+        value: json!({"before": first, "after": second}),
+    })
+}
+
+/// The object after one manager has applied a configuration and another one a second one; to the
+/// status, if it is written on its own.
+fn applied(
+    version: &CrdVersion,
+    first: &Value,
+    second: &Value,
+    is_status: bool,
+) -> Option<DeepValue> {
+    let apply = |name: &str, config: &Value, live: Option<&DeepValue>, subresource: &str| {
+        let now = Time::parse("2026-01-01T00:00:00Z").ok()?;
+        let management = FieldManagement::new(version, name, now).subresource(subresource);
+        management.apply(config, live, true).ok()
+    };
+    if !is_status {
+        let live = apply("first", first, None, "")?;
+        return apply("second", second, Some(&live), "");
+    }
+    let created = replaced(first, &FieldPath::default().name("status"), None);
+    let created = apply("first", &created, None, "")?;
+    let live = apply("first", first, Some(&created), "status")?;
+    apply("second", second, Some(&live), "status")
+}
+
+/// Parts of an object, from nothing to one member, and all of it.
+fn parts(document: &Value) -> Vec<Value> {
+    let listed = document
+        .get("properties")
+        .and_then(Value::as_object)
+        .filter(|_| document.get("items").is_none());
+    let Some(listed) = listed else { return Vec::new() };
+    let member = |(name, part): (&String, &Value)| json!({name.as_str(): sample(part)});
+    let members = sorted(listed).into_iter().take(MAX_PARTS).map(member);
+    [json!({})].into_iter().chain(members).chain([sample(document)]).collect()
 }
 
 /// Values that are merged with each other.
@@ -239,8 +291,7 @@ fn values(document: &Value, obstacle: &Obstacle<'_>) -> Vec<(Value, Value)> {
         }
         if let Some(listed) = document.get("properties").and_then(Value::as_object) {
             let single = |(name, part): (&String, &Value)| json!({name.as_str(): sample(part)});
-            let singles: Vec<Value> =
-                billhook_apimachinery::value::sorted(listed).into_iter().map(single).collect();
+            let singles: Vec<Value> = sorted(listed).into_iter().map(single).collect();
             let one = sample(document);
             let with = |member: &Value| {
                 let mut members = one.as_object().cloned().unwrap_or_default();

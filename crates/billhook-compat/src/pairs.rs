@@ -6,7 +6,7 @@ use billhook_apimachinery::value::{deep_clone, deep_eq};
 use serde_json::Value;
 
 use crate::answer::{Answer, Question, Verdict};
-use crate::inclusion::{Bare, Mode, Obstacle, walk};
+use crate::inclusion::{Bare, Kinds, Mode, Obstacle, StoredEffect, walk};
 use crate::search::run::{self, Unknown};
 use crate::version::{Pair, Side, Witness};
 
@@ -85,9 +85,16 @@ fn of_pair(pair: &Pair<'_>, known: &[FieldPath]) -> Vec<Answer> {
 /// The places where something may be lost.
 fn lossy<'s>(pair: &Pair<'s>) -> Vec<Obstacle<'s>> {
     let found = walk(&pair.prover, pair.old.shape(), pair.new.shape(), Mode::Writes);
-    let may_lose = |obstacle: &Obstacle<'_>| {
-        matches!(obstacle.keyword, "properties" | "pruning" | "type" | "nullable")
-            || obstacle.keyword == "x-kubernetes-embedded-resource"
+    let has_parts = |obstacle: &Obstacle<'_>| {
+        pair.prover.kinds_of(obstacle.nodes.0).include(Kinds::ARRAY.or(Kinds::OBJECT))
+    };
+    let may_lose = |obstacle: &Obstacle<'_>| match obstacle.keyword {
+        "properties" | "pruning" | "x-kubernetes-embedded-resource" => true,
+        // Only a null that is kept is stored.
+        "nullable" => obstacle.stored == StoredEffect::Open,
+        // A scalar is kept, whatever the type.
+        "type" => has_parts(obstacle),
+        _ => false,
     };
     found.into_iter().filter(may_lose).collect()
 }

@@ -2,14 +2,16 @@
 
 use billhook::{FieldPath, Segment};
 use billhook_apimachinery::value::{deep_clone, deep_eq};
+use billhook_cel::reads;
 use billhook_generation::{Hints, changes, find, parent, replaced, schema_at, set_metadata};
 use serde_json::{Value, json};
 
 use crate::answer::{Answer, Question};
 use crate::inclusion::{Obstacle, StoredEffect, shown};
 use crate::limits::MAX_UPDATES;
+use crate::rules;
 use crate::search::run::{self, Part, Unknown};
-use crate::version::{Candidate, Pair, Witness, is_related};
+use crate::version::{Candidate, Pair, Witness, are_nested, is_related};
 
 /// The answers about stored objects.
 pub(crate) fn answers(pair: &Pair<'_>) -> Vec<Answer> {
@@ -22,6 +24,9 @@ pub(crate) fn answers(pair: &Pair<'_>) -> Vec<Answer> {
         }
         let mut candidates = pair.candidates(index);
         let witness = candidates.find_map(|candidate| broken(pair, &candidate, obstacle));
+        let witness = witness.or_else(|| {
+            pair.violating(obstacle, &mut |candidate| broken(pair, candidate, obstacle))
+        });
         answers.push(pair.about(Question::Stored, obstacle, witness));
     }
     if answers.is_empty() {
@@ -51,7 +56,7 @@ fn broken(pair: &Pair<'_>, candidate: &Candidate, obstacle: &Obstacle<'_>) -> Op
         let reason = format!("`{lost}` is lost when it is read; it was {value}");
         return Some(Witness { value: candidate.object.clone(), reason });
     }
-    refused_update(pair, &stored, &read, &obstacle.path).map(|(after, text)| Witness {
+    refused_update(pair, &stored, &read, obstacle).map(|(after, text)| Witness {
         value: json!({"before": candidate.object, "after": after}),
         reason: format!("an update of another field is refused: {text}"),
     })
@@ -59,7 +64,7 @@ fn broken(pair: &Pair<'_>, candidate: &Candidate, obstacle: &Obstacle<'_>) -> Op
 
 /// The first field on the way to a place, or below it, that is stored and not read.
 fn lost(stored: &Value, read: &Value, at: &FieldPath, place: &FieldPath) -> Option<FieldPath> {
-    if deep_eq(stored, read) || !(at.starts_with(place) || place.starts_with(at)) {
+    if deep_eq(stored, read) || !are_nested(at, place) {
         return None;
     }
     match (stored, read) {
@@ -92,8 +97,9 @@ fn refused_update(
     pair: &Pair<'_>,
     stored: &Value,
     read: &Value,
-    path: &FieldPath,
+    obstacle: &Obstacle<'_>,
 ) -> Option<(Value, String)> {
+    let path = &obstacle.path;
     let (old, new) = (&pair.old.version, &pair.new.version);
     let is_status = path.segments().next() == Some(Segment::Name("status"))
         && old.has_status_subresource()
@@ -105,11 +111,14 @@ fn refused_update(
     }
     let mut labeled = deep_clone(stored);
     label(&mut labeled);
+    let rule = obstacle.rule().and_then(|rule| reads(&rule.rule).ok());
     // What is wrong with a list as a whole is not what is wrong with the fields of its elements.
     let is_list_of_objects = |value: Option<&Value>| {
         value.and_then(Value::as_array).is_some_and(|list| list.iter().all(Value::is_object))
     };
-    let inside = is_list_of_objects(find(stored, path)).then(|| path.clone());
+    let has_inside = is_list_of_objects(find(stored, path))
+        || (rule.is_some() && find(stored, path).is_some_and(Value::is_object));
+    let inside = has_inside.then(|| path.clone());
     let others = inside.into_iter().chain(around(path)).flat_map(|place| {
         let schema = schema_at(pair.old_builder.schema, &place);
         let value = find(stored, &place).zip(schema);
@@ -126,6 +135,12 @@ fn refused_update(
         _ => false,
     };
     for object in [labeled].into_iter().chain(others).filter(is_elsewhere).take(4 * MAX_UPDATES) {
+        let is_offending = rule.as_ref().is_some_and(|reads| {
+            !rules::is_read_same(reads, find(stored, path), find(&object, path))
+        });
+        if is_offending {
+            continue;
+        }
         let Err(refusal) = run::update(new, read, &object, part, Unknown::Dropped) else {
             continue;
         };

@@ -5,15 +5,16 @@ use std::collections::HashMap;
 
 use billhook::{CrdError, CrdVersion, CustomResourceDefinition, DeepValue, FieldPath};
 use billhook_apimachinery::value::{deep_clone, deep_eq};
-use billhook_generation::{Hints, find, near, replaced};
+use billhook_generation::{Fit, Hints, find, near, replaced};
 use billhook_schema::{JsonSchemaProps, SchemaView};
 use serde_json::Value;
 
 use crate::answer::{Answer, Question, Verdict};
 use crate::inclusion::{Attempt, Bare, Mode, Obstacle, Prover, Shape, StoredEffect, walk};
-use crate::limits::{MAX_CANDIDATES, MAX_VALUES};
+use crate::limits::{MAX_CANDIDATES, MAX_VALUES, MAX_VIOLATIONS};
 use crate::search::build::{Builder, told_apart};
 use crate::search::run::{self, Part, Refusal, Unknown};
+use crate::search::texts::texts_between;
 
 /// A version of one of the definitions.
 pub(crate) struct Side {
@@ -216,34 +217,62 @@ impl<'s> Pair<'s> {
         obstacle: &Obstacle<'s>,
         around: &Value,
     ) -> Option<Candidate> {
-        use billhook_generation::Fit;
+        self.violation_that(index, obstacle, around, &mut |_| Fit::Good)
+    }
+
+    /// The first of some violations of the rule of an obstacle that is what is looked for.
+    pub(crate) fn violating<R>(
+        &self,
+        obstacle: &Obstacle<'s>,
+        wanted: &mut dyn FnMut(&Candidate) -> Option<R>,
+    ) -> Option<R> {
+        let Some(Attempt::Rule(index)) = obstacle.attempts.first() else { return None };
+        let (mut found, mut left) = (None, MAX_VIOLATIONS);
+        self.old_builder.at(&obstacle.path, || {
+            let around = self.old_builder.around(&obstacle.path)?;
+            self.violation_that(*index, obstacle, &around, &mut |candidate| {
+                found = wanted(candidate);
+                left -= 1;
+                if found.is_some() || left == 0 { Fit::Good } else { Fit::Fair }
+            })
+        });
+        found
+    }
+
+    /// The best of the requests that the old definition accepts and that violate a rule of the new
+    /// one.
+    fn violation_that(
+        &self,
+        index: usize,
+        obstacle: &Obstacle<'s>,
+        around: &Value,
+        fit: &mut dyn FnMut(&Candidate) -> Fit,
+    ) -> Option<Candidate> {
         let (builder, path) = (&self.new_builder, &obstacle.path);
         let document = billhook_generation::schema_at(&self.new.document, path)?;
         let rule = document.get("x-kubernetes-validations")?.get(index)?;
-        let old_document = billhook_generation::schema_at(&self.old.document, path)?;
+        // The old definition has to accept the values.
+        let from = billhook_generation::schema_at(&self.old.document, path)?;
         let object = match path.is_empty() {
             true => deep_clone(around),
-            false => self.old_builder.oracle.with(around, SchemaView::new(old_document), path)?,
+            false => self.old_builder.oracle.with(around, SchemaView::new(from), path)?,
         };
         let pointer = obstacle.places.1.to_json_pointer();
-        let accepts = |object: &Value, old: Option<&Value>| match old {
-            None => run::write(&self.old.version, object, Unknown::Refused).is_ok(),
-            Some(old) => {
-                let stored = run::write(&self.old.version, old, Unknown::Refused);
-                stored.is_ok_and(|stored| {
-                    let old = &self.old.version;
-                    run::update(old, &stored, object, Part::Whole, Unknown::Refused).is_ok()
-                })
-            }
+        let old = &self.old.version;
+        let accepts = |candidate: &Candidate| match &candidate.old {
+            None => run::write(old, &candidate.object, Unknown::Refused).is_ok(),
+            Some(before) => run::write(old, before, Unknown::Refused).is_ok_and(|stored| {
+                let object = &candidate.object;
+                run::update(old, &stored, object, Part::Whole, Unknown::Refused).is_ok()
+            }),
         };
         let find = || {
             builder.oracle.allow_more();
             let place = (pointer.as_str(), index);
-            builder.oracle.violation(rule, place, document, &object, path, &mut |violation| {
-                match accepts(&violation.object, violation.old.as_ref()) {
-                    true => Fit::Good,
-                    false => Fit::None,
-                }
+            builder.oracle.violation(rule, place, from, &object, path, &mut |violation| {
+                let (object, old) = (&violation.object, violation.old.as_ref());
+                let candidate = Candidate { object: deep_clone(object), old: old.map(deep_clone) };
+                if accepts(&candidate) { fit(&candidate) } else { Fit::None }
             })
         };
         let found = builder.at(path, find)?;
@@ -257,8 +286,11 @@ impl<'s> Pair<'s> {
         let at = |side: &'s Side| billhook_generation::schema_at(&side.document, path);
         let document = at(self.old)?;
         let rules = |document: &'s Value| document.get("x-kubernetes-validations")?.as_array();
-        let rules = [document, at(self.new)?].into_iter().filter_map(rules).flatten();
-        let hints = Hints::of(rules);
+        let (held, wanted) = (rules(document), rules(at(self.new)?));
+        let all = [held, wanted].into_iter().flatten().flatten();
+        let texts =
+            texts_between(document, held.into_iter().flatten(), wanted.into_iter().flatten());
+        let hints = Hints::of(all).with_texts(texts);
         let object = match path.is_empty() {
             true => deep_clone(around),
             false => self.old_builder.oracle.with(around, SchemaView::new(document), path)?,
@@ -381,8 +413,13 @@ pub(crate) fn is_related(refusal: &Refusal, path: &FieldPath) -> bool {
             if field.to_string().trim_start_matches('.') == path.to_string() {
                 return true;
             }
-            field.segments().zip(path.segments()).all(|(one, other)| text(one) == text(other))
+            are_nested(field, path)
         })
+}
+
+/// Whether one of two places is in the other one, whatever kind of member leads there.
+pub(crate) fn are_nested(one: &FieldPath, other: &FieldPath) -> bool {
+    one.segments().zip(other.segments()).all(|(one, other)| text(one) == text(other))
 }
 
 fn text(segment: billhook::Segment<'_>) -> String {

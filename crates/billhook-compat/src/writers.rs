@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::answer::{Answer, Question};
 use crate::inclusion::shown;
 use crate::search::run::{self, Part, Unknown};
-use crate::version::{Candidate, Pair, Witness, is_related};
+use crate::version::{Candidate, Pair, Witness, are_nested, is_related};
 
 /// The answers about manifests.
 pub(crate) fn answers(pair: &Pair<'_>) -> Vec<Answer> {
@@ -111,7 +111,7 @@ pub(crate) fn difference(before: &Value, after: &Value, path: &FieldPath) -> Opt
     };
     let at = if is_here { path.clone() } else { differs };
     if !is_here {
-        if !at.starts_with(path) && !path.starts_with(&at) {
+        if !are_nested(&at, path) {
             return None;
         }
         (here, there) = (find(before, &at), find(after, &at));

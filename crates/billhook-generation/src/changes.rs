@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use billhook_apimachinery::value::{deep_clone, grow};
+use billhook_apimachinery::value::{deep_clone, grow, sorted};
 use billhook_cel::Mentions;
 use billhook_schema::SchemaView;
 use serde_json::{Value, json};
@@ -39,8 +39,31 @@ impl Hints {
         Hints(all)
     }
 
+    /// Returns the same with more texts.
+    #[must_use]
+    pub fn with_texts(mut self, texts: impl IntoIterator<Item = String>) -> Self {
+        self.0.texts.extend(texts.into_iter().map(Into::into));
+        self
+    }
+
     pub(crate) fn add_name(&mut self, name: &str) {
         self.0.names.insert(name.into());
+    }
+
+    /// Returns which of the members that are mentioned a value has, or its elements have.
+    pub(crate) fn outline(&self, value: Option<&Value>) -> String {
+        const MAX_ITEMS: usize = 3;
+        match value {
+            Some(Value::Object(members)) => {
+                let names = sorted(members).into_iter().map(|(name, _)| name.as_str());
+                names.filter(|name| self.mention(name)).collect::<Vec<_>>().join(",")
+            }
+            Some(Value::Array(items)) => {
+                let items = items.iter().take(MAX_ITEMS).map(|item| self.outline(Some(item)));
+                items.collect::<Vec<_>>().join(";")
+            }
+            _ => String::new(),
+        }
     }
 
     fn mention(&self, name: &str) -> bool {
@@ -251,8 +274,15 @@ fn list(
         let rest = items.iter().skip(1).map(deep_clone);
         add(std::iter::once(deep_clone(value)).chain(rest).collect(), *hint);
     }
-    for Changed { value, hint } in changed.into_iter().filter(|it| it.hint != Hint::None) {
-        add(items.iter().map(deep_clone).chain([value]).collect(), hint);
+    let hinted = || changed.iter().filter(|it| it.hint != Hint::None);
+    for Changed { value, hint } in hinted() {
+        add(items.iter().chain([value]).map(deep_clone).collect(), *hint);
+    }
+    // Two of what was changed, and one beside one as it was.
+    for Changed { value, hint } in hinted().filter(|it| it.value.is_object()) {
+        let other = numbered(schema.written(), value, items.len() as u64 + 1);
+        add([value, &other].map(deep_clone).into(), *hint);
+        add([value, &first].map(deep_clone).into(), *hint);
     }
 }
 

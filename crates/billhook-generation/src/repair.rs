@@ -37,7 +37,8 @@ impl Oracle<'_> {
                 tries += 1;
                 let judged = self.judged(&near, None).filter(|_| is_wanted(&near));
                 let Some(judged) = judged else { continue };
-                let (cost, signature) = (judged.errors.len(), judged.signature());
+                let (cost, mut signature) = (judged.errors.len(), judged.signature());
+                signature.extend(places.iter().map(|place| hints.outline(find(&near, place))));
                 queue.push(near, judged, cost, signature);
                 if cost < known.errors.len() {
                     break;

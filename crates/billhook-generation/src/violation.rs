@@ -9,6 +9,7 @@ use crate::changes::{Hints, changes, near};
 use crate::oracle::{Oracle, RulePlace, missed, ways};
 use crate::place::{find, replaced};
 use crate::queue::{Candidate, Queue, TURN};
+use crate::sample::sample;
 
 /// How many objects are tried to violate a rule.
 const MAX_TRIES: usize = 800;
@@ -73,7 +74,8 @@ impl Oracle<'_> {
                 if judged.of_rule(place).all(|verdict| verdict.is_kept) {
                     // One that takes another way through the rule leads on, the farther the better.
                     let missed = judged.of_rule(place).map(missed).sum();
-                    let ways = judged.of_rule(place).map(ways).collect();
+                    let mut ways: Vec<String> = judged.of_rule(place).map(ways).collect();
+                    ways.push(hints.outline(find(&object, at)));
                     queue.push(object, old.as_ref().map(deep_clone), missed, ways);
                     continue;
                 }
@@ -109,11 +111,14 @@ impl Oracle<'_> {
         let value = find(object, at);
         let is_empty = value.is_some_and(|it| *it == json!([]));
         let items = SchemaView::new(schema).items().filter(|_| is_empty);
-        let filled = items.and_then(|part| self.with(object, part, &at.clone().index(0)));
+        let first = at.clone().index(0);
+        let filled = items.and_then(|part| self.with(object, part, &first));
+        // It may be valid for another schema only.
+        let with_item = items.map(|part| replaced(object, &first, Some(sample(part.written()))));
         let others = value.filter(|_| uses_old).map(|value| changes(schema, value, hints));
         let others = others.into_iter().flatten();
         let others = others.map(|value| replaced(object, at, Some(value)));
         let others = others.filter(|other| self.accepts(other, None)).take(MAX_OLD);
-        [deep_clone(object)].into_iter().chain(filled).chain(others)
+        [deep_clone(object)].into_iter().chain(filled).chain(others).chain(with_item)
     }
 }

@@ -1,6 +1,6 @@
 //! The values that are tried at a place without a proof.
 
-use billhook_apimachinery::value::deep_clone;
+use billhook_apimachinery::value::{deep_clone, grow};
 use billhook_schema::JsonSchemaProps;
 use serde_json::Value;
 
@@ -40,30 +40,55 @@ pub(super) fn sized(
     let least = known.at_least(|it| if is_list { it.min_items } else { it.min_properties });
     let count =
         count.map(|count| if keyword.starts_with("min") { count.max(least) } else { count });
-    count.and_then(|count| made(from.document, keyword, count)).into_iter()
+    count.map(|count| made(from.document, keyword, count)).into_iter().flatten()
 }
 
-fn made(document: &Value, keyword: &str, count: i64) -> Option<Value> {
-    let count = u64::try_from(count).ok()?;
+fn made(document: &Value, keyword: &str, count: i64) -> Vec<Value> {
+    let Ok(count) = u64::try_from(count) else { return Vec::new() };
     if keyword.ends_with("Items") {
-        let items = document.get("items")?;
+        let Some(items) = document.get("items") else { return Vec::new() };
         let item = billhook_generation::sample(items);
-        let numbered = |number| match keyword {
-            "uniqueItems" => deep_clone(&item),
-            _ => other_item(document, items, &item, number),
-        };
-        return Some((0..count).map(numbered).collect());
+        if keyword == "uniqueItems" {
+            return vec![(0..count).map(|_| deep_clone(&item)).collect()];
+        }
+        let by_key = (0..count).map(|number| other_item(document, items, &item, number)).collect();
+        if !item.is_object() {
+            return vec![by_key];
+        }
+        // Rules may ask for more than other keys.
+        return vec![by_key, (0..count).map(|number| distinct(items, &item, number)).collect()];
     }
     let mut sample = document.clone();
     if let Some(schema) = sample.as_object_mut() {
         schema.insert("minProperties".to_owned(), count.into());
     }
-    Some(billhook_generation::sample(&sample))
+    vec![billhook_generation::sample(&sample)]
+}
+
+/// A value of which each text and number that may be another one differs by a number.
+fn distinct(schema: &Value, value: &Value, number: u64) -> Value {
+    let is_free = |keyword: &str| schema.get(keyword).is_none();
+    match value {
+        Value::Object(members) => {
+            let part = |name: &String| schema.get("properties")?.get(name);
+            let member = |(name, member): (&String, &Value)| {
+                let other = part(name).map(|part| grow(|| distinct(part, member, number)));
+                (name.clone(), other.unwrap_or_else(|| deep_clone(member)))
+            };
+            Value::Object(members.iter().map(member).collect())
+        }
+        Value::String(_) | Value::Number(_) if is_free("enum") && is_free("format") => {
+            other_item(&Value::Null, schema, value, number)
+        }
+        other => deep_clone(other),
+    }
 }
 
 /// An item that differs from others by a number, also where it has a pattern or an enum.
 fn other_item(list: &Value, items: &Value, item: &Value, number: u64) -> Value {
-    if let Some(entry) = items.get("enum").and_then(|known| known.get(number as usize)) {
+    if let Some(Value::Array(entries)) = items.get("enum")
+        && let Some(entry) = entries.iter().cycle().nth(number as usize)
+    {
         return deep_clone(entry);
     }
     match items.get("pattern").and_then(Value::as_str) {

@@ -5,10 +5,12 @@
 //! places without a proof.
 
 mod attempt;
+mod effects;
 mod entries;
 mod junctors;
 mod kinds;
 mod known;
+mod names;
 mod null;
 mod numbers;
 mod obstacle;

@@ -81,7 +81,10 @@ pub(super) fn unmet(known: &Known<'_>, target: &JsonSchemaProps, found: &mut Vec
             let end = Bound { value: f64::from(*end), exclusive: false };
             known.holds.iter().filter_map(|held| side.of(held)).any(|held| side.implies(held, end))
         });
-    if !is_bounded && !held.any(|held| held.0 <= wanted.0) {
+    let is_listed = known.enumeration().is_some_and(|mut entries| {
+        entries.all(|entry| entry.as_i64().is_none_or(|entry| i32::try_from(entry).is_ok()))
+    });
+    if !is_bounded && !is_listed && !held.any(|held| held.0 <= wanted.0) {
         let wide = [2_147_483_648_i64, -2_147_483_649].map(Value::from).into_iter();
         let wide = wide.chain([1e300.into(), 1e20.into(), (-1e20).into()]);
         found.push(Unmet::new("format", wide.collect()));

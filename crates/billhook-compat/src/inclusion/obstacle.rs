@@ -2,6 +2,7 @@
 
 use billhook::FieldPath;
 use billhook_schema::JsonSchemaProps;
+use billhook_schema::props::ValidationRule;
 
 use super::attempt::Attempt;
 
@@ -37,4 +38,12 @@ pub(crate) struct Obstacle<'s> {
     pub(crate) nodes: (&'s JsonSchemaProps, &'s JsonSchemaProps),
     /// The places of the nodes in their schemas.
     pub(crate) places: (FieldPath, FieldPath),
+}
+
+impl<'s> Obstacle<'s> {
+    /// The rule that may be violated, if it is about one.
+    pub(crate) fn rule(&self) -> Option<&'s ValidationRule> {
+        let Some(Attempt::Rule(index)) = self.attempts.first() else { return None };
+        self.nodes.1.validations.as_ref()?.get(*index)
+    }
 }

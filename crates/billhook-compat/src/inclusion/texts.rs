@@ -105,8 +105,12 @@ impl<'s> Prover<'s> {
                 found.push(Unmet::new(keyword, wrong));
             }
         };
+        let formats = known.holds.iter().filter_map(|it| checked_format(it, self.bare.kubernetes));
+        let mut formats = formats.filter_map(|format| Format::named(&format));
+        let has_empty = formats.all(|format| format.matches(""));
+        let least = known.at_least(|it| it.min_length).max(i64::from(!has_empty));
         if let Some(wanted) = target.min_length
-            && known.at_least(|it| it.min_length) < wanted
+            && least < wanted
             && let Some(other) = self.outside(known, |texts| {
                 texts.of_length(0, usize::try_from(wanted.saturating_sub(1)).ok())
             })

@@ -18,6 +18,13 @@ impl<'s> Prover<'s> {
         let wrong = known.kinds.without(self.kinds_of(target));
         if !wrong.is_empty() {
             let mut values = wrong.values();
+            let object = json!({"key0": 1});
+            if wrong.include(Kinds::ARRAY) {
+                values.push(json!([object]));
+            }
+            if wrong.include(Kinds::OBJECT) {
+                values.push(object);
+            }
             if wrong.include(Kinds::FRACTION) {
                 let bounds = known.holds.iter();
                 let bounds = bounds.flat_map(|held| [held.minimum, held.maximum]).flatten();

@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use super::attempt::{Attempt, Unmet, sized};
 use super::known::{Known, Shape, Unlisted};
+use super::names::{name_of_fixed, other_name};
 use super::null::{Null, Place};
 use super::obstacle::{Mode, Obstacle, StoredEffect};
 use super::words::{change, shown};
@@ -42,11 +43,11 @@ pub(crate) fn walk<'s>(
 }
 
 #[derive(Clone, Debug)]
-struct At<'s> {
-    path: FieldPath,
+pub(super) struct At<'s> {
+    pub(super) path: FieldPath,
     places: (FieldPath, FieldPath),
     /// Whether an update is compared with what is stored here (VV-81).
-    is_correlated: bool,
+    pub(super) is_correlated: bool,
     /// Whether the old schema requires the member.
     is_required: bool,
     /// The nodes around that are checked as a whole, with how deep they are.
@@ -56,7 +57,7 @@ struct At<'s> {
 
 impl<'s> At<'s> {
     /// Whether something around may be broken by a change here.
-    fn is_guarded(&self) -> bool {
+    pub(super) fn is_guarded(&self) -> bool {
         let names: Vec<Option<&str>> = self
             .path
             .segments()
@@ -80,8 +81,8 @@ impl<'s> At<'s> {
     }
 }
 
-struct Walk<'w, 's> {
-    prover: &'w Prover<'s>,
+pub(super) struct Walk<'w, 's> {
+    pub(super) prover: &'w Prover<'s>,
     mode: Mode,
     found: Vec<Obstacle<'s>>,
 }
@@ -145,11 +146,7 @@ impl<'s> Walk<'_, 's> {
             let kubernetes = self.prover.bare.kubernetes;
             for rule in rules::unmatched(nodes, to.is_resource, kubernetes) {
                 let change = rules::change(from.schema, target, rule);
-                let stored = match rules::is_forgiven(from.schema, target, rule) {
-                    // As for any other constraint of a scalar.
-                    true => self.stored("x-kubernetes-validations", (from, to), at),
-                    false => StoredEffect::Open,
-                };
+                let stored = self.stored_rule(rule, nodes, (from, to), at);
                 let (keyword, attempts) = ("x-kubernetes-validations", vec![Attempt::Rule(rule)]);
                 self.push(keyword, change, attempts, stored, (from, to), at);
             }
@@ -460,8 +457,11 @@ impl<'s> Walk<'_, 's> {
     ) {
         let default = |shape: Option<Shape<'s>>| shape.and_then(|it| it.schema.default_value());
         let (before, after) = (default(from), default(to));
+        // What is required is always sent, and null is refused or kept.
+        let is_never_missed = before.is_none() && from.is_some() && at.is_required;
         let change = match (before, after) {
             (None, None) => return,
+            (None, Some(_)) if is_never_missed => return,
             (Some(before), Some(after)) if deep_eq(before, after) => return,
             (Some(before), Some(after)) => {
                 format!("default changed from {} to {}", shown(before), shown(after))
@@ -496,47 +496,6 @@ impl<'s> Walk<'_, 's> {
         below.is_correlated &=
             to.schema.property(name).is_some() || to.schema.additional_schema().is_some();
         below
-    }
-
-    /// The effect of an obstacle on stored objects.
-    fn stored(
-        &self,
-        keyword: &str,
-        (from, to): (Shape<'s>, Shape<'s>),
-        at: &At<'s>,
-    ) -> StoredEffect {
-        let scalar = Kinds::BOOL.or(Kinds::WHOLE).or(Kinds::FRACTION).or(Kinds::STRING);
-        let is_scalar = |schema: &JsonSchemaProps| {
-            let types = ["string", "integer", "number", "boolean"];
-            (schema.int_or_string || types.contains(&schema.type_.as_str()))
-                && schema.junctors().all(|(keyword, ..)| keyword == "anyOf")
-        };
-        // Beside a format, a list is admitted, too (VV-13).
-        let holds_scalars = self.prover.kinds_of(from.schema).is_within(scalar.or(Kinds::NULL));
-        let is_scalar_before = holds_scalars && is_scalar(from.schema);
-        let (before, after) = (from.schema.items_schema(), to.schema.items_schema());
-        let lists_scalars = before.is_some_and(is_scalar) && after.is_some_and(is_scalar);
-        let is_leaf = match keyword {
-            "minLength" | "maxLength" | "pattern" | "minimum" | "maximum" | "multipleOf"
-            | "enum" => is_scalar_before && is_scalar(to.schema),
-            "x-kubernetes-validations" => {
-                lists_scalars || (is_scalar_before && is_scalar(to.schema))
-            }
-            // Rules around see another type.
-            "type" | "format" => {
-                let has_rules = to.schema.validations.as_ref().is_some_and(|all| !all.is_empty());
-                is_scalar_before && is_scalar(to.schema) && !at.is_guarded() && !has_rules
-            }
-            "minItems" | "maxItems" => lists_scalars,
-            _ => false,
-        };
-        let is_status =
-            at.path.segments().next().is_some_and(|first| matches!(first, Segment::Name("status")));
-        let is_ratcheted = self.prover.ratchets_status || !is_status;
-        match is_leaf && at.is_correlated && is_ratcheted {
-            true => StoredEffect::Forgiven,
-            false => StoredEffect::Open,
-        }
     }
 
     fn add(
@@ -582,19 +541,4 @@ fn is_guard(schema: &JsonSchemaProps) -> bool {
     schema.junctors().next().is_some()
         || schema.max_properties.is_some()
         || !schema.enum_.is_empty()
-}
-
-fn name_of_fixed(name: &str) -> &'static str {
-    match name {
-        "metadata" => "metadata",
-        "kind" => "kind",
-        _ => "apiVersion",
-    }
-}
-
-/// A name that neither schema lists.
-fn other_name(from: &JsonSchemaProps, to: &JsonSchemaProps) -> String {
-    let is_listed = |name: &String| from.property(name).or(to.property(name)).is_some();
-    let names = (0..=1000).map(|number| format!("key{number}"));
-    names.into_iter().find(|name| !is_listed(name)).unwrap_or_default()
 }

@@ -1,6 +1,7 @@
 //! Rules of a schema that do not follow from those of another one, and what they read (CC-14).
 
 mod facts;
+mod unchanged;
 
 use billhook_apimachinery::KubernetesVersion;
 use billhook_apimachinery::value::grow;
@@ -12,6 +13,7 @@ use billhook_schema::props::{SchemaOrBool, ValidationRule};
 use crate::limits::MAX_PREMISES;
 
 pub(crate) use facts::facts;
+pub(crate) use unchanged::{holds_if_unchanged, is_read_same};
 
 /// A node that two schemas describe.
 #[derive(Clone, Copy, Debug)]
@@ -120,7 +122,7 @@ pub(crate) fn change(from: &JsonSchemaProps, to: &JsonSchemaProps, index: usize)
 
 /// Whether a rule that a stored value violates is forgiven as long as a scalar is unchanged (CE-50).
 pub(crate) fn is_forgiven(from: &JsonSchemaProps, schema: &JsonSchemaProps, index: usize) -> bool {
-    if kind(from) != kind(schema) || from.format != schema.format {
+    if kind(from) != kind(schema) || format(from) != format(schema) {
         return false;
     }
     // A comparison of what has several types may fail.
@@ -129,7 +131,17 @@ pub(crate) fn is_forgiven(from: &JsonSchemaProps, schema: &JsonSchemaProps, inde
     }
     let rule = schema.validations.as_ref().and_then(|rules| rules.get(index));
     let reads = rule.and_then(|rule| reads(&rule.rule).ok());
-    reads.is_some_and(|reads| reads.asks_for_equality || (reads.is_total && !reads.uses_old))
+    reads.is_some_and(|reads| match reads.uses_old {
+        true => reads.asks_for_equality && unchanged::equals_itself(from),
+        false => reads.is_total,
+    })
+}
+
+/// Whether a rule reads all of the value.
+pub(crate) fn reads_all(schema: &JsonSchemaProps, index: usize) -> bool {
+    let rule = schema.validations.as_ref().and_then(|rules| rules.get(index));
+    let reads = rule.and_then(|rule| reads(&rule.rule).ok());
+    reads.is_some_and(|reads| reads.parts.iter().any(|part| part.whole && part.path.is_empty()))
 }
 
 /// Whether any rule of a schema may read something at or below a place, given by names; the names
@@ -243,14 +255,25 @@ fn has_properties(schema: &JsonSchemaProps) -> bool {
 
 /// Whether expressions see a node of two schemas alike, what is below aside.
 fn is_like(from: &JsonSchemaProps, to: &JsonSchemaProps) -> bool {
+    let list_type = |schema: &JsonSchemaProps| {
+        schema.list_type.clone().filter(|list_type| list_type != "atomic")
+    };
     kind(from) == kind(to)
-        && from.format == to.format
+        && format(from) == format(to)
         && from.nullable == to.nullable
         && from.embedded_resource == to.embedded_resource
         && from.preserves_unknown_fields() == to.preserves_unknown_fields()
         && has_properties(from) == has_properties(to)
-        && from.list_type == to.list_type
+        && list_type(from) == list_type(to)
         && from.list_map_keys == to.list_map_keys
+}
+
+/// The format of values, as far as expressions have another type for it (CE-04).
+fn format(schema: &JsonSchemaProps) -> &str {
+    match &*schema.type_ {
+        "integer" | "number" if !schema.int_or_string => "",
+        _ => &schema.format,
+    }
 }
 
 /// Whether expressions see values of two schemas alike, as far as the first one describes them and

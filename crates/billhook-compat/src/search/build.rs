@@ -2,7 +2,7 @@
 
 use std::cell::OnceCell;
 
-use billhook::{CrdVersion, FieldPath};
+use billhook::{CrdVersion, FieldPath, Segment};
 use billhook_apimachinery::value::{deep_clone, deep_eq};
 use billhook_generation::{
     Hints, Oracle, changes, find, near, parent, replaced, sample_object, schema_at,
@@ -65,10 +65,14 @@ impl<'s> Builder<'s> {
 
     /// An object that is accepted and has a value at a place.
     pub(crate) fn with(&self, around: &Value, path: &FieldPath, value: &Value) -> Option<Value> {
-        self.oracle.allow_more();
-        let object = replaced(around, path, Some(deep_clone(value)));
         let has_value = |object: &Value| find(object, path).is_some_and(|it| deep_eq(it, value));
-        if has_value(&object) { self.oracle.valid_near(&object, &has_value) } else { None }
+        let with = |around: &Value| {
+            self.oracle.allow_more();
+            let object = replaced(around, path, Some(deep_clone(value)));
+            if has_value(&object) { self.oracle.valid_near(&object, &has_value) } else { None }
+        };
+        // Rules may ask for the same of the other elements.
+        with(around).or_else(|| with(&without_others(around, path)?))
     }
 
     /// An object that is accepted and has no value at a place.
@@ -77,6 +81,20 @@ impl<'s> Builder<'s> {
         let object = replaced(around, path, None);
         self.oracle.valid_near(&object, &|object| find(object, path).is_none())
     }
+}
+
+/// The object without the elements beside those on the way to a place; none if there are none.
+fn without_others(object: &Value, path: &FieldPath) -> Option<Value> {
+    let mut alone = deep_clone(object);
+    for length in 1..=path.segments().count() {
+        let place: FieldPath = path.segments().take(length).collect();
+        if path.segments().nth(length) == Some(Segment::Index(0))
+            && let Some(Value::Array(items)) = alone.pointer_mut(&place.to_json_pointer())
+        {
+            items.truncate(1);
+        }
+    }
+    (!deep_eq(&alone, object)).then_some(alone)
 }
 
 /// Values that one schema admits and another one does not, near the smallest of the first.

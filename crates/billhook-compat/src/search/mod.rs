@@ -3,3 +3,4 @@
 
 pub(crate) mod build;
 pub(crate) mod run;
+pub(crate) mod texts;

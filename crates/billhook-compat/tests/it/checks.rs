@@ -138,20 +138,39 @@ fn confirms(answer: &Answer, witness: &Value, before: &CrdVersion, after: &CrdVe
         }
         (Question::Readers, _) => written(after, witness, Strict).is_some(),
         (Question::Appliers, Some((first, second))) => {
-            let merged = |version| {
-                let now = || Time::parse("2026-01-01T00:00:00Z").unwrap();
-                let one = FieldManagement::new(version, "one", now());
-                let live = one.apply(first, None, false).ok()?;
-                let two = FieldManagement::new(version, "two", now());
-                let mut merged = two.apply(second, Some(&live), true).ok()?;
-                merged["metadata"] = json!({});
-                Some(merged)
-            };
+            let is_status = answer.path.to_string().starts_with("status")
+                && before.has_status_subresource()
+                && after.has_status_subresource();
+            let merged = |version| applied(version, first, second, is_status);
             let (one, other) = (merged(before), merged(after));
             one.is_some() && other.is_some() && one != other
         }
         _ => true,
     }
+}
+
+/// The object after two managers have applied their configurations, to the status if that is apart.
+fn applied(
+    version: &CrdVersion,
+    first: &Value,
+    second: &Value,
+    is_status: bool,
+) -> Option<DeepValue> {
+    let part = if is_status { "status" } else { "" };
+    let apply = |name: &str, config: &Value, live: Option<&DeepValue>, part: &str| {
+        let now = Time::parse("2026-01-01T00:00:00Z").unwrap();
+        let management = FieldManagement::new(version, name, now).subresource(part);
+        management.apply(config, live, true).ok()
+    };
+    let mut created = first.clone();
+    if is_status {
+        created.as_object_mut()?.remove("status");
+    }
+    let created = apply("one", &created, None, "")?;
+    let live = if is_status { apply("one", first, Some(&created), part)? } else { created };
+    let mut merged = apply("two", second, Some(&live), part)?;
+    merged["metadata"] = json!({});
+    Some(merged)
 }
 
 fn decoded(version: &CrdVersion, object: &Value, mode: FieldValidation) -> Option<DeepValue> {

@@ -9,6 +9,7 @@
     reason = "helpers of tests may fail the test"
 )]
 
+mod around;
 mod checks;
 mod corpus;
 mod hostile;

@@ -1,0 +1,85 @@
+//! The effects of obstacles on stored objects (CC-21).
+
+use billhook::Segment;
+use billhook_schema::JsonSchemaProps;
+
+use super::Kinds;
+use super::known::Shape;
+use super::obstacle::StoredEffect;
+use super::walk::{At, Walk};
+use crate::rules;
+
+impl<'s> Walk<'_, 's> {
+    /// The effect of an obstacle on stored objects.
+    pub(super) fn stored(
+        &self,
+        keyword: &str,
+        (from, to): (Shape<'s>, Shape<'s>),
+        at: &At<'s>,
+    ) -> StoredEffect {
+        let scalar = Kinds::BOOL.or(Kinds::WHOLE).or(Kinds::FRACTION).or(Kinds::STRING);
+        let is_scalar = |schema: &JsonSchemaProps| {
+            let types = ["string", "integer", "number", "boolean"];
+            (schema.int_or_string || types.contains(&schema.type_.as_str()))
+                && schema.junctors().all(|(keyword, ..)| keyword == "anyOf")
+        };
+        // Beside a format, a list is admitted, too (VV-13).
+        let holds_scalars = self.prover.kinds_of(from.schema).is_within(scalar.or(Kinds::NULL));
+        let is_scalar_before = holds_scalars && is_scalar(from.schema);
+        let (before, after) = (from.schema.items_schema(), to.schema.items_schema());
+        let lists_scalars = before.is_some_and(is_scalar) && after.is_some_and(is_scalar);
+        let is_same_number = keyword == "format"
+            && from.schema.type_ == to.schema.type_
+            && matches!(&*to.schema.type_, "integer" | "number");
+        let is_leaf = match keyword {
+            "minLength" | "maxLength" | "pattern" | "minimum" | "maximum" | "multipleOf"
+            | "enum" => is_scalar_before && is_scalar(to.schema),
+            "x-kubernetes-validations" => {
+                lists_scalars || (is_scalar_before && is_scalar(to.schema))
+            }
+            // Rules around see another type.
+            "type" | "format" => {
+                let has_rules = to.schema.validations.as_ref().is_some_and(|all| !all.is_empty());
+                // A format of numbers is none of their business.
+                let is_seen = (at.is_guarded() || has_rules) && !is_same_number;
+                is_scalar_before && is_scalar(to.schema) && !is_seen
+            }
+            "minItems" | "maxItems" => lists_scalars,
+            _ => false,
+        };
+        match is_leaf && self.is_forgiven(at) {
+            true => StoredEffect::Forgiven,
+            false => StoredEffect::Open,
+        }
+    }
+
+    /// The effect of a rule on stored objects.
+    pub(super) fn stored_rule(
+        &self,
+        index: usize,
+        nodes: rules::Nodes<'_>,
+        (from, to): (Shape<'s>, Shape<'s>),
+        at: &At<'s>,
+    ) -> StoredEffect {
+        let rule = to.schema.validations.as_ref().and_then(|rules| rules.get(index));
+        let is_kept = || rule.is_some_and(|rule| rules::holds_if_unchanged(rule, nodes));
+        let stored = match rules::is_forgiven(from.schema, to.schema, index) {
+            true if rules::reads_all(to.schema, index) && self.is_forgiven(at) => {
+                StoredEffect::Forgiven
+            }
+            // As for any other constraint of a scalar.
+            true => self.stored("x-kubernetes-validations", (from, to), at),
+            false => StoredEffect::Open,
+        };
+        match stored {
+            StoredEffect::Open if is_kept() => StoredEffect::None,
+            stored => stored,
+        }
+    }
+
+    /// Whether a server forgives what is wrong at a place as long as it stays as it is.
+    fn is_forgiven(&self, at: &At<'s>) -> bool {
+        let is_status = at.path.segments().next() == Some(Segment::Name("status"));
+        at.is_correlated && (self.prover.ratchets_status || !is_status)
+    }
+}

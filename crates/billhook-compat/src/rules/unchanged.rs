@@ -1,0 +1,119 @@
+//! Rules about stored objects, of which an update leaves alone what the rule reads (CC-21).
+
+use billhook_apimachinery::value::{deep_eq, grow, sorted};
+use billhook_cel::{ReadPart, ReadStep, Reads, implies, mentions, reads};
+use billhook_schema::JsonSchemaProps;
+use billhook_schema::props::ValidationRule;
+use serde_json::Value;
+
+use super::facts::facts;
+use super::{Nodes, below, is_read_alike, unescaped};
+
+/// Whether a rule reads the same of two values of its node.
+pub(crate) fn is_read_same(reads: &Reads, before: Option<&Value>, after: Option<&Value>) -> bool {
+    reads.parts.iter().all(|ReadPart { path, whole, .. }| is_same(path, *whole, before, after))
+}
+
+fn is_same(path: &[ReadStep], whole: bool, before: Option<&Value>, after: Option<&Value>) -> bool {
+    let is_there = |value: Option<&Value>| value.is_some_and(|value| !value.is_null());
+    let (Some(before), Some(after)) = (before, after) else {
+        return is_there(before) == is_there(after);
+    };
+    let Some((first, rest)) = path.split_first() else {
+        return match whole {
+            true => deep_eq(before, after),
+            false => before.is_null() == after.is_null() && size(before) == size(after),
+        };
+    };
+    grow(|| match (first, before, after) {
+        (ReadStep::Field(name), ..) => {
+            let plain = unescaped(name);
+            is_same(rest, whole, before.get(&plain), after.get(&plain))
+        }
+        (ReadStep::Any, Value::Array(one), Value::Array(other)) => {
+            let mut pairs = one.iter().zip(other);
+            one.len() == other.len()
+                && pairs.all(|(one, other)| is_same(rest, whole, Some(one), Some(other)))
+        }
+        (ReadStep::Any, Value::Object(one), Value::Object(other)) => {
+            let mut members = sorted(one).into_iter();
+            one.len() == other.len()
+                && members.all(|(name, member)| {
+                    let after = other.get(name);
+                    after.is_some() && is_same(rest, whole, Some(member), after)
+                })
+        }
+        _ => deep_eq(before, after),
+    })
+}
+
+fn size(value: &Value) -> Option<usize> {
+    match value {
+        Value::String(text) => Some(text.chars().count()),
+        Value::Array(items) => Some(items.len()),
+        Value::Object(members) => Some(members.len()),
+        _ => None,
+    }
+}
+
+/// Whether it is proved that a transition rule is true of each update that leaves alone what the rule
+/// reads.
+pub(crate) fn holds_if_unchanged(rule: &ValidationRule, nodes: Nodes<'_>) -> bool {
+    let Ok(read) = reads(&rule.rule) else { return false };
+    if !read.uses_old || rule.optional_old_self == Some(true) || !is_read_alike(&read, nodes) {
+        return false;
+    }
+    let Some(rule) = of_equal_values(&rule.rule) else { return false };
+    let paths: Vec<&[ReadStep]> = read.parts.iter().map(|part| part.path.as_slice()).collect();
+    let mut premises = facts("self", nodes, &paths);
+    for ReadPart { path, .. } in &read.parts {
+        premises.extend(of_itself(path, nodes.from));
+    }
+    let premises: Vec<&str> = premises.iter().map(String::as_str).collect();
+    implies(&premises, &rule)
+}
+
+/// A transition rule as it is where both values are the same; none if that cannot be written.
+fn of_equal_values(rule: &str) -> Option<String> {
+    const OLD: &str = "oldSelf";
+    let mentioned = mentions(rule).ok()?;
+    let is_quoted = mentioned.texts.iter().any(|text| text.contains(OLD));
+    let is_part_of_name = mentioned.names.iter().any(|name| name.contains(OLD) && **name != *OLD);
+    let spaced: String = rule.split_whitespace().collect();
+    // It may also be the name of a field or of an element.
+    let is_other = spaced.contains(".oldSelf") || spaced.contains("oldSelf,");
+    (!is_quoted && !is_part_of_name && !is_other).then(|| rule.replace(OLD, "self"))
+}
+
+/// The comparisons of a part with itself that are true wherever it is there.
+fn of_itself(path: &[ReadStep], schema: &JsonSchemaProps) -> Vec<String> {
+    let (mut expr, mut schema) = ("self".to_owned(), schema);
+    let mut guards = String::new();
+    for step in path {
+        let ReadStep::Field(name) = step else { return Vec::new() };
+        let Some(part) = below(schema, step) else { return Vec::new() };
+        expr = format!("{expr}.{name}");
+        guards += &format!("!has({expr}) || ");
+        schema = part;
+    }
+    let operators: &[&str] = match &*schema.type_ {
+        "string" | "integer" | "number" if schema.format.is_empty() => &["==", "<=", ">="],
+        _ if equals_itself(schema) => &["=="],
+        _ => &[],
+    };
+    operators.iter().map(|operator| format!("{guards}{expr} {operator} {expr}")).collect()
+}
+
+/// Whether each value of a schema equals itself: numbers and what has a format do not where they are
+/// looked up among others (CE-04).
+pub(super) fn equals_itself(schema: &JsonSchemaProps) -> bool {
+    let has_others =
+        |schema: &JsonSchemaProps| schema.list_type.as_deref().is_some_and(|list| list != "atomic");
+    let is_odd = |schema: &JsonSchemaProps| {
+        schema.type_ == "number" || !schema.format.is_empty() || schema.int_or_string
+    };
+    fn any(schema: &JsonSchemaProps, is_it: &dyn Fn(&JsonSchemaProps) -> bool) -> bool {
+        is_it(schema) || grow(|| schema.children().into_iter().any(|part| any(part, is_it)))
+    }
+    !any(schema, &|part| has_others(part) && any(part, &is_odd))
+}
