@@ -33,6 +33,9 @@ pub const MAX_REMOVED: usize = 8;
 /// The updates that are tried with a stored object.
 pub const MAX_UPDATES: usize = 60;
 
+/// The updates that are tried with all stored objects of a version; many errors count more.
+pub const MAX_ALL_UPDATES: usize = 10_000;
+
 /// The rules of a node that a proof about another rule starts from.
 pub const MAX_PREMISES: usize = 64;
 

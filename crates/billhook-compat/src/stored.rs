@@ -105,8 +105,11 @@ fn refused_update(
         && old.has_status_subresource()
         && new.has_status_subresource();
     let part = if is_status { Part::Status } else { Part::Whole };
+    if !pair.spend(1) {
+        return None;
+    }
     let standing = run::standing_errors(new, read, part);
-    if standing.is_empty() {
+    if standing.is_empty() || !pair.spend(standing.len() / 16) {
         return None;
     }
     let mut labeled = deep_clone(stored);
@@ -135,6 +138,10 @@ fn refused_update(
         _ => false,
     };
     for object in [labeled].into_iter().chain(others).filter(is_elsewhere).take(4 * MAX_UPDATES) {
+        // Each error takes its time.
+        if !pair.spend(1 + standing.len() / 16) {
+            return None;
+        }
         let is_offending = rule.as_ref().is_some_and(|reads| {
             !rules::is_read_same(reads, find(stored, path), find(&object, path))
         });

@@ -1,6 +1,6 @@
 //! A version in both definitions, and what all questions about it share.
 
-use std::cell::{OnceCell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::HashMap;
 
 use billhook::{CrdError, CrdVersion, CustomResourceDefinition, DeepValue, FieldPath};
@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::answer::{Answer, Question, Verdict};
 use crate::inclusion::{Attempt, Bare, Mode, Obstacle, Prover, Shape, StoredEffect, walk};
-use crate::limits::{MAX_CANDIDATES, MAX_VALUES, MAX_VIOLATIONS};
+use crate::limits::{MAX_ALL_UPDATES, MAX_CANDIDATES, MAX_VALUES, MAX_VIOLATIONS};
 use crate::search::build::{Builder, told_apart};
 use crate::search::run::{self, Part, Refusal, Unknown};
 use crate::search::texts::texts_between;
@@ -69,6 +69,8 @@ pub(crate) struct Pair<'s> {
     obstacles: OnceCell<Vec<Obstacle<'s>>>,
     /// The attempts that were made so far for each obstacle.
     tried: RefCell<HashMap<usize, Tried>>,
+    /// How many updates of stored objects may still be tried.
+    updates: Cell<usize>,
 }
 
 /// The requests that were found so far for an obstacle.
@@ -105,6 +107,7 @@ impl<'s> Pair<'s> {
             new_builder: Builder::new(new.version.clone(), &new.document),
             obstacles: OnceCell::new(),
             tried: RefCell::default(),
+            updates: Cell::new(MAX_ALL_UPDATES),
         }
     }
 
@@ -166,6 +169,13 @@ impl<'s> Pair<'s> {
             nodes: (&self.old.schema, &self.new.schema),
             places: Default::default(),
         })
+    }
+
+    /// Takes so much of what may be spent on updates of stored objects; false if nothing is left.
+    pub(crate) fn spend(&self, work: usize) -> bool {
+        let left = self.updates.get().saturating_sub(work);
+        self.updates.set(left);
+        left > 0
     }
 
     /// Requests that the old definition accepts, for an obstacle by its position. Each is looked for
@@ -410,10 +420,15 @@ pub(crate) fn is_related(refusal: &Refusal, path: &FieldPath) -> bool {
         || refusal.errors.iter().any(|error| {
             let field = error.field();
             // The errors of scales have their paths as they are written in the definition.
-            if field.to_string().trim_start_matches('.') == path.to_string() {
-                return true;
-            }
-            are_nested(field, path)
+            let is_written = |name: &str| name.trim_start_matches('.') == path.to_string();
+            let mut segments = field.segments();
+            let is_path = match (segments.next(), segments.next()) {
+                (Some(billhook::Segment::Name(name)), None) => {
+                    name.contains('.') && is_written(name)
+                }
+                _ => false,
+            };
+            is_path || are_nested(field, path)
         })
 }
 

@@ -16,6 +16,8 @@ pub const FIXED: [&str; 3] = ["apiVersion", "kind", "metadata"];
 pub const MAX_DEPTH: usize = 60;
 /// How many changes of a value are tried.
 const MAX_CHANGES: usize = 400;
+/// How many members all changed copies of an object have together, about.
+const MAX_COPIED: usize = 200_000;
 /// How many changes of a member that is missing are tried.
 const MAX_NEW: usize = 12;
 /// The largest size that is made because a rule mentions it.
@@ -187,11 +189,15 @@ fn members(
         };
         Value::Object(members)
     };
+    let most_copies = (MAX_COPIED / (members.len() + 1)).min(10 * MAX_CHANGES);
     for (name, part) in schema.properties() {
         if depth == 0 && FIXED.contains(&name) && members.contains_key("apiVersion") {
             continue;
         }
         let is_named = hints.mention(name);
+        if found.len() > if is_named { 4 * most_copies } else { most_copies } {
+            continue;
+        }
         let mut add = |member: Option<Value>, hint: Hint| {
             found.push(Changed { value: with(name, member), hint });
         };

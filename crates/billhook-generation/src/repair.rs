@@ -13,6 +13,10 @@ use crate::sample::sample;
 
 /// How many objects are tried until one is valid.
 const MAX_TRIES: usize = 500;
+
+/// How many errors of an object are looked at.
+const MAX_ERRORS: usize = 100;
+
 impl Oracle<'_> {
     /// Returns the object, or one like it that a server accepts; what is not wanted does not count.
     /// The values that its errors are about are changed.
@@ -74,7 +78,7 @@ impl Oracle<'_> {
     fn places(&self, object: &Value, judged: &Judged) -> (Vec<FieldPath>, Hints) {
         let mut hints = Hints::of(judged.violated().filter_map(|verdict| self.rule(verdict)));
         let mut places: Vec<FieldPath> = Vec::new();
-        for error in &judged.errors {
+        for error in judged.errors.iter().take(MAX_ERRORS) {
             let mut place = error.field().clone();
             if let Some(Segment::Name(name) | Segment::Key(name)) = place.segments().last() {
                 hints.add_name(name);

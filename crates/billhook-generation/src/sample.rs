@@ -70,10 +70,12 @@ fn object(schema: SchemaView<'_>) -> Value {
         }
     }
     let missing = count(schema, "minProperties").saturating_sub(members.len() as u64);
-    let optional: Vec<_> =
-        schema.properties().filter(|(name, _)| !members.contains_key(*name)).collect();
-    for (name, part) in optional.into_iter().take(missing as usize) {
-        members.insert(name.to_owned(), grow(|| sampled(part, 0)));
+    if missing > 0 {
+        let optional = schema.properties().filter(|(name, _)| !members.contains_key(*name));
+        let optional: Vec<_> = optional.take(missing as usize).collect();
+        for (name, part) in optional {
+            members.insert(name.to_owned(), grow(|| sampled(part, 0)));
+        }
     }
     if let Some(additional) = schema.additional() {
         let missing = count(schema, "minProperties").saturating_sub(members.len() as u64);

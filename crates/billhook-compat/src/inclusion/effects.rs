@@ -7,7 +7,7 @@ use super::Kinds;
 use super::known::Shape;
 use super::obstacle::StoredEffect;
 use super::walk::{At, Walk};
-use crate::rules;
+use crate::rules::{self, Unmatched};
 
 impl<'s> Walk<'_, 's> {
     /// The effect of an obstacle on stored objects.
@@ -56,11 +56,14 @@ impl<'s> Walk<'_, 's> {
     /// The effect of a rule on stored objects.
     pub(super) fn stored_rule(
         &self,
-        index: usize,
+        Unmatched { index, compiles }: Unmatched,
         nodes: rules::Nodes<'_>,
         (from, to): (Shape<'s>, Shape<'s>),
         at: &At<'s>,
     ) -> StoredEffect {
+        if !compiles {
+            return StoredEffect::Open;
+        }
         let rule = to.schema.validations.as_ref().and_then(|rules| rules.get(index));
         let is_kept = || rule.is_some_and(|rule| rules::holds_if_unchanged(rule, nodes));
         let stored = match rules::is_forgiven(from.schema, to.schema, index) {

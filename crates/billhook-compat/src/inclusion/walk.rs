@@ -95,10 +95,11 @@ impl<'s> Walk<'_, 's> {
     fn node(&mut self, from: Shape<'s>, to: Shape<'s>, known: &Known<'s>, at: &At<'s>) {
         let bare = self.prover.bare;
         // What no schema describes keeps nulls that the same schema removes, if it is written.
-        let is_same = from.is_bare(bare) == to.is_bare(bare)
+        let is_same = self.mode == Mode::Writes
+            && from.is_bare(bare) == to.is_bare(bare)
             && from.in_kept_list == to.in_kept_list
             && (std::ptr::eq(from.document, to.document) || deep_eq(from.document, to.document));
-        if self.is_full() || (is_same && self.mode == Mode::Writes) {
+        if self.is_full() || is_same {
             return;
         }
         if from.is_bare(bare) && to.is_bare(bare) {
@@ -145,9 +146,10 @@ impl<'s> Walk<'_, 's> {
             let nodes = rules::Nodes::new(from.schema, target, from.in_kept_list);
             let kubernetes = self.prover.bare.kubernetes;
             for rule in rules::unmatched(nodes, to.is_resource, kubernetes) {
-                let change = rules::change(from.schema, target, rule);
+                let change = rules::change(from.schema, target, rule.index);
                 let stored = self.stored_rule(rule, nodes, (from, to), at);
-                let (keyword, attempts) = ("x-kubernetes-validations", vec![Attempt::Rule(rule)]);
+                let (keyword, attempts) =
+                    ("x-kubernetes-validations", vec![Attempt::Rule(rule.index)]);
                 self.push(keyword, change, attempts, stored, (from, to), at);
             }
         }
@@ -530,6 +532,9 @@ impl<'s> Walk<'_, 's> {
         nodes: (Shape<'s>, Shape<'s>),
         at: &At<'s>,
     ) {
+        if self.is_full() {
+            return;
+        }
         let nodes = (nodes.0.schema, nodes.1.schema);
         let (path, places) = (at.path.clone(), at.places.clone());
         self.found.push(Obstacle { path, keyword, change, attempts, stored, nodes, places });

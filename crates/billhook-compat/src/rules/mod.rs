@@ -53,12 +53,21 @@ impl<'s> Nodes<'s> {
     }
 }
 
-/// The positions of the rules of one schema that are not implied by those of another one.
+/// A rule that is not implied by those of another schema.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Unmatched {
+    /// Its position in its schema.
+    pub(crate) index: usize,
+    /// Whether it compiles; otherwise it refuses all values.
+    pub(crate) compiles: bool,
+}
+
+/// The rules of one schema that are not implied by those of another one.
 pub(crate) fn unmatched(
     nodes: Nodes<'_>,
     is_resource: bool,
     kubernetes: KubernetesVersion,
-) -> Vec<usize> {
+) -> Vec<Unmatched> {
     let rules = nodes.to.validations.as_deref().unwrap_or_default();
     if rules.is_empty() {
         return Vec::new();
@@ -70,9 +79,12 @@ pub(crate) fn unmatched(
             environment.compile(&rule.rule).is_ok()
         })
     };
-    let unmatched =
-        rules.iter().enumerate().filter(|(_, rule)| !(follows(rule, nodes) && compiles(rule)));
-    unmatched.map(|(index, _)| index).collect()
+    let unmatched = rules.iter().enumerate().filter_map(|(index, rule)| {
+        let follows = follows(rule, nodes);
+        let compiles = compiles(rule);
+        (!(follows && compiles)).then_some(Unmatched { index, compiles })
+    });
+    unmatched.collect()
 }
 
 /// Whether a rule follows from those that values of the first schema keep.

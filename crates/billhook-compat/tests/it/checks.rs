@@ -74,7 +74,7 @@ impl Tally {
 }
 
 /// The time that the thread has worked, where the system tells; otherwise the time of day.
-fn clock() -> Duration {
+pub(crate) fn clock() -> Duration {
     let statistics = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
     let worked = statistics.split(' ').next().and_then(|it| it.parse().ok());
     let now = || SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap();

@@ -10,6 +10,7 @@
 )]
 
 mod around;
+mod attacks;
 mod checks;
 mod corpus;
 mod hostile;
