@@ -36,6 +36,30 @@ fn rules_follow_from_others() {
         (&["self.a > 0 && self.a < 3"], "self.a == 1 || self.a == 2", false),
         (&["!(self.a > 3)"], "self.a <= 3", true),
         (&["!(self.a / self.b > 3.0)"], "self.a / self.b <= 3.0", false),
+        // Sums with an integer in them are of integers.
+        (&["self.a + 1 <= 10"], "self.a <= 9", true),
+        (&["self.a + 1 <= 10"], "self.a < 9", false),
+        (&["self.a + 1 <= 10"], "self.a + 2 <= 11", true),
+        (&["1 + self.a <= 10"], "self.a - 1 <= 8", false),
+        (&["self.a + 1 <= 10", "self.a >= 0"], "self.a - 1 <= 8", true),
+        (&["self.a + 1 > 10"], "self.a >= 10", true),
+        (&["self.a - 1 < 3"], "type(self.a) == int && self.a <= 3", true),
+        (&["size(self.a) + size(self.b) <= 16"], "size(self.a) <= 16 && size(self.b) < 17", true),
+        (&["size(self.a) + size(self.b) <= 16"], "size(self.b) + size(self.a) <= 32", true),
+        (&["size(self.a) + size(self.b) + 1 <= 16"], "size(self.a) <= 15", true),
+        (&["size(self.a) + size(self.b) >= 16"], "size(self.a) >= 1", false),
+        (&["size(self.a) <= 3", "size(self.b) <= 4"], "size(self.a) + size(self.b) <= 7", true),
+        (&["size(self.a) <= 3", "size(self.b) <= 4"], "size(self.a) + size(self.b) <= 6", false),
+        (&["size(self.a) + size(self.b) <= 16"], "size(self.a) + size(self.b) + 4 <= 20", true),
+        (&["size(self.a) + size(self.b) <= 16"], "size(self.a) + size(self.b) + 4 <= 19", false),
+        (&["self.a + self.b <= 16"], "self.a + self.b + 4 <= 20", false),
+        (&["size(self.a) + self.b <= 16"], "size(self.a) <= 16", false),
+        (&["size(self.a) + self.b <= 16"], "self.b <= 16", true),
+        (&["self.a + self.b <= 10", "self.b >= 0"], "self.a <= 10", false),
+        (&["self.a <= 9"], "self.a + 1 <= 10", false),
+        (&["self.a <= 9", "type(self.a) == int"], "self.a + 1 <= 10", true),
+        (&["self.a >= 9", "type(self.a) == int"], "self.a + 1 >= 10", false),
+        (&["self.a + 9223372036854775807 <= 5"], "self.a <= -9223372036854775802", true),
         // Two expressions.
         (&["self.a <= self.b"], "self.b >= self.a", true),
         (&["!(self.a > self.b)"], "self.b >= self.a", true),
@@ -161,8 +185,14 @@ fn condition(of: impl Strategy<Value = String> + Clone + 'static) -> BoxedStrate
         1 => (of.clone(), constant.clone(), constant)
             .prop_map(|(of, one, other)| format!("{of} in [{one}, {other}]")),
         1 => (of.clone(), texts).prop_map(|(of, text)| format!("{of}.{text}")),
-        1 => (of.clone(), operator, size)
+        1 => (of.clone(), operator.clone(), size.clone())
             .prop_map(|(of, operator, size)| format!("size({of}) {operator} {size}")),
+        1 => (of.clone(), operator.clone(), size.clone(), -2..3_i32)
+            .prop_map(|(of, operator, size, more)| format!("{of} + {more} {operator} {size}")),
+        1 => (of.clone(), operator.clone(), size.clone())
+            .prop_map(|(of, operator, size)| format!("size({of}) + size(self.b) {operator} {size}")),
+        1 => (of.clone(), operator, size)
+            .prop_map(|(of, operator, size)| format!("self.a + {of} - 1 {operator} {size}")),
         1 => of.clone().prop_map(|of| format!("type({of}) == int")),
         1 => of,
     ]

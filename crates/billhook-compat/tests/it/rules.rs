@@ -66,6 +66,23 @@ fn rules_follow_from_the_schema() {
     check("enum", modes.clone(), with(modes.clone(), &["self != 'z'"]), true);
     check("entry", modes.clone(), with(modes, &["self != 'y'"]), false);
 
+    let lists = |sum: &str| {
+        let list = json!({"type": "array", "maxItems": 99, "items": {"type": "boolean"}});
+        with(object(&json!({"a": list, "b": list})), &[sum])
+    };
+    let few = lists("!has(self.a) || !has(self.b) || size(self.a) + size(self.b) <= 16");
+    let four_more =
+        lists("!has(self.a) || !has(self.b) || self.a.size() + self.b.size() + 4 <= 20");
+    check("sums of sizes", few.clone(), four_more.clone(), true);
+    check(
+        "smaller sums",
+        four_more,
+        lists("!has(self.a) || !has(self.b) || size(self.a) < 16"),
+        false,
+    );
+    let one = lists("!has(self.a) || !has(self.b) || size(self.a) < 17");
+    check("one of the sizes", few, one, true);
+
     let mut required = fields.clone();
     required["required"] = json!(["a"]);
     check(

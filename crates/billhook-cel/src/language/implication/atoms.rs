@@ -12,6 +12,7 @@ use billhook_apimachinery::value::grow;
 use billhook_regex::Patterns;
 
 use super::domain::{Constant, Domain, Sort};
+use super::sums::Sum;
 use super::text::{Scope, equation, relation, select, text};
 use crate::language::ast::{Comprehension, Expr, Kind, Literal};
 
@@ -266,6 +267,7 @@ impl<'e> Atom<'e> {
         match &condition {
             Condition::Value(value) => {
                 read(value.expr, &value.scope, &mut consequences);
+                consequences.extend(value.terms());
                 if value.domain.is_bool(true) {
                     consequences.extend(value.follow_from_truth());
                 }
@@ -287,6 +289,13 @@ impl<'e> Atom<'e> {
 }
 
 impl Value<'_> {
+    /// Where the terms of a sum are.
+    fn terms(&self) -> Vec<(Arc<str>, Domain)> {
+        let Some(sum) = Sum::of(self.expr) else { return Vec::new() };
+        let term = |term: &&Expr| (text(term, &self.scope), sum.of_term(term, &self.domain));
+        sum.terms.iter().map(term).collect()
+    }
+
     /// Where the values of other expressions are if this one is true.
     fn follow_from_truth(&self) -> Vec<(Arc<str>, Domain)> {
         let of = |expr| text(expr, &self.scope);
@@ -324,7 +333,7 @@ fn one_of(constants: BTreeSet<Constant>, is_in: bool) -> Domain {
 }
 
 /// The values that an expression can have, whatever the object.
-fn all(expr: &Expr) -> Domain {
+pub(super) fn all(expr: &Expr) -> Domain {
     match &expr.kind {
         Kind::Literal(_) => {
             Constant::of(expr).map_or_else(Domain::default, |it| Domain::only([it].into()))

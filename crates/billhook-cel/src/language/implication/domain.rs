@@ -217,6 +217,35 @@ impl Domain {
         self.only.as_ref().is_some_and(|only| only.iter().eq([&Constant::Bool(value)]))
     }
 
+    /// The numbers that are in it after a constant was taken away from each; if they are only at
+    /// most that much, without those at least.
+    pub(super) fn shifted(&self, by: i64, is_exact: bool) -> Domain {
+        let shifted = |end: Option<End>| {
+            let End { at, is_open } = end?;
+            Some(End { at: at.checked_sub(by)?, is_open })
+        };
+        let low = self.low.filter(|_| is_exact);
+        Domain { low: shifted(low), high: shifted(self.high), ..Domain::default() }
+    }
+
+    /// The least and the greatest of its values, if all are integers.
+    pub(super) fn integers(&self) -> Option<(i64, i64)> {
+        if let Some(only) = &self.only {
+            let integers = only.iter().map(|constant| match constant {
+                Constant::Int(value) => Some(*value),
+                _ => None,
+            });
+            let integers: Vec<i64> = integers.collect::<Option<_>>()?;
+            let is_int = self.sort == Some(Sort::Int);
+            return is_int
+                .then_some(())
+                .and_then(|()| Some((*integers.iter().min()?, *integers.iter().max()?)));
+        }
+        let at = |end: Option<End>, otherwise| end.map_or(otherwise, |end| end.at);
+        let ends = (at(self.low, i64::MIN), at(self.high, i64::MAX));
+        (self.sort == Some(Sort::Int)).then_some(ends)
+    }
+
     fn is_number(&self) -> bool {
         matches!(self.sort, Some(Sort::Int | Sort::Double))
             || self.low.is_some()

@@ -7,6 +7,7 @@
 mod atoms;
 mod domain;
 mod proof;
+mod sums;
 mod text;
 
 use std::collections::BTreeSet;

@@ -8,8 +8,9 @@ use std::sync::Arc;
 use billhook_apimachinery::value::grow;
 use billhook_regex::Steps;
 
-use super::atoms::{Atom, Clause, Condition, Quantified, Reader, Value, is_path};
+use super::atoms::{Atom, Clause, Condition, Quantified, Reader, Value, all, is_path};
 use super::domain::{Domain, Sort};
+use super::sums::Sum;
 use super::text::{self, text};
 use crate::language::ast::{Expr, Kind};
 
@@ -30,7 +31,28 @@ pub(super) struct Facts<'e> {
 
 impl<'e> Facts<'e> {
     fn domain(&self, of: &Value<'e>) -> Domain {
-        self.at(&of.text).and(&of.all)
+        let known = self.at(&of.text).and(&of.all);
+        match self.total(of) {
+            Some(total) => known.and(&total),
+            None => known,
+        }
+    }
+
+    /// Where a sum is, if it surely has a value.
+    fn total(&self, of: &Value<'e>) -> Option<Domain> {
+        let domain = |term: &&Expr| {
+            let known = self.known.get(&text(term, &of.scope))?.and(&all(term));
+            // A sum that is known has a value.
+            let is_integer = Sum::of(term).is_some();
+            Some(if is_integer { known.and(&Domain::of_sort(Sort::Int)) } else { known })
+        };
+        let total =
+            |sum: Sum<'_>| sum.total(&sum.terms.iter().map(domain).collect::<Option<Vec<_>>>()?);
+        let (whole, outer) = (Sum::of(of.expr), Sum::of_constant(of.expr));
+        match (whole.and_then(total), outer.and_then(total)) {
+            (Some(one), Some(other)) => Some(one.and(&other)),
+            (one, other) => one.or(other),
+        }
     }
 
     fn at(&self, text: &str) -> Domain {
@@ -70,6 +92,7 @@ impl<'e> Facts<'e> {
             _ => self.known.contains_key(&text(expr, &of.scope)),
         };
         match &of.expr.kind {
+            _ if self.total(of).is_some() => true,
             Kind::Literal(_) | Kind::Ident(_) => true,
             Kind::Select { operand, field, test: false } if is_path(operand) => {
                 self.at(&text::select(operand, field, true, &of.scope)).is_bool(true)
