@@ -162,7 +162,7 @@ pub(crate) struct Settings {
     pub(crate) finalizes_in_background: bool,
     /// Whether objects go with their owners.
     pub(crate) collects_garbage: bool,
-    /// How long requests but watches may take.
+    /// How long a request other than a watch may take.
     pub(crate) request_time: Duration,
     /// How long a watch lasts that names no time.
     pub(crate) watch_time: Duration,

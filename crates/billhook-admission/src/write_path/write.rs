@@ -46,7 +46,7 @@ pub(super) enum Written {
     },
 }
 
-/// Whether storage does not take an object because of its size, as it says itself or etcd does (ES-60).
+/// Whether storage refuses an object because of its size; storage itself says so, or etcd (ES-60).
 fn is_too_large(committed: &Result<String, StoreError>) -> bool {
     let Err(StoreError::Failed(status)) = committed else { return false };
     status.code == 413

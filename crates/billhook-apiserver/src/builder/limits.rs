@@ -8,7 +8,7 @@ use super::ServerBuilder;
 use crate::own::is_needed;
 
 impl ServerBuilder {
-    /// Sets how long requests but watches may take, 60 seconds by default (RE-22).
+    /// Sets how long a request other than a watch may take, 60 seconds by default (RE-22).
     #[must_use]
     pub fn request_time(mut self, time: Duration) -> Self {
         self.request_time = time;

@@ -377,7 +377,7 @@ async fn privileged_containers_may_be_refused() {
     }
 }
 
-/// RE-140, SA-57, ES-60: what storage does not take with its owners is stored without, and else refused.
+/// RE-140, SA-57, ES-60: what is too large with its owners is stored without them, or refused.
 #[tokio::test]
 async fn owners_of_large_objects_are_dropped() {
     let server = Server::builder().build();

@@ -1,4 +1,4 @@
-//! `kubectl`: not ours, but for the one question that a harness asks until the server answers it
+//! `kubectl`: not ours, except for the one question that a harness asks until the server answers it
 //! (ET-02, ET-70).
 
 use std::collections::BTreeMap;

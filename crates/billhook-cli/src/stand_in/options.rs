@@ -287,7 +287,7 @@ fn ranges(flags: &Flags, errors: &mut Vec<String>) -> ServiceRanges {
     })
 }
 
-/// Whether a flag asks for what is so anyway: that requests are not limited (ET-77).
+/// Whether a flag asks for what is the case without it: that requests are not limited (ET-77).
 fn is_unlimited(flags: &Flags, name: &str) -> bool {
     IN_FLIGHT.contains(&name) && flags.has(name) && flags.number(name, 1) == 0
 }
