@@ -73,6 +73,8 @@ pub enum StoreError {
     Mismatch(Option<StoredObject>),
     /// The store itself failed.
     Failed(Status),
+    /// The store does not keep so large an object.
+    TooLarge(Status),
 }
 
 /// Keeps objects. New methods will have defaults. An [`Admission`](crate::Admission) with a store

@@ -46,14 +46,6 @@ pub(super) enum Written {
     },
 }
 
-/// Whether storage refuses an object because of its size; storage itself says so, or etcd (ES-60).
-fn is_too_large(committed: &Result<String, StoreError>) -> bool {
-    let Err(StoreError::Failed(status)) = committed else { return false };
-    status.code == 413
-        || status.message == "etcdserver: request is too large"
-        || status.message.starts_with("trying to send message larger than max ")
-}
-
 /// The write of an object.
 pub(super) struct Write<'w> {
     pub(super) incoming: IncomingRequest<'w>,
@@ -87,7 +79,7 @@ impl Write<'_> {
             Some(subject) => self.commit(subject, encoded.as_ref()).await,
             None => return Ok(Written::Accepted(Accepted::default())),
         };
-        if is_too_large(&committed)
+        if matches!(committed, Err(StoreError::TooLarge(_)))
             && let Some(object) = object.as_deref_mut()
             && self.incoming.forget_owners(object)
         {
@@ -96,7 +88,7 @@ impl Write<'_> {
         }
         let revision = match committed {
             Ok(revision) => revision,
-            Err(StoreError::Failed(status)) => return Err(status),
+            Err(StoreError::Failed(status) | StoreError::TooLarge(status)) => return Err(status),
             Err(StoreError::Mismatch(found)) => {
                 let subject = object.as_deref().or(self.before.old.as_deref());
                 let name = subject.map_or("", |it| metadata_text(it, "name")).to_owned();
@@ -179,7 +171,7 @@ impl Write<'_> {
                     }
                     Ok(written)
                 }
-                Err(StoreError::Failed(status)) => Err(status),
+                Err(StoreError::Failed(status) | StoreError::TooLarge(status)) => Err(status),
                 Err(StoreError::Mismatch(found)) => {
                     let name = metadata_text(returned.as_deref().unwrap_or(&Value::Null), "name");
                     Ok(Written::Mismatch { name: name.to_owned(), found, object: None })

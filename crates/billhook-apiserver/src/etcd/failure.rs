@@ -9,6 +9,9 @@ use crate::storage::{BackendError, CommitError, Revision};
 /// The text of a write that may have been made.
 const TIMED_OUT: &str = "etcdserver: request timed out";
 
+/// The text of a write of more than etcd takes.
+const TOO_LARGE: &str = "etcdserver: request is too large";
+
 /// Whether a call has failed before it could have any effect, and may succeed soon.
 pub(super) fn is_passing(status: &Status) -> bool {
     let text = status.message();
@@ -50,6 +53,7 @@ pub(super) fn of_write(status: &Status) -> CommitError {
         | Code::DeadlineExceeded
         | Code::Internal
         | Code::Aborted => CommitError::Unknown(text(status)),
+        _ if status.message() == TOO_LARGE => CommitError::TooLarge(text(status)),
         _ => CommitError::Failed(text(status)),
     }
 }

@@ -197,7 +197,7 @@ impl Etcd {
         if value.len() > MAX_WRITE {
             let why =
                 format!("trying to send message larger than max ({} vs. {MAX_WRITE})", value.len());
-            return Err(CommitError::Failed(why));
+            return Err(CommitError::TooLarge(why));
         }
         Ok(value)
     }

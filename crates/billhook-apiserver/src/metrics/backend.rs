@@ -131,7 +131,7 @@ impl Failure for CommitError {
     fn outcome(&self) -> &'static str {
         match self {
             CommitError::Mismatch { .. } => "mismatch",
-            CommitError::Failed(_) => "failure",
+            CommitError::Failed(_) | CommitError::TooLarge(_) => "failure",
             CommitError::Unknown(_) => "unknown",
         }
     }

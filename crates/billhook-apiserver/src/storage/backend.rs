@@ -190,6 +190,9 @@ pub enum CommitError {
     /// The backend failed, and nothing was written.
     #[error("{0}")]
     Failed(String),
+    /// The backend does not take so large an object. Nothing was written.
+    #[error("{0}")]
+    TooLarge(String),
     /// The backend failed, and the write may have been made.
     #[error("{0}")]
     Unknown(String),

@@ -125,6 +125,7 @@ impl Durable {
                 Err(Mismatch { found }.into())
             }
             Err(CommitError::Failed(why)) => Err(WriteError::Failed(why)),
+            Err(CommitError::TooLarge(why)) => Err(WriteError::TooLarge(why)),
             Err(CommitError::Unknown(why)) => Err(WriteError::Unknown(why)),
         }
     }

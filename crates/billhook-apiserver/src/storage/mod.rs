@@ -255,6 +255,9 @@ pub enum WriteError {
     /// The backend failed. Nothing was written.
     #[error("{0}")]
     Failed(String),
+    /// The backend does not take so large an object. Nothing was written.
+    #[error("{0}")]
+    TooLarge(String),
     /// The backend failed, or took too long. The write may have been made, and is visible as soon as
     /// that is known.
     #[error("{0}")]

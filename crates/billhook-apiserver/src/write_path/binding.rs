@@ -56,7 +56,7 @@ pub(crate) async fn replace_stored(
     let replaced = async move { binding.commit(&key, expected, Some(replacement)).await };
     match server.to_its_end(replaced).await {
         Ok(_) => Ok(()),
-        Err(StoreError::Failed(status)) => Err(status),
+        Err(StoreError::Failed(status) | StoreError::TooLarge(status)) => Err(status),
         Err(_) => {
             let version = resource.kind.map_or("", |kind| kind.version);
             let name = object.get("metadata").map_or("", |metadata| text(metadata, "name"));
@@ -97,10 +97,10 @@ impl Binding {
         let size = text.as_ref().map_or(0, Bytes::len);
         if size > MAX_SENT {
             let why = format!("trying to send message larger than max ({size} vs. {MAX_SENT})");
-            return Err(failed(&why));
+            return Err(StoreError::TooLarge(failure(&why)));
         }
         if size > MAX_STORED {
-            return Err(failed("etcdserver: request is too large"));
+            return Err(StoreError::TooLarge(failure("etcdserver: request is too large")));
         }
         let is_stored = found.as_ref().is_some_and(|found| Some(&found.text) == text.as_ref());
         if write.dry_run || is_stored {
@@ -124,7 +124,10 @@ impl Binding {
         match self.server.storage.write(&self.collection, key, write).await {
             Ok(revision) => Ok(revision.to_string()),
             Err(WriteError::Mismatch(mismatch)) => Err(self.mismatch(mismatch.found.as_ref())),
-            Err(WriteError::Failed(why) | WriteError::Unknown(why)) => Err(failed(&why)),
+            Err(WriteError::TooLarge(why)) => Err(StoreError::TooLarge(failure(&why))),
+            Err(WriteError::Failed(why) | WriteError::Unknown(why)) => {
+                Err(StoreError::Failed(failure(&why)))
+            }
         }
     }
 
@@ -135,6 +138,6 @@ impl Binding {
 }
 
 /// The failure of the storage, which has no reason (ES-60).
-fn failed(why: &str) -> StoreError {
-    StoreError::Failed(Status::failure(500, "", why))
+fn failure(why: &str) -> Status {
+    Status::failure(500, "", why)
 }

@@ -161,7 +161,7 @@ fn large_objects_lose_their_owners() {
         let has_owners = text.contains("managedFields");
         seen.lock().unwrap().push(has_owners);
         match has_owners {
-            true => Err(StoreError::Failed(Status::failure(413, "", "request is too large"))),
+            true => Err(StoreError::TooLarge(Status::failure(500, "", "too large"))),
             false => Ok("9".to_owned()),
         }
     };
@@ -186,8 +186,8 @@ fn large_objects_lose_their_owners() {
     let request =
         ObjectRequest::apply("v1", &bytes(&configuration), &bytes(&old()), "m").force(true);
     assert_eq!(
-        admission.admit_blocking(&request, &MemoryCluster::new()).result.unwrap_err().code,
-        413
+        admission.admit_blocking(&request, &MemoryCluster::new()).result.unwrap_err().message,
+        "too large"
     );
     assert_eq!(*sizes.lock().unwrap(), [true]);
 }
