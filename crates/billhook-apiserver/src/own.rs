@@ -27,7 +27,7 @@ pub(crate) fn own_resources(
 
 fn catalog(kubernetes: KubernetesVersion, refuses_privileged: bool, without: &[String]) -> Catalog {
     let mut catalog = Catalog::new(kubernetes);
-    let is_served = |kind: &&Kind| is_needed(kind.group) || !without.contains(&kind.api_version());
+    let is_served = |kind: &&Kind| !without.contains(&kind.api_version());
     for kind in kinds::served(kubernetes).filter(is_served) {
         let compile = match kind.kind {
             "CustomResourceDefinition" => definitions::compile,

@@ -41,7 +41,9 @@ impl ServerBuilder {
     /// ```
     #[must_use]
     pub fn without_api_version(mut self, api_version: &str) -> Self {
-        self.disabled_versions.push(api_version.to_owned());
+        if ServerBuilder::can_do_without(api_version) {
+            self.disabled_versions.push(api_version.to_owned());
+        }
         self
     }
 }

@@ -164,12 +164,14 @@ fn builder(options: &Options) -> ServerBuilder {
         .kubernetes(options.kubernetes)
         .metrics()
         .request_time(options.request_time)
-        .watch_time(options.watch_time)
         .webhooks(HttpsCaller::default().admission_configuration(options.admission.clone()))
         .service_ranges(options.ranges.clone())
         .bootstrap()
         .authorization_mode(options.mode)
         .finalize_definitions_in_background();
+    if let Some(time) = options.watch_time {
+        builder = builder.watch_time(time);
+    }
     if !options.controllers.ends_namespaces() {
         builder = builder.without_controllers();
     }

@@ -21,8 +21,6 @@ use crate::listening::REQUEST_TIME;
 const MODES: [&str; 6] = ["AlwaysAllow", "AlwaysDeny", "ABAC", "Webhook", "RBAC", "Node"];
 /// The limits of the requests that are answered at the same time.
 const IN_FLIGHT: [&str; 2] = ["max-requests-inflight", "max-mutating-requests-inflight"];
-/// How long a watch lasts (WA-07).
-const WATCH_TIME: Duration = Duration::from_secs(30 * 60);
 const DEFAULT_CERTIFICATES: &str = "/var/run/kubernetes";
 /// The variable that switches on parts of a controller manager, as the flag does.
 const CONTROLLERS: &str = "BILLHOOK_CONTROLLERS";
@@ -80,8 +78,8 @@ pub(super) struct Options {
     pub(super) allows_privileged: bool,
     /// How long a request may take.
     pub(super) request_time: Duration,
-    /// How long a watch lasts that names no time.
-    pub(super) watch_time: Duration,
+    /// How long a watch lasts that names no time, if it is not as usual.
+    pub(super) watch_time: Option<Duration>,
     pub(super) disabled_plugins: Vec<String>,
     /// The versions of groups that are not served.
     pub(super) disabled_versions: Vec<String>,
@@ -158,8 +156,8 @@ impl Options {
             service_accounts,
             allows_anonymous: flags.bool("anonymous-auth", true),
             allows_privileged: flags.bool("allow-privileged", false),
-            request_time: positive(flags.duration("request-timeout"), REQUEST_TIME),
-            watch_time: positive(flags.seconds("min-request-timeout"), WATCH_TIME),
+            request_time: positive(flags.duration("request-timeout")).unwrap_or(REQUEST_TIME),
+            watch_time: positive(flags.seconds("min-request-timeout")),
             disabled_plugins,
             disabled_versions,
             admission,
@@ -172,9 +170,9 @@ impl Options {
     }
 }
 
-/// A time that flags name, or another one if that is none.
-fn positive(time: Option<Duration>, default: Duration) -> Duration {
-    time.filter(|time| !time.is_zero()).unwrap_or(default)
+/// A time that a flag names, unless that is none.
+fn positive(time: Option<Duration>) -> Option<Duration> {
+    time.filter(|time| !time.is_zero())
 }
 
 fn etcd(flags: &Flags) -> EtcdSettings {

@@ -53,6 +53,20 @@ fn map(name: &str) -> Value {
     json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}})
 }
 
+/// A configuration of one webhook, which sees new ConfigMaps.
+fn hooks(client_config: &Value) -> Value {
+    json!({
+        "apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingWebhookConfiguration",
+        "metadata": {"name": "checks"},
+        "webhooks": [{
+            "name": "maps.example.com", "admissionReviewVersions": ["v1"], "sideEffects": "None",
+            "rules": [{"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"],
+                "resources": ["configmaps"]}],
+            "clientConfig": client_config,
+        }],
+    })
+}
+
 /// ET-40, ET-41, ET-42, ET-43.
 #[tokio::test]
 async fn webhooks_act_at_once() {
@@ -60,17 +74,9 @@ async fn webhooks_act_at_once() {
     let environment = Environment::start("webhooks").await;
     let admin = &environment.admin;
     let port = webhook.address().port();
-    let mut configuration = json!({
-        "apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingWebhookConfiguration",
-        "metadata": {"name": "checks"},
-        "webhooks": [{
-            "name": "maps.example.com", "admissionReviewVersions": ["v1"], "sideEffects": "None",
-            "rules": [{"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"],
-                "resources": ["configmaps"]}],
-            "clientConfig": {"url": format!("https://localhost:{port}//validate-map"),
-                "caBundle": bundle},
-        }],
-    });
+    let mut configuration = hooks(
+        &json!({"url": format!("https://localhost:{port}//validate-map"), "caBundle": bundle}),
+    );
     assert_eq!(admin.post(CONFIGURATIONS, &configuration).await.code, 201);
     let found = admin.get(&format!("{CONFIGURATIONS}/checks")).await.json();
     assert_eq!(admin.post(MAPS, &map("good")).await.code, 201);
@@ -115,17 +121,9 @@ async fn webhooks_are_shown_credentials() {
     let flag = format!("--admission-control-config-file={}", configuration.display());
     let environment = Environment::with_flags("credentials", &[&flag]).await;
     let bundle = billhook_apimachinery::base64::encode(pair.certificate.as_bytes());
-    let hooks = json!({
-        "apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingWebhookConfiguration",
-        "metadata": {"name": "checks"},
-        "webhooks": [{
-            "name": "maps.example.com", "admissionReviewVersions": ["v1"], "sideEffects": "None",
-            "rules": [{"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"],
-                "resources": ["configmaps"]}],
-            "clientConfig": {"url": format!("https://localhost:{}/", webhook.address().port()),
-                "caBundle": bundle},
-        }],
-    });
+    let hooks = hooks(
+        &json!({"url": format!("https://localhost:{}/", webhook.address().port()), "caBundle": bundle}),
+    );
     assert_eq!(environment.admin.post(CONFIGURATIONS, &hooks).await.code, 201);
     assert_eq!(environment.admin.post(MAPS, &map("a")).await.code, 201);
     assert_eq!(*tokens.lock().unwrap(), [Some("Bearer secret".to_owned())]);
@@ -140,16 +138,7 @@ async fn requests_have_their_time() {
     let environment = Environment::with_flags("times", &flags).await;
     let admin = &environment.admin;
     let url = format!("https://127.0.0.1:{}/", deaf.local_addr().unwrap().port());
-    let hooks = json!({
-        "apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingWebhookConfiguration",
-        "metadata": {"name": "checks"},
-        "webhooks": [{
-            "name": "maps.example.com", "admissionReviewVersions": ["v1"], "sideEffects": "None",
-            "rules": [{"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"],
-                "resources": ["configmaps"]}],
-            "clientConfig": {"url": url},
-        }],
-    });
+    let hooks = hooks(&json!({"url": url}));
     assert_eq!(admin.post(CONFIGURATIONS, &hooks).await.code, 201);
     let late = admin.post(MAPS, &map("a")).await;
     let over = r#"{"metadata":{},"status":"Failure","message":"Timeout: request did not complete within the allotted timeout","reason":"Timeout","details":{},"code":504}"#;
@@ -167,16 +156,7 @@ async fn webhooks_are_switched_off() {
     let flags = ["--disable-admission-plugins=ValidatingAdmissionWebhook"];
     let environment = Environment::with_flags("no-webhooks", &flags).await;
     let admin = &environment.admin;
-    let configuration = json!({
-        "apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingWebhookConfiguration",
-        "metadata": {"name": "checks"},
-        "webhooks": [{
-            "name": "maps.example.com", "admissionReviewVersions": ["v1"], "sideEffects": "None",
-            "rules": [{"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"],
-                "resources": ["configmaps"]}],
-            "clientConfig": {"url": "https://localhost:1/"},
-        }],
-    });
+    let configuration = hooks(&json!({"url": "https://localhost:1/"}));
     assert_eq!(admin.post(CONFIGURATIONS, &configuration).await.code, 201);
     assert_eq!(admin.post(MAPS, &map("a")).await.code, 201);
     environment.stop();
