@@ -71,7 +71,7 @@
 //! let cluster = MemoryCluster::from(namespace_labels(namespaces));
 //! let outcome = admission.admit_blocking(&request, &cluster);
 //! let accepted = outcome.result.map_err(kube_core::Status::from)?;
-//! let returned: Backup = serde_json::from_value(accepted.returned.unwrap().into_inner())?;
+//! let returned: Backup = serde_json::from_value(accepted.into_returned().unwrap().into_inner())?;
 //! assert_eq!(returned.spec.keep, Some(7));
 //! # Ok(())
 //! # }

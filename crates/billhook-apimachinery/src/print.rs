@@ -135,11 +135,22 @@ pub struct WithPlace {
 }
 
 /// Prints the JSON of [`compact_json`]. Also returns the place in it where a member belongs that the
-/// value does not have, given with the names above it.
-pub fn compact_json_with_place(value: &Value, member: &[&str]) -> WithPlace {
+/// value does not have, given with the names above it. `beside` is another one that its object does
+/// not have, and its JSON: it is printed as if the object had it.
+pub fn compact_json_with_place(
+    value: &Value,
+    member: &[&str],
+    beside: Option<(&str, &str)>,
+) -> WithPlace {
     let mut printer = Printer::new(Escapes::Html, OBJECT_CAPACITY);
-    let place = printer.noting(value, member);
+    let place = printer.noting(value, member, beside);
     WithPlace { text: printer.out, place, has_floats: printer.has_floats }
+}
+
+/// A member that is printed: its value, or its JSON.
+pub(crate) enum Part<'p> {
+    Value(&'p Value),
+    Json(&'p str),
 }
 
 /// Appends a string as [`compact_json`] prints it.
@@ -383,26 +394,39 @@ impl Printer {
         }
     }
 
-    /// Prints a value, and returns the place where a member of it belongs.
-    fn noting(&mut self, value: &Value, member: &[&str]) -> Option<usize> {
+    /// Prints a value with another member beside one of it, and returns the place where that one belongs.
+    fn noting(
+        &mut self,
+        value: &Value,
+        member: &[&str],
+        beside: Option<(&str, &str)>,
+    ) -> Option<usize> {
         let (Value::Object(members), Some((wanted, below))) = (value, member.split_first()) else {
             self.value(value);
             return None;
         };
+        let members = in_order(members).map(|(key, value)| (key.as_str(), Part::Value(value)));
+        let mut members = members.collect::<Vec<_>>();
+        if let Some((name, json)) = beside.filter(|_| below.is_empty()) {
+            let at = members.partition_point(|(key, _)| *key < name);
+            members.insert(at, (name, Part::Json(json)));
+        }
         let mut place = None;
         self.out.push('{');
-        for (index, (key, value)) in in_order(members).enumerate() {
+        for (index, (key, part)) in members.into_iter().enumerate() {
             self.separate(index);
-            let order = key.as_str().cmp(wanted);
+            let order = key.cmp(wanted);
             if below.is_empty() && order.is_ge() {
                 place.get_or_insert(order.is_gt().then_some(self.out.len()));
             }
             self.string(key);
             self.out.push(':');
-            if order.is_eq() && !below.is_empty() {
-                place = Some(self.noting(value, below));
-            } else {
-                self.value(value);
+            match part {
+                Part::Json(json) => self.out.push_str(json),
+                Part::Value(value) if order.is_eq() && !below.is_empty() => {
+                    place = Some(self.noting(value, below, beside));
+                }
+                Part::Value(value) => self.value(value),
             }
         }
         self.out.push('}');
@@ -534,7 +558,7 @@ mod tests {
             (json!({"m": [{"s": 1}]}), None),
             (json!({"r": 1, "s": 1}), None),
         ] {
-            let printed = compact_json_with_place(&value, &["m", "r"]);
+            let printed = compact_json_with_place(&value, &["m", "r"], None);
             assert_eq!(printed.text, compact_json(&value));
             assert_eq!(printed.place, place.and_then(|place| printed.text.find(place)));
             assert!(!printed.has_floats);

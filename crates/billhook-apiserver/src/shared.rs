@@ -117,7 +117,7 @@ pub(crate) struct Written<'w> {
 impl<'w> Written<'w> {
     /// The name of the object, if the write was accepted.
     pub(crate) fn name(&self) -> Option<&'w str> {
-        self.accepted?.returned.as_ref()?.pointer("/metadata/name")?.as_str()
+        self.accepted?.metadata("name")?.as_str()
     }
 }
 

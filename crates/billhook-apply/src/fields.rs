@@ -2,11 +2,12 @@
 
 use std::borrow::Cow;
 
+use billhook_apimachinery::print;
 use billhook_apimachinery::value::{DeepValue, grow};
 use serde_json::{Map as Object, Value};
 
 use crate::field_set::{Below, FieldSet, Node};
-use crate::fields_v1::{MEMBER, key_text, read_key, write_step};
+use crate::fields_v1::{self, MEMBER, key_text, read_key, write_step};
 use crate::path_element::PathElement;
 
 /// The fields that an entry owns.
@@ -29,6 +30,14 @@ impl Fields {
         match self {
             Fields::Read(set) => set.to_fields_v1(),
             Fields::Written(fields) => fields,
+        }
+    }
+
+    /// Appends the JSON of [`Fields::into_fields_v1`].
+    pub(crate) fn push_json(&self, out: &mut String) {
+        match self {
+            Fields::Read(set) => fields_v1::push_json(set, false, &mut String::new(), out),
+            Fields::Written(fields) => print::push_json(fields, out),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use billhook_apimachinery::print::{compact_json, plain_json};
+use billhook_apimachinery::print::{compact_json, plain_json, push_json_string};
 use billhook_apimachinery::value::{DeepValue, grow, in_order};
 use billhook_decode::read_json;
 use serde_json::{Map as Object, Value};
@@ -145,6 +145,32 @@ fn write(set: &FieldSet, is_member: bool) -> Value {
         fields.insert(key_text(&node.element), below);
     }
     Value::Object(fields)
+}
+
+/// Appends the JSON of [`FieldSet::to_fields_v1`]; `key` is room for a key.
+pub(crate) fn push_json(set: &FieldSet, is_member: bool, key: &mut String, out: &mut String) {
+    let is_sorted = set.nodes().iter().all(|node| node.element.as_field().is_some());
+    let mut nodes: Vec<&Node> = set.nodes().iter().collect();
+    if !is_sorted {
+        nodes.sort_by_cached_key(|node| key_text(&node.element));
+    }
+    out.push('{');
+    if is_member {
+        push_json_string(MEMBER, out);
+        out.push_str(":{}");
+    }
+    for (index, node) in nodes.into_iter().enumerate() {
+        out.push_str(if is_member || index > 0 { "," } else { "" });
+        key.clear();
+        write_step(&node.element, key);
+        push_json_string(key, out);
+        out.push(':');
+        match node.children.is_empty() {
+            true => out.push_str("{}"),
+            false => grow(|| push_json(&node.children, node.is_member, key, out)),
+        }
+    }
+    out.push('}');
 }
 
 /// Returns the key of a step.

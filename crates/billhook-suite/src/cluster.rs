@@ -9,8 +9,8 @@ use billhook::{
     DeepValue, FieldPath, FieldValidation, KubernetesVersion, Scope, Status, UserInfo,
 };
 use billhook_admission::{
-    Action, Admission, AuditAnnotations, Chain, ObjectRequest, RequestOptions, RequestOutcome,
-    StoredObject, Subresource,
+    Accepted, Action, Admission, AuditAnnotations, Chain, ObjectRequest, RequestOptions,
+    RequestOutcome, StoredObject, Subresource,
 };
 use billhook_apimachinery::namespace::is_namespace;
 use billhook_apimachinery::split_api_version;
@@ -177,7 +177,7 @@ impl Cluster {
         let outcome = admission.admit_blocking(&request, &*self.world);
         let decoded = served.decode(&request.body, &DecodeOptions::default().report(true));
         let (decoded, _, changes) = decoded.map(Decoded::into_parts).unwrap_or_default();
-        let observed = Observed::of(outcome, |accepted| accepted.returned);
+        let observed = Observed::of(outcome, Accepted::into_returned);
         Ok(Observed { changes, decoded, ..observed })
     }
 

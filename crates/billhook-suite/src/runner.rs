@@ -213,8 +213,9 @@ fn install(definition: CustomResourceDefinition) -> Admission {
 /// Sends a request; returns what is stored, or the server's answer.
 fn send(admission: &Admission, request: &ObjectRequest) -> Result<Stored, Box<Status>> {
     let accepted = admission.admit_blocking(request, &MemoryCluster::new()).result?;
-    let stored = StoredObject::new(accepted.stored.unwrap_or_default()).resource_version(REVISION);
-    let mut object = accepted.returned.unwrap_or_default();
+    let stored =
+        StoredObject::new(accepted.stored.clone().unwrap_or_default()).resource_version(REVISION);
+    let mut object = accepted.into_returned().unwrap_or_default();
     set_metadata(&mut object, "resourceVersion", Some(REVISION));
     Ok(Stored { stored, object })
 }

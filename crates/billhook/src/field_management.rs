@@ -145,13 +145,27 @@ impl<'a> FieldManagement<'a> {
                 ManagedFields::set_aside(live, |live| self.update(object, entries, live));
             }
             None if entries.is_empty() => {
-                write_tracked(self.manager(&api_version).creation(object), object);
+                if let Some(managed) = self.creation(object, None) {
+                    managed.write_to(object);
+                }
             }
             None => {
                 let kind = self.version.definition().kind();
                 self.update(object, entries, &json!({"apiVersion": api_version, "kind": kind}));
             }
         }
+    }
+
+    /// Returns the managed fields of a new object, which has none; none if it cannot be tracked (SA-52).
+    /// The fields of `empty` have no owner, if it is given.
+    pub fn creation(&self, object: &Value, empty: Option<&Value>) -> Option<ManagedFields> {
+        let api_version = self.version.api_version();
+        let manager = self.manager(&api_version);
+        let tracked = match empty {
+            Some(empty) => manager.update(ManagedFields::default(), empty, object),
+            None => manager.creation(object),
+        };
+        tracked.ok()
     }
 
     /// Tracks a creation that does not begin with nothing: the fields of `empty` have no owner.

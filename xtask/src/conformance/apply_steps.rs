@@ -51,9 +51,9 @@ impl Sequence<'_> {
             Ok(accepted) => {
                 if !accepted.unchanged {
                     self.revision += 1;
-                    self.stored = accepted.stored.unwrap_or_default();
+                    self.stored = accepted.stored.clone().unwrap_or_default();
                 }
-                let returned = accepted.returned.unwrap_or_default();
+                let returned = accepted.into_returned().unwrap_or_default();
                 let shown = object([("object", comparable(&returned))]);
                 (Some(returned), shown)
             }

@@ -193,7 +193,7 @@ impl Cluster {
             Err(status) => Response::refused(&status),
             Ok(accepted) => {
                 let is_gone = accepted.stored.is_none();
-                let object = accepted.returned.unwrap_or_default();
+                let object = accepted.into_returned().unwrap_or_default();
                 match object_request.operation {
                     _ if is_new => Response::new(201, object),
                     Operation::Delete if is_gone => Response::deleted(&route, &object),
@@ -260,7 +260,9 @@ impl Resource {
                 Err(status) => {
                     return Ok(Response { warnings, annotations, ..Response::refused(&status) });
                 }
-                Ok(accepted) => items.push(accepted.returned.unwrap_or_default().into_inner()),
+                Ok(accepted) => {
+                    items.push(accepted.into_returned().unwrap_or_default().into_inner())
+                }
             }
         }
         let list = json!({

@@ -190,6 +190,15 @@ impl Chain {
         self
     }
 
+    /// Whether a webhook, a policy or a plugin may read `metadata.managedFields`.
+    pub(crate) fn sees_owners(&self) -> bool {
+        let mut webhooks = self.mutating.iter().chain(&self.validating);
+        let mut plugins = self.plugins.iter().chain(&self.late_plugins);
+        webhooks.any(|webhooks| !webhooks.hooks().is_empty())
+            || !self.policies.is_empty()
+            || plugins.any(|plugin| plugin.sees_owners())
+    }
+
     /// The chain of a server of another version (KV-30, KV-92). Configurations, definitions and an
     /// evaluator of match conditions of the caller's own have a version of their own.
     #[must_use]

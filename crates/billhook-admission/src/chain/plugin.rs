@@ -64,9 +64,9 @@ pub trait Plugin: Send + Sync {
         true
     }
 
-    /// Whether it may change `metadata.managedFields`, which are set back if they are not valid
-    /// afterwards. Objects need not be copied for a plugin that does not.
-    fn changes_owners(&self) -> bool {
+    /// Whether it may read or change `metadata.managedFields`, which are set back if they are not valid
+    /// afterwards. For a plugin that does not, objects need neither have them nor be copied.
+    fn sees_owners(&self) -> bool {
         true
     }
 

@@ -73,6 +73,11 @@ impl<'c> Run<'c> {
         Run { context: Context::new(chain, cluster, options) }
     }
 
+    /// Whether a trace, a webhook, a policy or a plugin may read `metadata.managedFields`.
+    pub(crate) fn sees_owners(&self) -> bool {
+        self.context.log.is_tracing || self.context.chain.sees_owners()
+    }
+
     async fn through(
         &mut self,
         request: &mut AdmissionAttributes,
@@ -229,7 +234,7 @@ impl<'c> Run<'c> {
         let mut seen = PluginRequest {
             attributes: request,
             is_changed: false,
-            keeps_object: !is_mutating || log.is_tracing || plugin.changes_owners(),
+            keeps_object: !is_mutating || log.is_tracing || plugin.sees_owners(),
             before: None,
             is_reinvocation: round > 0,
             warnings: &mut log.warnings,

@@ -50,7 +50,7 @@ pub type AdmissionOutcome = RequestOutcome<Accepted>;
 /// let body = br#"{"apiVersion": "example.com/v1", "kind": "Foo",
 ///     "metadata": {"name": "x"}, "spec": {}}"#;
 /// let outcome = admission.admit_blocking(&ObjectRequest::create("v1", body), &MemoryCluster::new());
-/// assert_eq!(outcome.result?.returned.unwrap()["spec"]["size"], 1);
+/// assert_eq!(outcome.result?.into_returned().unwrap()["spec"]["size"], 1);
 ///
 /// let body = br#"{"apiVersion": "example.com/v1", "kind": "Foo",
 ///     "metadata": {"name": "x"}, "spec": {"size": 4}}"#;

@@ -1,6 +1,8 @@
 //! One attempt to take a request from its body to storage: decoding, both stages with the
 //! preparation between them, and the write (RP-40 to RP-53, AR-30 to AR-32).
 
+use std::sync::Arc;
+
 use billhook::Time;
 use billhook::webhook::{AdmissionAttributes, Operation};
 use billhook_apimachinery::Status;
@@ -39,12 +41,19 @@ pub(super) enum Attempted {
 
 impl Attempt<'_> {
     pub(super) async fn run(self, run: &mut Run<'_>) -> Result<Attempted, Status> {
-        let DecodedRequest { old, revision, mut attributes } = self.decode_request(run).await?;
+        let DecodedRequest { old, revision, mut attributes, mut owners } =
+            self.decode_request(run).await?;
+        if run.sees_owners()
+            && let (Some(owners), Some(object)) = (owners.take(), attributes.object.as_deref_mut())
+        {
+            owners.write_to(object);
+        }
         let is_decoded = self.is_decoded(&attributes);
         run.mutate(&mut attributes).await?;
         let replaced = run.context.replaced.take();
         let is_decoded = is_decoded && !run.context.is_changed;
-        let mut before = Before { old, revision, replaced, is_decoded };
+        let owners = owners.map(Arc::new);
+        let mut before = Before { old, revision, replaced, is_decoded, owners };
         before.take_old(&mut attributes);
         if attributes.operation == Operation::Create {
             let accepted = self.create(&mut attributes, &mut before, run).await?;

@@ -9,6 +9,7 @@ use billhook::{BodyFormat, CrdVersion, Scope, Time, field_warnings};
 use billhook_apimachinery::Status;
 use billhook_apimachinery::metadata::WRITTEN_BY_SERVERS;
 use billhook_apimachinery::value::{DeepValue, deep_clone};
+use billhook_apply::ManagedFields;
 use serde_json::{Map, Value};
 
 use super::client_patch;
@@ -43,6 +44,8 @@ pub(super) struct DecodedRequest {
     /// Its resource version, if it is known.
     pub(super) revision: Option<String>,
     pub(super) attributes: AdmissionAttributes,
+    /// The managed fields of the object, if it does not have them itself.
+    pub(super) owners: Option<ManagedFields>,
 }
 
 impl<'i> IncomingRequest<'i> {
@@ -87,9 +90,12 @@ impl<'i> IncomingRequest<'i> {
             }
             _ => self.read_old(stored).await.map(|(old, revision)| (Some(old), revision))?,
         };
+        let mut owners = None;
         let (mut attributes, old) = match (operation, old) {
             (Operation::Create, _) if request.subresource.is_none() => {
-                (self.create(now, warnings, changes).await?, None)
+                let created = self.create(now, warnings, changes).await?;
+                owners = created.1;
+                (created.0, None)
             }
             (Operation::Update, Some(old)) => self.update(old, now, warnings, changes).await?,
             (Operation::Delete, Some(old)) if request.subresource.is_none() => {
@@ -113,22 +119,34 @@ impl<'i> IncomingRequest<'i> {
         attributes.dry_run = request.dry_run;
         attributes.options = Some(request.options_object(operation));
         attributes.user = request.user.clone();
-        Ok(DecodedRequest { old, revision, attributes })
+        Ok(DecodedRequest { old, revision, attributes, owners })
     }
 
+    /// The attributes of a creation, and the managed fields of its object if it does not have them
+    /// itself.
     async fn create(
         &self,
         now: Time,
         warnings: &mut Warnings,
         changes: &mut Vec<FieldDifference>,
-    ) -> Result<AdmissionAttributes, Status> {
-        let object = self.object(None, now, warnings, changes).await?;
+    ) -> Result<(AdmissionAttributes, Option<ManagedFields>), Status> {
+        let mut owners = None;
+        let object = if self.request.form == UpdateForm::ServerSideApply {
+            self.apply(None, now, warnings).await?
+        } else {
+            let mut object = self.body(None, warnings, changes)?;
+            owners = self.owners_beside(&object, now).await;
+            if owners.is_none() {
+                self.track_fields(&mut object, None, now).await;
+            }
+            object
+        };
         let name = metadata_text(&object, "name");
         let is_post = self.request.operation == Operation::Create;
         let definition = self.version.definition();
         match definition.creation_refusal(self.version.name(), name, is_post) {
             Some(status) => Err(status),
-            None => Ok(self.resource.create(object)),
+            None => Ok((self.resource.create(object), owners)),
         }
     }
 
@@ -177,7 +195,7 @@ impl<'i> IncomingRequest<'i> {
     ) -> Result<(AdmissionAttributes, Option<DeepValue>), Status> {
         match self.scale() {
             None => {
-                let object = self.object(Some(&mut old), now, warnings, changes).await?;
+                let object = self.updated(&mut old, now, warnings, changes).await?;
                 self.check_uid(&object, &old)?;
                 Ok((self.resource.update(object, old), None))
             }
@@ -255,22 +273,22 @@ impl<'i> IncomingRequest<'i> {
         if creates { Operation::Create } else { request.operation }
     }
 
-    /// The new object of a request for the resource itself, with the owners of its fields.
-    async fn object(
+    /// The new object of an update of the resource itself, with the owners of its fields.
+    async fn updated(
         &self,
-        old: Option<&mut DeepValue>,
+        old: &mut DeepValue,
         now: Time,
         warnings: &mut Warnings,
         changes: &mut Vec<FieldDifference>,
     ) -> Result<DeepValue, Status> {
         if self.request.form == UpdateForm::ServerSideApply {
-            return self.apply(old.as_deref(), now, warnings).await;
+            return self.apply(Some(old), now, warnings).await;
         }
-        let mut object = self.body(old.as_deref(), warnings, changes)?;
-        if let Some(old) = old.as_deref().filter(|_| !self.request.name.is_empty()) {
+        let mut object = self.body(Some(old), warnings, changes)?;
+        if !self.request.name.is_empty() {
             self.check_name(&object, Some(old))?;
         }
-        self.track_fields(&mut object, old, now).await;
+        self.track_fields(&mut object, Some(old), now).await;
         Ok(object)
     }
 

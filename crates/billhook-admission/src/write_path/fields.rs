@@ -21,7 +21,7 @@ use super::request::{Subresource, UpdateForm};
 use super::storage::read_revision;
 use super::strategy::Strategy;
 use crate::audit::Warnings;
-use crate::object_model::metadata_text;
+use crate::object_model::{metadata_member, metadata_text};
 
 type Converted = Result<DeepValue, ConversionError>;
 
@@ -49,6 +49,24 @@ impl IncomingRequest<'_> {
         };
         let tracked = self.with_field_management(now, tracked).await;
         *object = tracked;
+    }
+
+    /// Returns the managed fields of a new object, if they can stay beside it: no client has given any, and
+    /// they are valid.
+    pub(super) async fn owners_beside(&self, object: &Value, now: Time) -> Option<ManagedFields> {
+        let mut errors = Vec::new();
+        let manager = manager_name(&self.request.field_manager, "");
+        validate_manager(&manager, &Location::TOP, &mut errors);
+        if !self.model.is_immediate()
+            || !errors.is_empty()
+            || metadata_member(object, "managedFields").is_some()
+        {
+            return None;
+        }
+        let empty = self.strategy.and_then(Strategy::empty);
+        let create = |fields: &FieldManagement<'_>| fields.creation(object, empty.as_ref());
+        let owners = self.with_field_management(now, create).await;
+        owners.filter(|owners| !owners.is_empty())
     }
 
     /// Does the work of field management for the scale subresource.

@@ -1,10 +1,13 @@
 //! The preparation of a request's object between the stages, and its validation (RP-41 to
 //! RP-45, RP-63).
 
+use std::sync::Arc;
+
 use billhook::webhook::AdmissionAttributes;
 use billhook::{Time, ValidateOptions, Validation, keep_times_of_unchanged, scale};
 use billhook_apimachinery::value::{DeepValue, deep_clone};
 use billhook_apimachinery::{FieldError, FieldPath, Status};
+use billhook_apply::ManagedFields;
 use billhook_decode::{Document, read_json};
 use serde_json::{Map, Value};
 
@@ -35,6 +38,8 @@ pub(super) struct Before {
     pub(super) replaced: Option<DeepValue>,
     /// Whether decoding leaves the object as it is, whatever the server does to its metadata.
     pub(super) is_decoded: bool,
+    /// The managed fields of the object, if it does not have them itself.
+    pub(super) owners: Option<Arc<ManagedFields>>,
 }
 
 impl Before {

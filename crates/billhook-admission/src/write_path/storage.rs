@@ -9,6 +9,7 @@ use billhook_apimachinery::metadata::ObjectMeta;
 use billhook_apimachinery::print::{compact_json, compact_json_with_place, quote};
 use billhook_apimachinery::record::{TypedRecord as _, declared_json, declared_json_with_place};
 use billhook_apimachinery::value::DeepValue;
+use billhook_apply::ManagedFields;
 use billhook_decode::read_json;
 use billhook_policy::ObjectModel as _;
 use bytes::Bytes;
@@ -36,23 +37,37 @@ pub(crate) struct Encoded {
     pub(crate) revision_place: Option<usize>,
 }
 
-/// Encodes an object for storage, as answers print it (RE-14). `stored` is what it replaces.
+/// Encodes an object for storage, as answers print it (RE-14). `owners` are its managed fields, if it does
+/// not have them itself; `stored` is what it replaces.
 pub(crate) async fn encode(
     model: &CustomResources,
     version: &CrdVersion,
     object: &Value,
+    owners: Option<&ManagedFields>,
     stored: Option<&StoredObject>,
 ) -> Result<Encoded, Status> {
     let is_stored = |text: &[u8]| stored.is_some_and(|stored| is_stored(model, text, stored));
     let storage = version.definition().storage().ok();
     if let Some(storage) = storage.filter(|storage| storage.name() != version.name()) {
-        let text = kept(compact_json(&*convert(model, &storage, object).await?));
+        let mut converted = convert(model, &storage, object).await?;
+        if let Some(owners) = owners {
+            owners.clone().write_to(&mut converted);
+        }
+        let text = kept(compact_json(&converted));
         let unchanged = is_stored(&text);
         return Ok(Encoded { text, unchanged, is_faithful: false, revision_place: None });
     }
     let printed = match model.record() {
-        Some(record) => declared_json_with_place(object, record, &REVISION),
-        None => compact_json_with_place(object, &REVISION),
+        Some(record) => {
+            let owners = owners.map(ManagedFields::to_declared_json);
+            let owners = owners.as_deref().map(|owners| ("managedFields", owners));
+            declared_json_with_place(object, record, &REVISION, owners)
+        }
+        None => {
+            let owners = owners.map(ManagedFields::to_json);
+            let owners = owners.as_deref().map(|owners| ("managedFields", owners));
+            compact_json_with_place(object, &REVISION, owners)
+        }
     };
     let text = kept(printed.text);
     let unchanged = is_stored(&text);

@@ -133,7 +133,7 @@ pub enum StoreError {
 ///
 /// let body = br#"{"apiVersion": "example.com/v1", "kind": "Foo", "metadata": {"name": "x"}}"#;
 /// let create = ObjectRequest::create("v1", body);
-/// let created = admission.admit_blocking(&create, &MemoryCluster::new()).result?.returned.unwrap();
+/// let created = admission.admit_blocking(&create, &MemoryCluster::new()).result?.into_returned().unwrap();
 /// assert_eq!(created["metadata"]["resourceVersion"], "1");
 /// let refused = admission.admit_blocking(&create, &MemoryCluster::new()).result.unwrap_err();
 /// assert_eq!(refused.to_string(), "foos.example.com \"x\" already exists");

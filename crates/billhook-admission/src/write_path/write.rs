@@ -1,10 +1,13 @@
 //! The write of an accepted object: encoded, stored and read back (RP-53).
 
+use std::borrow::Cow;
+use std::sync::Arc;
 use std::time::Duration;
 
 use billhook::scale;
 use billhook_apimachinery::Status;
 use billhook_apimachinery::value::{DeepValue, deep_clone};
+use billhook_apply::ManagedFields;
 use bytes::Bytes;
 use serde_json::Value;
 
@@ -25,13 +28,53 @@ pub struct Accepted {
     pub stored: Option<Bytes>,
     /// Whether nothing is written because the same is stored already (RP-53).
     pub unchanged: bool,
-    /// The object that the client gets: of a deletion the one that was removed, or the one that
-    /// waits for its finalizers (RE-111).
-    pub returned: Option<DeepValue>,
     /// The place in the stored text where [`Accepted::returned`] has the member `resourceVersion` of
     /// its metadata, before another one, if it differs in nothing else. So its text can be had
     /// without printing it.
     pub revision_place: Option<usize>,
+    returned: Option<DeepValue>,
+    /// The managed fields of the object, if it does not have them itself.
+    owners: Option<Arc<ManagedFields>>,
+}
+
+impl Accepted {
+    /// Returns the object that the client gets: of a deletion the one that was removed, or the one
+    /// that waits for its finalizers (RE-111).
+    pub fn returned(&self) -> Option<Cow<'_, DeepValue>> {
+        let (object, owners) = (self.returned.as_ref()?, self.owners.as_deref());
+        Some(match owners {
+            Some(owners) => Cow::Owned(with_owners(object.clone(), owners)),
+            None => Cow::Borrowed(object),
+        })
+    }
+
+    /// Returns the object of [`Accepted::returned`].
+    pub fn into_returned(self) -> Option<DeepValue> {
+        let (object, owners) = (self.returned?, self.owners.as_deref());
+        Some(match owners {
+            Some(owners) => with_owners(object, owners),
+            None => object,
+        })
+    }
+
+    /// Leaves `metadata.managedFields` out of the object of [`Accepted::returned`].
+    pub fn leave_out_managed_fields(&mut self) {
+        (self.owners, self.revision_place) = (None, None);
+        if let Some(object) = &mut self.returned {
+            ManagedFields::take_out(object);
+        }
+    }
+
+    /// Returns a member of the metadata of the object that the client gets, other than
+    /// `managedFields`; none if it is absent.
+    pub fn metadata(&self, name: &str) -> Option<&Value> {
+        metadata_member(self.returned.as_deref()?, name)
+    }
+}
+
+fn with_owners(mut object: DeepValue, owners: &ManagedFields) -> DeepValue {
+    owners.clone().write_to(&mut object);
+    object
 }
 
 /// The outcome of a write that did not fail.
@@ -44,6 +87,15 @@ pub(super) enum Written {
         /// The object that was not stored.
         object: Option<DeepValue>,
     },
+}
+
+/// An object that was written, as a read returns it.
+struct ReadBack {
+    object: DeepValue,
+    /// The place of the revision in the stored text, if that says the same otherwise.
+    revision_place: Option<usize>,
+    /// Whether it is the object that was given to be written, and not one that was read.
+    is_given: bool,
 }
 
 /// The write of an object.
@@ -74,16 +126,17 @@ impl Write<'_> {
             let message = "resourceVersion should not be set on objects to be created";
             return Err(Status::failure(500, "", message));
         }
-        let mut encoded = self.encode(object.as_deref_mut()).await?;
+        let mut owners = self.before.owners.as_deref();
+        let mut encoded = self.encode(object.as_deref_mut(), owners).await?;
         let mut committed = match object.as_deref().or(self.before.old.as_deref()) {
             Some(subject) => self.commit(subject, encoded.as_ref()).await,
             None => return Ok(Written::Accepted(Accepted::default())),
         };
         if matches!(committed, Err(StoreError::TooLarge(_)))
             && let Some(object) = object.as_deref_mut()
-            && self.incoming.forget_owners(object)
+            && (self.incoming.forget_owners(object) || owners.take().is_some())
         {
-            encoded = self.encode(Some(object)).await?;
+            encoded = self.encode(Some(object), owners).await?;
             committed = self.commit(object, encoded.as_ref()).await;
         }
         let revision = match committed {
@@ -99,7 +152,9 @@ impl Write<'_> {
         // Only a dry run leaves a new object the revision that it came with (RE-23).
         let shown = if revision.is_empty() && request.dry_run { &given } else { &revision };
         let written = if log.is_tracing { object.clone() } else { None };
-        let (returned, place) = self.read_back(object, encoded.as_ref(), shown).await?;
+        let read = self.read_back(object, encoded.as_ref(), shown).await?;
+        let ReadBack { object: returned, revision_place: place, is_given } = read;
+        let owners = self.before.owners.clone().filter(|_| is_given && owners.is_some());
         if let Some(written) = written.as_deref() {
             let step = Step::changing(Action::Store, took(), written, Some(&returned));
             log.steps.push(step);
@@ -113,6 +168,7 @@ impl Write<'_> {
             stored: encoded.map(|encoded| encoded.text),
             returned: Some(returned),
             revision_place,
+            owners,
         }))
     }
 
@@ -181,12 +237,16 @@ impl Write<'_> {
         }
     }
 
-    async fn encode(&self, object: Option<&mut Value>) -> Result<Option<Encoded>, Status> {
+    async fn encode(
+        &self,
+        object: Option<&mut Value>,
+        owners: Option<&ManagedFields>,
+    ) -> Result<Option<Encoded>, Status> {
         let Some(object) = object else { return Ok(None) };
         storage::remove_revision(object);
         let IncomingRequest { model, version, .. } = self.incoming;
         let stored = self.before.old.is_some().then_some(self.stored);
-        storage::encode(model, version, object, stored).await.map(Some)
+        storage::encode(model, version, object, owners, stored).await.map(Some)
     }
 
     /// Has an object stored, unless the same is stored already. Returns its resource version.
@@ -237,20 +297,19 @@ impl Write<'_> {
         encoded.is_faithful && (model.record().is_some() || is_plain())
     }
 
-    /// The object as a read returns it, with its new revision; and the place of the revision in the
-    /// stored text, if that says the same otherwise.
+    /// The object as a read returns it, with its new revision.
     async fn read_back(
         &self,
         object: Option<DeepValue>,
         encoded: Option<&Encoded>,
         revision: &str,
-    ) -> Result<(DeepValue, Option<usize>), Status> {
+    ) -> Result<ReadBack, Status> {
         let IncomingRequest { model, version, request, .. } = self.incoming;
         let mut returned = match (object, encoded, &self.before.old) {
             (Some(mut object), Some(encoded), _) if self.reads_back(&object, encoded) => {
-                let place = encoded.revision_place.filter(|_| !revision.is_empty());
+                let revision_place = encoded.revision_place.filter(|_| !revision.is_empty());
                 storage::set_revision(&mut object, revision);
-                return Ok((object, place));
+                return Ok(ReadBack { object, revision_place, is_given: true });
             }
             (_, Some(encoded), _) => storage::decode(model, version, &encoded.text).await?,
             (_, None, Some(old)) if request.dry_run => old.clone(),
@@ -261,6 +320,6 @@ impl Write<'_> {
             storage::remove_revision(&mut returned);
         }
         storage::set_revision(&mut returned, revision);
-        Ok((returned, None))
+        Ok(ReadBack { object: returned, revision_place: None, is_given: false })
     }
 }

@@ -67,7 +67,7 @@ fn a_create_goes_all_the_way() {
         expected
     );
     expected["spec"] = json!({"size": 1});
-    assert_eq!(plain(accepted.returned.as_ref().unwrap()), expected);
+    assert_eq!(plain(&accepted.returned().unwrap()), expected);
 }
 
 /// RP-50: a read of an object that is as it was stored needs no tree, and no other read does without.
@@ -244,7 +244,7 @@ fn a_deletion_shows_the_old_object() {
     let outcome = admission(&caller).admit_blocking(&request, &MemoryCluster::new());
     let accepted = outcome.result.unwrap();
     assert_eq!(accepted.stored, None);
-    assert_eq!(accepted.returned.unwrap()["spec"]["size"], 3);
+    assert_eq!(accepted.into_returned().unwrap()["spec"]["size"], 3);
     for hook in ["m", "v"] {
         let asked = caller.asked(hook);
         assert_eq!(asked["object"], Value::Null);
@@ -284,7 +284,7 @@ fn versions_are_converted() {
         "conversion is bare (RP-60)"
     );
     assert_eq!(asked["requestKind"]["version"], "v1beta1");
-    let returned = outcome.result.as_ref().unwrap().returned.clone().unwrap();
+    let returned = outcome.result.as_ref().unwrap().returned().unwrap().into_owned();
     assert_eq!(returned["apiVersion"], "example.com/v1beta1");
     let stored = stored(outcome);
     assert_eq!(stored["apiVersion"], "example.com/v1");
@@ -325,7 +325,7 @@ fn a_converter_stands_in_for_a_conversion_webhook() {
     let outcome =
         admission().converter(Arc::new(converter)).admit_blocking(&request, &MemoryCluster::new());
     assert_eq!(caller.asked("v")["object"]["spec"], json!({"size": 7}));
-    let returned = outcome.result.as_ref().unwrap().returned.clone().unwrap();
+    let returned = outcome.result.as_ref().unwrap().returned().unwrap().into_owned();
     assert_eq!(returned["spec"], json!({"old": "7"}));
     assert_eq!(stored(outcome)["spec"], json!({"size": 7}));
 }

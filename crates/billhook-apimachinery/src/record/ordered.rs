@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use serde_json::{Map, Value};
 
 use super::{Record, Type};
-use crate::print::{WithPlace, compact_json, push_json, push_json_string};
+use crate::print::{Part, WithPlace, compact_json, push_json, push_json_string};
 use crate::value::{deep_eq, grow, has_floats, sorted};
 
 /// The bytes that most documents need, so that printing begins with one allocation.
@@ -21,43 +21,55 @@ pub fn declared_json(document: &Value, record: &'static Record) -> String {
 }
 
 /// Prints a document as [`declared_json`] does. Also returns the place in the text where a member
-/// belongs that the document does not have, given with the names above it.
+/// belongs that the document does not have, given with the names above it. `beside` is another one that
+/// its object does not have, and its JSON: it is printed as if the object had it.
 pub fn declared_json_with_place(
     document: &Value,
     record: &'static Record,
     member: &[&str],
+    beside: Option<(&str, &str)>,
 ) -> WithPlace {
     let mut text = String::with_capacity(CAPACITY);
-    let place = write_noting(document, record, member, &mut text);
+    let place = write_noting(document, record, member, beside, &mut text);
     WithPlace { text, place, has_floats: has_floats(document) }
 }
 
-/// Writes a record, and returns the place where a member of it belongs.
+/// Writes a record with another member beside one of it, and returns the place where that one belongs.
 fn write_noting(
     value: &Value,
     record: &'static Record,
     member: &[&str],
+    beside: Option<(&str, &str)>,
     out: &mut String,
 ) -> Option<usize> {
     let (Value::Object(members), Some((wanted, below))) = (value, member.split_first()) else {
         write_record(value, record, out);
         return None;
     };
+    let members = declared(members, record).into_iter();
+    let members = members.map(|(at, name, value, type_)| (at, name, Part::Value(value), type_));
+    let mut members: Vec<_> = members.collect();
+    if let Some((name, json)) = beside.filter(|_| below.is_empty()) {
+        let (place, type_) = record.place(name);
+        let at = members.partition_point(|(at, ..)| *at < place);
+        members.insert(at, (place, name, Part::Json(json), type_));
+    }
     let (wanted, of_wanted) = record.place(wanted);
     let mut place = None;
     out.push('{');
-    for (index, (at, name, value, type_)) in declared(members, record).into_iter().enumerate() {
+    for (index, (at, name, part, type_)) in members.into_iter().enumerate() {
         out.push_str(if index > 0 { "," } else { "" });
         if below.is_empty() && at >= wanted {
             place.get_or_insert((at > wanted).then_some(out.len()));
         }
         push_json_string(name, out);
         out.push(':');
-        match of_wanted.unnamed() {
-            Type::Record(table) if at == wanted && !below.is_empty() => {
-                place = Some(write_noting(value, table(), below, out));
+        match (part, of_wanted.unnamed()) {
+            (Part::Json(json), _) => out.push_str(json),
+            (Part::Value(value), Type::Record(table)) if at == wanted && !below.is_empty() => {
+                place = Some(write_noting(value, table(), below, beside, out));
             }
-            _ => write(value, type_, out),
+            (Part::Value(value), _) => write(value, type_, out),
         }
     }
     out.push('}');
@@ -207,6 +219,7 @@ mod tests {
 
     use super::*;
     use crate::metadata::ObjectMeta;
+    use crate::print::compact_json_with_place;
     use crate::record::TypedRecord as _;
 
     /// RE-14.
@@ -226,7 +239,7 @@ mod tests {
     fn the_place_of_a_member_is_before_those_declared_after_it() {
         let record = ObjectMeta::record();
         let place = |metadata: Value| {
-            let printed = declared_json_with_place(&metadata, record, &["resourceVersion"]);
+            let printed = declared_json_with_place(&metadata, record, &["resourceVersion"], None);
             assert_eq!(printed.text, declared_json(&metadata, record));
             let (before, after) = printed.text.split_at(printed.place?);
             Some(format!("{before}|{after}"))
@@ -237,5 +250,23 @@ mod tests {
         );
         assert_eq!(place(json!({"name": "n"})), None);
         assert_eq!(place(json!({"resourceVersion": "1", "generation": 1})), None);
+    }
+
+    #[test]
+    fn a_member_beside_it_is_printed_as_if_it_were_there() {
+        let record = ObjectMeta::record();
+        for others in [json!({"name": "n", "labels": {}}), json!({"zz": 1}), json!({})] {
+            let mut whole = others.clone();
+            whole["managedFields"] = json!([]);
+            let (member, beside) = (["resourceVersion"], Some(("managedFields", "[]")));
+            assert_eq!(
+                declared_json_with_place(&others, record, &member, beside),
+                declared_json_with_place(&whole, record, &member, None),
+            );
+            assert_eq!(
+                compact_json_with_place(&others, &member, beside),
+                compact_json_with_place(&whole, &member, None),
+            );
+        }
     }
 }

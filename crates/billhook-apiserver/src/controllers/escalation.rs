@@ -30,6 +30,10 @@ impl Plugin for Escalation {
         matches!(operation, Operation::Create | Operation::Update)
     }
 
+    fn sees_owners(&self) -> bool {
+        false
+    }
+
     fn validate(&self, request: &mut PluginRequest<'_>) -> Result<(), Status> {
         let attributes = request.attributes();
         let Some(object) = attributes.object.as_deref() else { return Ok(()) };

@@ -31,6 +31,10 @@ impl Plugin for NamespaceLifecycle {
         operation == checked
     }
 
+    fn sees_owners(&self) -> bool {
+        false
+    }
+
     fn mutate(&self, request: &mut PluginRequest<'_>) -> Result<(), Status> {
         let attributes = request.attributes();
         match self.is_of_namespaces {

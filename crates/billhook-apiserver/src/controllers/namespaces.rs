@@ -55,7 +55,7 @@ fn unsettled<'w>(server: &Shared, written: &Written<'w>) -> Option<&'w str> {
     if definition.name() != NAMESPACES {
         return None;
     }
-    accepted.returned.as_ref()?.pointer("/metadata/deletionTimestamp")?;
+    accepted.metadata("deletionTimestamp")?;
     written.name()
 }
 

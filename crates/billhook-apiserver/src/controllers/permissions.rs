@@ -33,6 +33,10 @@ impl Plugin for PolicyPermissions {
         matches!(operation, Operation::Create | Operation::Update)
     }
 
+    fn sees_owners(&self) -> bool {
+        false
+    }
+
     fn validate(&self, request: &mut PluginRequest<'_>) -> Result<(), Status> {
         let AdmissionAttributes { user, object, old_object, subresource, .. } =
             request.attributes();

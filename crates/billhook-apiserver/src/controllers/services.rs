@@ -93,8 +93,8 @@ fn written_service(server: &Shared, written: &Written<'_>) -> Option<DeepValue> 
     if !is_of_services(&written.resource.collection) {
         return None;
     }
-    let metadata = written.accepted?.returned.as_deref()?.get("metadata")?;
-    let key = object_key(text(metadata, "namespace"), text(metadata, "name"));
+    let metadata = |name| written.accepted?.metadata(name)?.as_str();
+    let key = object_key(metadata("namespace").unwrap_or_default(), metadata("name")?);
     // Of a dry run nothing is stored.
     server.read_object("", "services", &key)
 }

@@ -175,7 +175,7 @@ impl Plugin for Bound {
         self.plugin.operations.contains(&operation)
     }
 
-    fn changes_owners(&self) -> bool {
+    fn sees_owners(&self) -> bool {
         false
     }
 

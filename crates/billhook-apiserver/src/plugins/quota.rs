@@ -63,6 +63,10 @@ impl Plugin for Quota {
         matches!(operation, Operation::Create | Operation::Update)
     }
 
+    fn sees_owners(&self) -> bool {
+        false
+    }
+
     fn reserve<'a>(
         &'a self,
         attributes: &'a AdmissionAttributes,

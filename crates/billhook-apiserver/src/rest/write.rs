@@ -120,10 +120,12 @@ pub(super) fn answer(
     code: StatusCode,
 ) -> Result<Response, Status> {
     let answer = match &outcome.result {
-        Ok(accepted) => match (&accepted.returned, returned_text(context, accepted)) {
-            (_, Some(text)) => Ok(context.form.json(code, text)),
-            (Some(object), None) => context.object(code, object),
-            (None, None) => Ok(context.form.status(&Status::default())),
+        Ok(accepted) => match returned_text(context, accepted) {
+            Some(text) => Ok(context.form.json(code, text)),
+            None => match accepted.returned() {
+                Some(object) => context.object(code, &object),
+                None => Ok(context.form.status(&Status::default())),
+            },
         },
         Err(status) => Err(status.clone()),
     };
@@ -136,9 +138,8 @@ pub(super) fn answer(
 fn returned_text(context: &Context<'_>, accepted: &Accepted) -> Option<String> {
     let (stored, place) = (accepted.stored.as_deref()?, accepted.revision_place?);
     let is_shown_so = context.view.shows_objects() && context.resource.is_shown_so(stored);
-    let returned = accepted.returned.as_ref().filter(|_| is_shown_so)?;
-    let revision = returned.get("metadata")?.get("resourceVersion")?.as_str()?;
-    with_revision(stored, place, revision)
+    let revision = accepted.metadata("resourceVersion").filter(|_| is_shown_so)?;
+    with_revision(stored, place, revision.as_str()?)
 }
 
 /// Adds the warnings of a request.

@@ -1,11 +1,13 @@
 //! The entries of `metadata.managedFields`: reading, writing, identity (SA-30 to SA-34).
 
+use std::borrow::Cow;
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::ops::Deref;
 
-use billhook_apimachinery::metadata::Time;
+use billhook_apimachinery::metadata::{ManagedFieldsEntry, Time};
 use billhook_apimachinery::print::{push_json_string, quote};
-use billhook_apimachinery::record::text;
+use billhook_apimachinery::record::{TypedRecord as _, text};
 use billhook_apimachinery::value::DeepValue;
 use serde_json::{Map, Value};
 
@@ -80,6 +82,21 @@ impl ManagerEntry {
         text
     }
 
+    /// The members of the entry with their texts, which are left out if they are empty; the fields are no
+    /// text.
+    fn members(&self) -> [(&'static str, Cow<'_, str>); 7] {
+        let time = if self.time.is_zero() { String::new() } else { self.time.to_rfc3339() };
+        [
+            ("apiVersion", Cow::from(&self.api_version)),
+            ("fieldsType", Cow::from(FIELDS_V1)),
+            (FIELDS, Cow::from("")),
+            ("manager", Cow::from(&self.manager)),
+            ("operation", Cow::from(self.operation.name())),
+            ("subresource", Cow::from(&self.subresource)),
+            ("time", Cow::from(time)),
+        ]
+    }
+
     /// Returns the manager as conflicts name it (SA-81).
     pub fn description(&self) -> String {
         let mut text = quote(&self.manager);
@@ -136,6 +153,12 @@ pub enum ManagedFieldsError {
 
 /// The only type of fields.
 pub(super) const FIELDS_V1: &str = "FieldsV1";
+
+/// The member of an entry that has the fields.
+const FIELDS: &str = "fieldsV1";
+
+/// The bytes that most entries need, so that printing begins with one allocation.
+const CAPACITY: usize = 1024;
 
 impl ManagedFields {
     /// Reads the entries in `metadata.managedFields` of an object. Of those with the same identity
@@ -215,13 +238,45 @@ impl ManagedFields {
     }
 
     fn into_value(self) -> Value {
-        fn key(entry: &ManagerEntry) -> impl Ord {
-            let names = (&entry.manager, &entry.api_version, &entry.subresource);
-            (entry.operation, entry.time, names)
-        }
         let mut entries: Vec<ManagerEntry> = self.0.into_values().collect();
-        entries.sort_by(|left, right| key(left).cmp(&key(right)));
+        entries.sort_by(in_written_order);
         Value::Array(entries.into_iter().map(write).collect())
+    }
+
+    /// Returns the JSON of the value that [`write_to`](Self::write_to) writes, with sorted members.
+    pub fn to_json(&self) -> String {
+        self.print(|members| members.sort_by_key(|(name, _)| *name))
+    }
+
+    /// Returns the same with the members of entries in the order of their type.
+    pub fn to_declared_json(&self) -> String {
+        let record = ManagedFieldsEntry::record();
+        self.print(|members| members.sort_by_key(|(name, _)| record.place(name).0))
+    }
+
+    fn print(&self, sort: impl Fn(&mut [(&str, Cow<'_, str>)])) -> String {
+        let mut entries: Vec<&ManagerEntry> = self.0.values().collect();
+        entries.sort_by(|left, right| in_written_order(left, right));
+        let mut out = String::with_capacity(CAPACITY);
+        out.push('[');
+        for (index, entry) in entries.into_iter().enumerate() {
+            out.push_str(if index > 0 { ",{" } else { "{" });
+            let mut members = entry.members();
+            sort(&mut members);
+            let written = members.iter().filter(|(name, text)| *name == FIELDS || !text.is_empty());
+            for (index, (name, text)) in written.enumerate() {
+                out.push_str(if index > 0 { "," } else { "" });
+                push_json_string(name, &mut out);
+                out.push(':');
+                match *name {
+                    FIELDS => entry.fields.push_json(&mut out),
+                    _ => push_json_string(text, &mut out),
+                }
+            }
+            out.push('}');
+        }
+        out.push(']');
+        out
     }
 
     /// Returns whether no field has an owner.
@@ -304,17 +359,18 @@ fn read(index: usize, entry: &Value) -> Result<ManagerEntry, ManagedFieldsError>
 
 fn write(entry: ManagerEntry) -> Value {
     let mut members = Map::new();
-    let texts = [
-        ("apiVersion", entry.api_version),
-        ("fieldsType", FIELDS_V1.to_owned()),
-        ("manager", entry.manager),
-        ("operation", entry.operation.name().to_owned()),
-        ("subresource", entry.subresource),
-        ("time", if entry.time.is_zero() { String::new() } else { entry.time.to_rfc3339() }),
-    ];
-    for (name, text) in texts.into_iter().filter(|(_, text)| !text.is_empty()) {
+    for (name, text) in entry.members().into_iter().filter(|(_, text)| !text.is_empty()) {
         members.insert(name.to_owned(), Value::from(text));
     }
-    members.insert("fieldsV1".to_owned(), entry.fields.into_fields_v1().into_inner());
+    members.insert(FIELDS.to_owned(), entry.fields.into_fields_v1().into_inner());
     Value::Object(members)
+}
+
+/// The order of entries (SA-34).
+fn in_written_order(left: &ManagerEntry, right: &ManagerEntry) -> Ordering {
+    fn key(entry: &ManagerEntry) -> impl Ord {
+        let names = (&entry.manager, &entry.api_version, &entry.subresource);
+        (entry.operation, entry.time, names)
+    }
+    key(left).cmp(&key(right))
 }

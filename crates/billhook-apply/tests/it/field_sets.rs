@@ -1,6 +1,7 @@
 //! Field sets: FieldsV1, order, operations (SA-20 to SA-25).
 
-use billhook_apply::{FieldSet, PathElement};
+use billhook_apimachinery::print::compact_json;
+use billhook_apply::{FieldSet, ManagedFields, PathElement};
 use serde_json::json;
 
 use crate::support::{paths, set};
@@ -83,6 +84,22 @@ fn steps_are_in_the_order_of_the_server() {
             "[10]",
         ]
     );
+}
+
+/// The keys of FieldsV1 are sorted as texts, whatever the order of the steps is.
+#[test]
+fn sets_are_printed_as_they_are_written() {
+    let fields = json!({
+        ".": {}, "v:10": {}, "v:9.5": {}, "v:\"<\"": {}, "k:{\"p\":10}": {".": {}, "f:a": {}},
+        "k:{\"p\":9}": {"f:\"": {"i:10": {}, "i:2": {}}}, "f:b": {"f:c": {".": {}, "f:d": {}}}, "f:a-": {},
+        "f:a": {},
+    });
+    let object = json!({"metadata": {"managedFields": [{"manager": "\n", "operation": "Update",
+        "apiVersion": "v1", "fieldsType": "FieldsV1", "fieldsV1": {"f:spec": fields}}]}});
+    let managed = ManagedFields::of(&object).unwrap();
+    let mut written = json!({"metadata": {}});
+    managed.clone().write_to(&mut written);
+    assert_eq!(managed.to_json(), compact_json(&written["metadata"]["managedFields"]));
 }
 
 /// SA-84: members of a step before what is below any of them.

@@ -1,5 +1,8 @@
 //! Laws of applies and updates by several managers.
 
+use billhook_apimachinery::metadata::ObjectMeta;
+use billhook_apimachinery::print::compact_json;
+use billhook_apimachinery::record::{TypedRecord as _, declared_json};
 use billhook_apimachinery::value::DeepValue;
 use billhook_apply::{
     Duplicates, FieldSet, ManagedFields, ManagedFieldsOperation, ManagerEntry, MergeError,
@@ -230,6 +233,29 @@ proptest! {
                 written
             });
             prop_assert_eq!(left, read);
+        }
+    }
+
+    /// Entries are printed as the value that is made of them is.
+    #[test]
+    fn entries_have_one_text(steps in vec(step(), 1..7)) {
+        let world = world(&steps);
+        let stored = world.stored();
+        let [metadata, entries] = ["/metadata", "/metadata/managedFields"].map(|place| stored.pointer(place));
+        let is_current = world.manager("a", "2026-02-01T00:00:00Z");
+        for managed in [
+            world.managed.clone(),
+            is_current.entries(entries.cloned().unwrap_or_default().into()).unwrap(),
+        ] {
+            let json = entries.map_or("[]".to_owned(), compact_json);
+            prop_assert_eq!(managed.to_json(), json);
+            let only = json!({"managedFields": metadata.and_then(|it| it.get("managedFields"))});
+            let declared = match entries {
+                Some(_) => declared_json(&only, ObjectMeta::record()),
+                None => r#"{"managedFields":[]}"#.to_owned(),
+            };
+            let text = managed.to_declared_json();
+            prop_assert_eq!(format!(r#"{{"managedFields":{text}}}"#), declared);
         }
     }
 

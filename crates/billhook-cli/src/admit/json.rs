@@ -20,8 +20,8 @@ pub(super) fn item(outcome: &AdmissionOutcome, place: Place, identity: Identity)
     item.text("verdict", Some(verdict.to_owned()));
     match &outcome.result {
         Ok(accepted) => {
-            if let Some(object) = &accepted.returned {
-                item.value("object", deep_clone(object));
+            if let Some(object) = accepted.returned() {
+                item.value("object", object.into_owned().into_inner());
             }
         }
         Err(status) => item.value("status", status.to_value().into_inner()),

@@ -15,8 +15,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use billhook::{CrdVersion, FieldValidation, KubernetesVersion, UserInfo};
-use billhook_admission::{Accepted, Admission, Chain, ObjectRequest, RequestOptions, StoredObject};
-use billhook_apply::ManagedFields;
+use billhook_admission::{Admission, Chain, ObjectRequest, RequestOptions, StoredObject};
 use billhook_findings::DeprecatedField;
 use billhook_webhook_client::{AdmissionConfiguration, HttpsCaller};
 
@@ -117,10 +116,10 @@ impl<'r> Run<'r> {
             self.printer.remarks(notes.iter().map(|note| findings::note(note)).collect())?;
         let mut outcome =
             runtime.block_on(waiting.watch(admission.admit(&request, &self.cluster.world)));
-        if let Ok(Accepted { returned: Some(object), .. }) = &mut outcome.result
+        if let Ok(accepted) = &mut outcome.result
             && !self.command.show_managed_fields
         {
-            ManagedFields::default().write_to(object);
+            accepted.leave_out_managed_fields();
         }
         let about = About::new(&place, &identity).version(crd.schema(&version), &version);
         let origins = self.origins;

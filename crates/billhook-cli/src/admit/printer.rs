@@ -84,9 +84,9 @@ impl<'r> Printer<'r> {
             Form::Text(objects) => {
                 text::outcome(outcome, place, &identity, &found, self.command);
                 if let Ok(accepted) = &outcome.result
-                    && let Some(object) = &accepted.returned
+                    && let Some(object) = accepted.returned()
                 {
-                    objects.print(object)?;
+                    objects.print(&object)?;
                 }
             }
         }

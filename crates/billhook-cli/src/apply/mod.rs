@@ -138,8 +138,8 @@ impl Run<'_> {
         }
         match &applied.result {
             Ok(accepted) => {
-                if let Some(object) = &accepted.returned {
-                    self.printer.print(object)?;
+                if let Some(object) = accepted.returned() {
+                    self.printer.print(&object)?;
                 }
                 Ok(Status::Fine)
             }

@@ -230,7 +230,7 @@ fn a_scale_is_not_converted() {
     let request = update("v1", &scale, &stored).scale_update();
     let outcome = past_v1beta1(&InProcess::new(allow), converter)
         .admit_blocking(&request, &MemoryCluster::new());
-    assert_eq!(outcome.result.unwrap().returned.unwrap()["kind"], "Scale");
+    assert_eq!(outcome.result.unwrap().into_returned().unwrap()["kind"], "Scale");
     assert_eq!(*kinds.lock().unwrap(), ["Foo to example.com/v1"]);
 }
 

@@ -22,7 +22,7 @@ fn deleted(object: &Value, options: DeleteOptions) -> Option<Value> {
         admission(&InProcess::new(allow)).server_fields(|| ServerFields::new("u", NOW, "x"));
     let request = ObjectRequest::delete("v1", &bytes(object)).delete_options(options);
     let accepted = admission.admit_blocking(&request, &MemoryCluster::new()).result.unwrap();
-    accepted.stored.map(|_| accepted.returned.unwrap().into_inner())
+    accepted.stored.clone().map(|_| accepted.into_returned().unwrap().into_inner())
 }
 
 #[test]
@@ -83,7 +83,7 @@ fn the_last_finalizer_ends_the_object() {
     assert!(kept.stored.is_some());
     let gone = update(json!({"metadata": {"finalizers": null}, "spec": {"size": 4}}));
     assert_eq!(gone.stored, None);
-    let returned = gone.returned.unwrap();
+    let returned = gone.into_returned().unwrap();
     assert_eq!(returned["spec"]["size"], 4);
     assert_eq!(returned["metadata"]["generation"], 5);
 }

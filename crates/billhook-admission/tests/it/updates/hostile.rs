@@ -77,7 +77,7 @@ fn many_owners() {
     object["metadata"]["ownerReferences"] = owners.into();
     let outcome = admission(&InProcess::new(allow))
         .admit_blocking(&update("v1", &object, &old()), &MemoryCluster::new());
-    let returned = outcome.result.unwrap().returned.unwrap();
+    let returned = outcome.result.unwrap().into_returned().unwrap();
     assert_eq!(returned["metadata"]["ownerReferences"].as_array().unwrap().len(), 4_000);
     assert_eq!(outcome.warnings.texts()[0].chars().count(), 256);
 }

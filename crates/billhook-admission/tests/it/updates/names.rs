@@ -19,7 +19,7 @@ fn metadata_of_the_server_is_wiped() {
     });
     let outcome = admission(&InProcess::new(allow))
         .admit_blocking(&create("v1", &object), &MemoryCluster::new());
-    let made = outcome.result.unwrap().returned.unwrap();
+    let made = outcome.result.unwrap().into_returned().unwrap();
     let metadata = made["metadata"].as_object().unwrap();
     for name in ["deletionTimestamp", "deletionGracePeriodSeconds", "selfLink", "resourceVersion"] {
         assert_eq!(metadata.get(name), None, "{name}");
@@ -48,12 +48,12 @@ fn a_new_object_has_no_revision() {
     for revision in ["0", "abc", "-1", "+5", "1.0", " 5", "18446744073709551616"] {
         let outcome = admission(&InProcess::new(allow))
             .admit_blocking(&with(revision), &MemoryCluster::new());
-        let made = outcome.result.unwrap().returned.unwrap();
+        let made = outcome.result.unwrap().into_returned().unwrap();
         assert_eq!(made["metadata"].get("resourceVersion"), None, "{revision}");
     }
     let outcome = admission(&InProcess::new(allow))
         .admit_blocking(&with("5").dry_run(true), &MemoryCluster::new());
-    let made = outcome.result.unwrap().returned.unwrap();
+    let made = outcome.result.unwrap().into_returned().unwrap();
     assert_eq!(made["metadata"]["resourceVersion"], "5");
 }
 
@@ -66,7 +66,7 @@ fn names_are_generated_from_58_bytes() {
         let caller = InProcess::new(allow);
         let outcome =
             admission(&caller).admit_blocking(&create("v1", &object), &MemoryCluster::new());
-        let made = outcome.result.unwrap().returned.unwrap();
+        let made = outcome.result.unwrap().into_returned().unwrap();
         assert_eq!(made["metadata"]["generateName"], prefix);
         assert_eq!(caller.asked("m").get("name"), None);
         made["metadata"]["name"].as_str().unwrap().to_owned()

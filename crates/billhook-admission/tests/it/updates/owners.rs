@@ -177,7 +177,7 @@ fn large_objects_lose_their_owners() {
             .admit_blocking(&request, &MemoryCluster::new())
             .result
             .unwrap()
-            .returned
+            .into_returned()
             .unwrap();
         assert_eq!(returned["metadata"].get("managedFields"), None);
         assert_eq!(std::mem::take(&mut *sizes.lock().unwrap()), [true, false]);

@@ -218,7 +218,7 @@ fn patched(request: fn(&str, &[u8], &[u8]) -> ObjectRequest, patch: &Value, spec
     let admission = Admission::new(preserving(), Chain::new(Unreachable));
     let request = request("v1", &bytes(patch), &bytes(&stored));
     let accepted = admission.admit_blocking(&request, &MemoryCluster::new()).result.unwrap();
-    accepted.returned.unwrap()["spec"].clone()
+    accepted.into_returned().unwrap()["spec"].clone()
 }
 
 #[test]

@@ -91,7 +91,7 @@ fn the_revision_of_a_stored_object_may_be_given_apart() {
     let accepted =
         admission(&caller).admit_blocking(&unchanged, &MemoryCluster::new()).result.unwrap();
     assert!(accepted.unchanged);
-    assert_eq!(accepted.returned.unwrap()["metadata"]["resourceVersion"], "9");
+    assert_eq!(accepted.into_returned().unwrap()["metadata"]["resourceVersion"], "9");
 }
 
 #[test]

@@ -41,7 +41,7 @@ fn a_taken_name_is_generated_again() {
         |suffixes| admission(&caller).server_fields(names(suffixes)).store(Arc::new(is_free));
     let request = create("v1", &object).options(RequestOptions::default().trace(true));
     let outcome = admission_of(&["a", "b", "free"]).admit_blocking(&request, &MemoryCluster::new());
-    let returned = outcome.result.as_ref().unwrap().returned.clone().unwrap();
+    let returned = outcome.result.as_ref().unwrap().returned().unwrap().into_owned();
     assert_eq!(returned["metadata"]["name"], "x-free");
     assert_eq!(returned["metadata"]["uid"], "u-2");
     assert_eq!(returned["metadata"]["resourceVersion"], "12");
@@ -132,7 +132,7 @@ fn a_change_is_made_again_for_a_newer_object() {
         )
     };
     let (outcome, stored, revision) = run(2, patch);
-    let returned = outcome.result.unwrap().returned.unwrap();
+    let returned = outcome.result.unwrap().into_returned().unwrap();
     assert_eq!(returned["metadata"]["resourceVersion"], "10");
     assert_eq!(revision, 10);
     assert_eq!(stored["spec"]["size"], 5);
@@ -220,7 +220,7 @@ fn a_job_is_found_by_the_name_that_was_free() {
             "containers": [{"name": "c", "image": "i"}]}}}});
     let request = create("v1", &job).namespace("default");
     let outcome = admission.admit_blocking(&request, &MemoryCluster::new());
-    let returned = outcome.result.unwrap().returned.unwrap();
+    let returned = outcome.result.unwrap().into_returned().unwrap();
     assert_eq!(returned["metadata"]["name"], "x-free");
     let labels = &returned["spec"]["template"]["metadata"]["labels"];
     assert_eq!(labels["job-name"], "x-free");

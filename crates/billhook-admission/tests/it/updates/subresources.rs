@@ -79,7 +79,7 @@ fn a_scale_update_changes_the_replicas() {
 
     let mut returned = seen(6);
     returned["metadata"].as_object_mut().unwrap().remove("resourceVersion");
-    let mut found = outcome.result.as_ref().unwrap().returned.clone().unwrap();
+    let mut found = outcome.result.as_ref().unwrap().returned().unwrap().into_owned();
     found["metadata"].as_object_mut().unwrap().remove("resourceVersion");
     assert_eq!(*found, returned);
     let mut expected = old();
@@ -112,11 +112,11 @@ fn scale_updates_may_be_refused() {
     for request in [scale_update(&scale(&json!({})), &old()), merge(json!({}), &old())] {
         let accepted =
             without_replicas.admit_blocking(&request, &MemoryCluster::new()).result.unwrap();
-        assert_eq!(accepted.returned.unwrap()["spec"], json!({}));
+        assert_eq!(accepted.into_returned().unwrap()["spec"], json!({}));
     }
     let set = scale_update(&scale(&json!({"replicas": 2})), &old());
     let accepted = without_replicas.admit_blocking(&set, &MemoryCluster::new()).result.unwrap();
-    assert_eq!(accepted.returned.unwrap()["spec"]["replicas"], 2);
+    assert_eq!(accepted.into_returned().unwrap()["spec"]["replicas"], 2);
     let merged = merge(json!({"spec": {"replicas": 3}}), &old());
     assert_eq!(
         stored(admission(&caller).admit_blocking(&merged, &MemoryCluster::new()))["spec"]["size"],
