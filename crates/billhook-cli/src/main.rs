@@ -62,8 +62,13 @@ use std::io;
 use std::process::ExitCode;
 
 use clap::{CommandFactory as _, Parser as _};
+use mimalloc::MiMalloc;
 
 use crate::problem::{Place, Problem, RunError, Status};
+
+/// Trees of objects have many small parts.
+#[global_allocator]
+static ALLOCATOR: MiMalloc = MiMalloc;
 
 fn main() -> ExitCode {
     if let Some(code) = stand_in::run() {
