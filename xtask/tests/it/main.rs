@@ -1,5 +1,6 @@
 //! Checks of the whole project, and of the product against recorded servers.
 
+mod allocations;
 mod conformance;
 mod fuzz_corpus;
 mod fuzz_diff;

@@ -10,7 +10,6 @@
     reason = "helpers of tests may fail the test"
 )]
 
-mod allocations;
 mod definitions;
 mod differences;
 mod hostile;
