@@ -2,9 +2,10 @@
 
 use billhook_apimachinery::KubernetesVersion;
 use billhook_apimachinery::value::dismantle;
-use billhook_cel::Type;
 use billhook_cel::schema::{ListType, SchemaKind, SchemaType};
+use billhook_cel::{Environment, Type};
 use billhook_schema::JsonSchemaProps;
+use billhook_schema::props::ValidationRule;
 use serde_json::{Map, Value, json};
 
 fn type_of(schema: &Value, is_resource: bool) -> Option<SchemaType> {
@@ -49,6 +50,44 @@ fn each_schema_has_a_type() {
     ] {
         let actual = type_of(&schema, false).map(|type_| type_.to_type().to_string());
         assert_eq!(actual.as_deref(), expected, "{schema}");
+    }
+}
+
+/// CE-04: errors name types as they are below the node of the rule.
+#[test]
+fn names_of_types_begin_at_the_rule() {
+    let object = json!({"type": "object", "properties": {"o": {"type": "object"}}});
+    let list = json!({"type": "array", "items": object});
+    let map = json!({"type": "object", "additionalProperties": list});
+    let schema = json!({"type": "object", "properties": {"m": map, "mm": {"type": "object"}}});
+    let root = type_of(&schema, true).unwrap();
+    let map = root.property("m").unwrap();
+    let list = map.elements().unwrap();
+    let object = list.elements().unwrap();
+    for (at, rule, expected) in [
+        (&root, "self.m == 1", "(map(string, list(selfType.m.@elem.@idx)), int)"),
+        (&root, "self.mm == 1", "(selfType.mm, int)"),
+        (map, "self == 1", "(map(string, list(selfType.@elem.@idx)), int)"),
+        (map, "self.x[0].o == 1", "(selfType.@elem.@idx.o, int)"),
+        (list, "self == 1", "(list(selfType.@idx), int)"),
+        (list, "self == [self[0].o]", "(list(selfType.@idx), list(selfType.@idx.o))"),
+        (object, "self == self.o", "(selfType, selfType.o)"),
+        (object.property("o").unwrap(), "self == 'selfType.m'", "(selfType, string)"),
+    ] {
+        let environment = Environment::of_rule(&ValidationRule::default(), at.to_type());
+        let error = environment.compile(rule).err().unwrap().to_string();
+        let expected = format!("found no matching overload for '_==_' applied to '{expected}'");
+        assert!(error.contains(&expected), "{rule}: {error}");
+    }
+    let environment = Environment::of_rule(&ValidationRule::default(), list.to_type());
+    for (rule, expected) in [
+        ("[self, 1] == []", "expected type 'list(selfType.@idx)' but found 'int'"),
+        ("self[0].o && true", "expected type 'bool' but found 'selfType.@idx.o'"),
+        ("self[0].all(x, true)", "expression of type 'selfType.@idx' cannot be range"),
+        ("self.o", "type 'list(selfType.@idx)' does not support field selection"),
+    ] {
+        let error = environment.compile(rule).err().unwrap().to_string();
+        assert!(error.contains(expected), "{rule}: {error}");
     }
 }
 

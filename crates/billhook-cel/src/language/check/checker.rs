@@ -7,6 +7,7 @@ use std::sync::Arc;
 use billhook_apimachinery::value::grow;
 
 use super::checked::Reference;
+use super::shown::Shown;
 use super::solver::{BOOL, DYN, Parameters, Solver, Ty};
 use crate::language::ast::{Comprehension, Entry, Expr, Field, Kind, Literal};
 use crate::language::availability::Language;
@@ -21,6 +22,7 @@ pub(super) struct Checker<'c> {
     variables: &'c BTreeMap<Arc<str>, Type>,
     functions: Functions,
     language: Language,
+    shown: Shown<'c>,
     /// The variables of comprehensions, the innermost last.
     scope: Vec<(Arc<str>, Ty)>,
     solver: Solver,
@@ -44,12 +46,14 @@ impl<'c> Checker<'c> {
     pub(super) fn new(
         variables: &'c BTreeMap<Arc<str>, Type>,
         language: Language,
+        shown: Shown<'c>,
         nodes: usize,
     ) -> Self {
         Checker {
             variables,
             functions: Functions::of(language),
             language,
+            shown,
             scope: Vec::new(),
             solver: Solver::new(),
             issues: Issues::default(),
@@ -94,6 +98,7 @@ impl<'c> Checker<'c> {
     fn mismatch(&mut self, at: usize, expected: &Ty, found: &Ty) {
         let expected = self.solver.resolve(expected);
         let found = self.solver.resolve(found);
+        let (expected, found) = (self.shown.print(&expected), self.shown.print(&found));
         self.issues.report(at, format!("expected type '{expected}' but found '{found}'"));
     }
 
@@ -243,6 +248,7 @@ impl<'c> Checker<'c> {
             }
             of => {
                 if !of.is_dyn_or_error() {
+                    let of = self.shown.print(of);
                     let text = format!("type '{of}' does not support field selection");
                     self.issues.report(at, text);
                 }
@@ -290,8 +296,8 @@ impl<'c> Checker<'c> {
             None => self.solver.resolve(found).is_dyn_or_error(),
         };
         if !fits {
-            let found = self.solver.resolve(found);
-            let expected = expected.map(|expected| expected.to_string()).unwrap_or_default();
+            let found = self.shown.print(&self.solver.resolve(found));
+            let expected = expected.map(|expected| self.shown.print(&expected)).unwrap_or_default();
             let text = format!(
                 "expected type of field '{}' is '{expected}' but provided type is '{found}'",
                 field.name
@@ -419,7 +425,8 @@ impl<'c> Checker<'c> {
     }
 
     fn no_overload(&mut self, function: &str, is_method: bool, types: &[Ty]) -> String {
-        let types: Vec<Ty> = types.iter().map(|of| self.solver.resolve_to_dyn(of)).collect();
+        let types = types.iter().map(|of| self.shown.print(&self.solver.resolve_to_dyn(of)));
+        let types: Vec<String> = types.collect();
         let mut text = format!("found no matching overload for '{function}' applied to '");
         let arguments = match types.split_first().filter(|_| is_method) {
             Some((receiver, arguments)) => {
@@ -451,8 +458,9 @@ impl<'c> Checker<'c> {
                 (DYN, DYN)
             }
             other => {
+                let of = self.shown.print(other);
                 let text = format!(
-                    "expression of type '{other}' cannot be range of a comprehension (must be \
+                    "expression of type '{of}' cannot be range of a comprehension (must be \
                      list, map, or dynamic)"
                 );
                 self.issues.report(folded.range.at, text);

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use billhook_apimachinery::value::grow;
 
 use super::checked::Checked;
+use super::shown::Shown;
 use super::solver::{Parameters, Solver, Ty};
 use super::template;
 use crate::language::ast::{Expr, Kind, Literal};
@@ -15,13 +16,20 @@ use crate::language::value::{Text, Value};
 
 /// Reports literals that are invalid for their use, and literal lists and maps whose elements are
 /// of different types.
-pub(super) fn validate(checked: &Checked, functions: Functions, issues: &mut Issues) {
-    Validator { checked, functions, issues, solver: Solver::new() }.visit(&checked.expr, false);
+pub(super) fn validate(
+    checked: &Checked,
+    functions: Functions,
+    shown: Shown<'_>,
+    issues: &mut Issues,
+) {
+    Validator { checked, functions, shown, issues, solver: Solver::new() }
+        .visit(&checked.expr, false);
 }
 
 struct Validator<'v> {
     checked: &'v Checked,
     functions: Functions,
+    shown: Shown<'v>,
     issues: &'v mut Issues,
     solver: Solver,
 }
@@ -103,6 +111,7 @@ impl Validator<'_> {
                 continue;
             };
             if !self.solver.is_same(expected, &found) {
+                let (expected, found) = (self.shown.print(expected), self.shown.print(&found));
                 let text = format!("expected type '{expected}' but found '{found}'");
                 self.issues.report(element.at, text);
                 if only_first {

@@ -3,6 +3,7 @@
 mod checked;
 mod checker;
 mod literals;
+mod shown;
 mod solver;
 mod template;
 
@@ -16,6 +17,7 @@ use crate::language::source::{CompileError, Issues, Source};
 use crate::language::types::Type;
 
 use self::checker::Checker;
+use self::shown::Shown;
 
 pub(crate) use checked::{Checked, Reference};
 
@@ -27,13 +29,14 @@ pub(crate) fn check(
     language: Language,
 ) -> Result<Checked, CompileError> {
     let functions = Functions::of(language);
-    let mut checker = Checker::new(variables, language, expr.id + 1);
+    let shown = Shown::at(variables.get("self"));
+    let mut checker = Checker::new(variables, language, shown, expr.id + 1);
     checker.check(&mut expr);
     let (types, references) = checker.finish(source)?;
     let text = source.text(0, source.len()).into();
     let checked = Checked { text, expr, types, references, language };
     let mut issues = Issues::default();
-    literals::validate(&checked, functions, &mut issues);
+    literals::validate(&checked, functions, shown, &mut issues);
     issues.into_result(source)?;
     Ok(checked)
 }

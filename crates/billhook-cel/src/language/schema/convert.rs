@@ -29,7 +29,7 @@ pub(super) fn convert(
     kubernetes: KubernetesVersion,
 ) -> Option<SchemaType> {
     let mut conversion = Conversion { numbered: 0, edition: EDITIONS.of(kubernetes) };
-    conversion.node(schema, is_resource, "selfType")
+    conversion.node(schema, is_resource, names::TOP)
 }
 
 struct Conversion {
@@ -66,14 +66,14 @@ impl Conversion {
             true => name,
             false => {
                 self.numbered += 1;
-                format!("selfType.@{}", self.numbered)
+                format!("{}.@{}", names::TOP, self.numbered)
             }
         };
         self.node(schema, schema.embedded_resource, &name).map(Arc::new)
     }
 
     fn list(&mut self, schema: &JsonSchemaProps, name: &str) -> Option<SchemaType> {
-        let items = self.below(schema.items_schema()?, format!("{name}.@idx"))?;
+        let items = self.below(schema.items_schema()?, format!("{name}{}", names::ELEMENT))?;
         // A comma stands between two elements.
         let fitting = REQUEST_CONTENT / (items.min_bytes + 1);
         let list_type = match schema.list_type.as_deref() {
@@ -102,7 +102,7 @@ impl Conversion {
         name: &str,
     ) -> Option<SchemaType> {
         if let Some(values) = schema.additional_schema() {
-            let values = self.below(values, format!("{name}.@elem"))?;
+            let values = self.below(values, format!("{name}{}", names::VALUE))?;
             // The shortest key, a colon and a comma.
             let fitting = REQUEST_CONTENT / (values.min_bytes + 6);
             let mut type_ = SchemaType::map_of(values);

@@ -6,6 +6,11 @@ use std::sync::Arc;
 use crate::language::ast::RESERVED;
 use crate::language::types::{ObjectType, Type};
 
+/// The name of the type of an object at the top, and what those below add to it in lists and maps.
+pub(crate) const TOP: &str = "selfType";
+pub(crate) const ELEMENT: &str = ".@idx";
+pub(crate) const VALUE: &str = ".@elem";
+
 /// The words of the language itself.
 const LITERALS: [&str; 4] = ["true", "false", "null", "in"];
 
