@@ -17,7 +17,7 @@ mod view;
 pub mod walk;
 
 pub use compiled::{
-    CompileOptions, CompiledSchema, Edge, Effects, ExpectedProperty, MemberNames, Members, NodeId,
+    CompileOptions, CompiledSchema, Edge, Effects, ExpectedProperty, MemberTable, Members, NodeId,
     NodeRef, PreviousProperty, PropertyRef, RESOURCE_FIELDS, ResourceField, SchemaStep, Types,
     Unlisted,
 };

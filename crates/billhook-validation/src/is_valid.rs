@@ -100,9 +100,30 @@ impl Verdict<'_> {
             Value::Number(number) => {
                 node.numbers.as_ref().is_none_or(|numbers| numbers.admit(Num::of(number)))
             }
-            Value::Array(items) => self.array(node, items, old, level + 1),
-            Value::Object(members) => self.object(node, members, old, level + 1),
-            Value::Null | Value::Bool(_) => true,
+            Value::Array(_) | Value::Object(_) if (level + 1).is_multiple_of(LEVELS) => {
+                self.container_below(node, value, old, level + 1)
+            }
+            container => self.container(node, container, old, level + 1),
+        }
+    }
+
+    #[inline(never)]
+    fn container_below(
+        &self,
+        node: &Node,
+        value: &Value,
+        old: Option<&Value>,
+        level: usize,
+    ) -> bool {
+        grow(|| self.container(node, value, old, level))
+    }
+
+    #[inline(always)]
+    fn container(&self, node: &Node, value: &Value, old: Option<&Value>, level: usize) -> bool {
+        match value {
+            Value::Array(items) => self.elements(node, items, old, level),
+            Value::Object(members) => self.members(node, members, old, level),
+            _ => true,
         }
     }
 
@@ -146,14 +167,6 @@ impl Verdict<'_> {
         !self.work.is_over() && self.admits(id, value, None, level)
     }
 
-    #[inline(never)]
-    fn array(&self, node: &Node, items: &[Value], old: Option<&Value>, level: usize) -> bool {
-        if level.is_multiple_of(LEVELS) {
-            return grow(|| self.elements(node, items, old, level));
-        }
-        self.elements(node, items, old, level)
-    }
-
     /// VV-30 to VV-33.
     #[inline(never)]
     fn elements(&self, node: &Node, items: &[Value], old: Option<&Value>, level: usize) -> bool {
@@ -163,27 +176,29 @@ impl Verdict<'_> {
             return false;
         }
         let Some(id) = node.items else { return true };
-        let old = old.and_then(|old| OldElements::new(node, old));
-        let wrong = items.iter().position(|item| {
-            let old = old.as_ref().and_then(|old| old.get(item));
-            !self.admits(id, item, old, level)
-        });
+        let wrong = match old {
+            None => items.iter().position(|item| !self.admits(id, item, None, level)),
+            Some(old) => self.wrong_element(node, id, items, old, level),
+        };
         self.work.take(wrong.unwrap_or(items.len()));
         wrong.is_none() && !self.work.is_over()
     }
 
+    /// Returns the position of the first invalid element of a list that replaces `old`.
     #[inline(never)]
-    fn object(
+    fn wrong_element(
         &self,
         node: &Node,
-        object: &Map<String, Value>,
-        old: Option<&Value>,
+        id: NodeId,
+        items: &[Value],
+        old: &Value,
         level: usize,
-    ) -> bool {
-        if level.is_multiple_of(LEVELS) {
-            return grow(|| self.members(node, object, old, level));
-        }
-        self.members(node, object, old, level)
+    ) -> Option<usize> {
+        let old = OldElements::new(node, old);
+        items.iter().position(|item| {
+            let old = old.as_ref().and_then(|old| old.get(item));
+            !self.admits(id, item, old, level)
+        })
     }
 
     /// VV-34 to VV-37.
@@ -200,19 +215,29 @@ impl Verdict<'_> {
         {
             return false;
         }
-        let (mut next, mut required) = (0, 0);
+        let (mut next, mut required, mut is_wrong) = (0, 0, false);
         let mut members = object.iter();
-        let is_wrong = members.any(|(key, member)| {
-            let found = node.members.find(|| self.arena.at(node), key, &mut next);
-            let Some(Member { id, plain, is_required }) = found else { return true };
+        for (key, member) in members.by_ref() {
+            let found;
+            (found, next) = match node.members.at(next, key) {
+                Some(found) => (found.as_ref(), next + 1),
+                None => self.search(node, key, next),
+            };
+            let Some(Member { id, plain, is_required }) = found else {
+                is_wrong = true;
+                break;
+            };
             required += usize::from(*is_required);
             let kind = Kinds::of(member);
             if plain.include(kind) {
-                return false;
+                continue;
             }
             let old = old.and_then(|old| self.old_member(node, old, key));
-            !self.admits_of(*id, kind, member, old, level)
-        });
+            if !self.admits_of(*id, kind, member, old, level) {
+                is_wrong = true;
+                break;
+            }
+        }
         self.work.take(object.len() - members.len());
         !is_wrong
             && !self.work.is_over()
@@ -220,6 +245,11 @@ impl Verdict<'_> {
                 Some(count) => required == count,
                 None => node.required.iter().all(|name| object.contains_key(&**name)),
             }
+    }
+
+    #[inline(never)]
+    fn search<'n>(&self, node: &'n Node, name: &str, next: usize) -> (Option<&'n Member>, usize) {
+        node.members.search(|| self.arena.at(node), name, next)
     }
 
     /// Returns the value with which a member of an object that replaces `old` is compared.

@@ -1,6 +1,6 @@
 //! The demands on the members of an object, by which the verdict is found.
 
-use billhook_schema::{MemberNames, NodeId, NodeRef, PropertyRef};
+use billhook_schema::{MemberTable, NodeId, NodeRef, PropertyRef};
 
 use crate::types::Kinds;
 
@@ -22,9 +22,8 @@ pub(crate) struct Member {
 /// The members that objects at a node may and must have.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Members {
-    names: MemberNames,
-    /// Those that the compiled schema knows, by position; none for one that is forbidden.
-    known: Box<[Option<Member>]>,
+    /// Those that the compiled schema knows; none for one that is forbidden.
+    known: MemberTable<Option<Member>>,
     /// Any other one; none if all others are forbidden.
     others: Option<Member>,
     /// The number of required members, if all of them are known.
@@ -48,31 +47,28 @@ impl Members {
                 None => others.map(|other| Member { is_required, ..other }),
             }
         };
-        let known: Box<[_]> = at.properties().map(member).collect();
+        let known = at.member_table(member);
         let count = known.iter().flatten().filter(|member| member.is_required).count();
         let required = required.iter().all(|name| at.property(name).is_some()).then_some(count);
-        Members { names: at.member_names(), known, others, required }
+        Members { known, others, required }
     }
 
-    /// Returns what is demanded of the member with a name; none if it is forbidden. The search
-    /// begins at `next`, which becomes the position after the member. `node` is theirs.
+    /// Returns what is demanded of the member at a position if it has this name.
     #[inline(always)]
-    pub(crate) fn find<'s>(
+    pub(crate) fn at(&self, position: usize, name: &str) -> Option<&Option<Member>> {
+        self.known.at(position, name)
+    }
+
+    /// Returns what is demanded of the member with a name that is not the one at `next`, none if it
+    /// is forbidden, and the position after it. `node` is theirs.
+    #[inline]
+    pub(crate) fn search<'s>(
         &self,
-        node: impl Fn() -> NodeRef<'s>,
+        node: impl FnOnce() -> NodeRef<'s>,
         name: &str,
-        next: &mut usize,
-    ) -> Option<&Member> {
-        if self.names.is_at(&node, name, *next)
-            && let Some(known) = self.known.get(*next)
-        {
-            *next += 1;
-            return known.as_ref();
-        }
-        let Some(position) = self.names.search(node(), name, *next) else {
-            return self.others.as_ref();
-        };
-        *next = position + 1;
-        self.known.get(position)?.as_ref()
+        next: usize,
+    ) -> (Option<&Member>, usize) {
+        let (known, next) = self.known.search(node, name, next);
+        (known.unwrap_or(&self.others).as_ref(), next)
     }
 }

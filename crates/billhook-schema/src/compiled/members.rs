@@ -83,9 +83,20 @@ impl<'s> NodeRef<'s> {
         Members { node: self, words: self.arena.name_words(self.node.properties) }
     }
 
-    /// Returns the names of the members known by name.
-    pub fn member_names(self) -> MemberNames {
-        MemberNames(self.arena.name_words(self.node.properties).into())
+    /// Returns a table of the members known by name, with something about each.
+    pub fn member_table<T>(self, about: impl FnMut(PropertyRef<'s>) -> T) -> MemberTable<T> {
+        let words = self.arena.name_words(self.node.properties);
+        let rows = words.iter().zip(self.properties().map(about));
+        let rows = rows.map(|(words, about)| Row { words: *words, about }).collect();
+        let is_long = |name: &str| NameWords::leave_doubt(name.as_bytes());
+        let long = |property: PropertyRef<'_>| match property.name() {
+            name if is_long(name) => name.into(),
+            _ => Box::default(),
+        };
+        let has_long = self.properties().any(|property| is_long(property.name()));
+        let long_names =
+            if has_long { self.properties().map(long).collect() } else { Box::default() };
+        MemberTable { rows, long_names }
     }
 }
 
@@ -100,23 +111,78 @@ impl<'s> Members<'s> {
     }
 }
 
-/// The names of the members that a node knows, kept with what others know of the members.
-#[derive(Clone, Debug, Default)]
-pub struct MemberNames(Box<[NameWords]>);
+/// The members that a node knows by name, with something about each.
+#[derive(Clone, Debug)]
+pub struct MemberTable<T> {
+    /// In the order of names.
+    rows: Box<[Row<T>]>,
+    /// The names that their words leave in doubt, and nothing for the others; empty if there are
+    /// none.
+    long_names: Box<[Box<str>]>,
+}
 
-impl MemberNames {
-    /// Returns whether a name is that of the member at a position. The node is asked for only if the
-    /// name is long.
-    #[inline(always)]
-    pub fn is_at<'s>(&self, node: impl Fn() -> NodeRef<'s>, name: &str, position: usize) -> bool {
-        is_at(&self.0, node, name, position)
+#[derive(Clone, Debug)]
+struct Row<T> {
+    words: NameWords,
+    about: T,
+}
+
+impl<T> Default for MemberTable<T> {
+    fn default() -> Self {
+        MemberTable { rows: Box::default(), long_names: Box::default() }
+    }
+}
+
+impl<T> MemberTable<T> {
+    /// Returns what is there about each member, in the order of names.
+    pub fn iter(&self) -> impl Iterator<Item = &T> {
+        self.rows.iter().map(|row| &row.about)
     }
 
-    /// Finds the [position](PropertyRef::position) of a member of the node. Objects mostly have
-    /// their members in the order of their names, so the search begins at `next`.
+    /// Returns what is there about the member at a position if it has this name.
+    #[inline(always)]
+    pub fn at(&self, position: usize, name: &str) -> Option<&T> {
+        let row = self.rows.get(position)?;
+        let is_named = row.words == NameWords::new(name.as_bytes())
+            && (!NameWords::leave_doubt(name.as_bytes()) || self.is_long_name(name, position));
+        is_named.then_some(&row.about)
+    }
+
+    /// Returns whether a name that its words leave in doubt is that of the member at a position.
+    #[inline(never)]
+    fn is_long_name(&self, name: &str, position: usize) -> bool {
+        self.long_names.get(position).is_some_and(|own| **own == *name)
+    }
+
+    /// Finds a member of the node of which the table was made, if it is not the one at `next`, and
+    /// the position after it. Objects mostly have their members in the order of their names, so the
+    /// search begins there.
     #[inline]
-    pub fn search(&self, node: NodeRef<'_>, name: &str, next: usize) -> Option<usize> {
-        search(&self.0, node, name, next)
+    pub fn search<'s>(
+        &self,
+        node: impl FnOnce() -> NodeRef<'s>,
+        name: &str,
+        next: usize,
+    ) -> (Option<&T>, usize) {
+        let words = NameWords::new(name.as_bytes());
+        let ahead = self.rows.iter().enumerate().skip(next + 1).take(AHEAD);
+        for (position, row) in ahead {
+            if row.words == words
+                && (!NameWords::leave_doubt(name.as_bytes()) || self.is_long_name(name, position))
+            {
+                return (Some(&row.about), position + 1);
+            }
+        }
+        if self.rows.is_empty() { (None, next) } else { self.look_up(node(), name, next) }
+    }
+
+    #[inline(never)]
+    fn look_up(&self, node: NodeRef<'_>, name: &str, next: usize) -> (Option<&T>, usize) {
+        let found = node.property(name).map(PropertyRef::position);
+        match found.and_then(|position| Some((self.rows.get(position)?, position))) {
+            Some((row, position)) => (Some(&row.about), position + 1),
+            None => (None, next),
+        }
     }
 }
 

@@ -22,7 +22,7 @@ use billhook_apimachinery::{FieldPath, Segment};
 use hints::Hint;
 pub use hints::{ExpectedProperty, PreviousProperty};
 pub use lower::CompileOptions;
-pub use members::{MemberNames, Members};
+pub use members::{MemberTable, Members};
 use members::{NO_DEFAULT, Property, Target};
 pub use places::SchemaStep;
 use words::NameWords;

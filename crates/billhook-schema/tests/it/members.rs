@@ -37,6 +37,8 @@ proptest! {
         options.resource_root = false;
         let compiled = CompiledSchema::of_part(&schema, options);
         let members = compiled.root().members();
+        let table = compiled.root().member_table(|member| member.name().to_owned());
+        prop_assert!(table.iter().eq(&names));
         for name in others.iter().chain(&names).collect::<BTreeSet<_>>() {
             let found = members.find(name, next);
             prop_assert_eq!(found.map(|found| found.name()), names.get(name).map(String::as_str));
@@ -45,6 +47,12 @@ proptest! {
                 found.map(|found| found.position()),
                 expected.map(|expected| expected.position())
             );
+            let in_table = match table.at(next, name) {
+                Some(found) => (Some(found), next + 1),
+                None => table.search(|| compiled.root(), name, next),
+            };
+            let after = expected.map_or(next, |expected| expected.position() + 1);
+            prop_assert_eq!(in_table, (names.get(name), after));
         }
     }
 }
