@@ -33,8 +33,6 @@ pub(super) struct RangeRequest {
     pub(super) limit: i64,
     #[prost(int64, tag = "4")]
     pub(super) revision: i64,
-    #[prost(bool, tag = "8")]
-    pub(super) keys_only: bool,
 }
 
 #[derive(Clone, PartialEq, Message)]
@@ -45,6 +43,8 @@ pub(super) struct RangeResponse {
     pub(super) kvs: Vec<KeyValue>,
     #[prost(bool, tag = "3")]
     pub(super) more: bool,
+    #[prost(int64, tag = "4")]
+    pub(super) count: i64,
 }
 
 #[derive(Clone, PartialEq, Message)]

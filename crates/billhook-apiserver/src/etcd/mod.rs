@@ -1,6 +1,7 @@
 //! A backend in etcd, which other servers may share: billhook's and Kubernetes' own.
 
 mod client;
+mod compacted;
 mod compactor;
 mod definitions;
 mod failure;
@@ -22,6 +23,7 @@ use tokio::sync::{mpsc, watch};
 use tokio::task::AbortHandle;
 
 use self::client::Client;
+use self::compacted::Compacted;
 use self::failure::{of_read, of_write};
 use self::layout::{Layout, end_of_prefix};
 use self::leases::Leases;
@@ -31,7 +33,8 @@ use self::values::Values;
 use self::watcher::{Coverage, Watcher, progress};
 use crate::future::BoxFuture;
 use crate::storage::{
-    Advance, Backend, BackendError, Change, Collection, Commit, CommitError, Loaded, Revision,
+    Advance, Backend, BackendError, Change, Collection, Commit, CommitError, Loaded, PastObjects,
+    Range, Revision,
 };
 
 /// How many objects are loaded together (ES-90).
@@ -67,7 +70,9 @@ pub struct Etcd {
     requests: Mutex<Option<mpsc::Sender<WatchRequest>>>,
     /// The revision up to which the watch has returned everything.
     seen: watch::Sender<Revision>,
-    compactor: Option<AbortHandle>,
+    compacted: Arc<Compacted>,
+    /// The work that goes on as long as the backend is there.
+    tasks: Vec<AbortHandle>,
 }
 
 impl fmt::Debug for Etcd {
@@ -78,9 +83,7 @@ impl fmt::Debug for Etcd {
 
 impl Drop for Etcd {
     fn drop(&mut self) {
-        if let Some(compactor) = &self.compactor {
-            compactor.abort();
-        }
+        self.tasks.iter().for_each(AbortHandle::abort);
     }
 }
 
@@ -94,10 +97,13 @@ impl Etcd {
         let (channel, members) = options.channels()?;
         let client = Arc::new(Client::new(channel, options.user.clone()));
         let coverage = members::coverage(members, options.user.as_ref()).await?;
-        let interval = options.compaction_interval;
-        let compactor = (!interval.is_zero()).then(|| {
-            tokio::spawn(compactor::run(Arc::downgrade(&client), interval)).abort_handle()
-        });
+        let (interval, compacted) = (options.compaction_interval, Arc::<Compacted>::default());
+        let of_client = Arc::downgrade(&client);
+        let follow = compacted::follow(of_client.clone(), Arc::downgrade(&compacted));
+        let mut tasks = vec![tokio::spawn(follow).abort_handle()];
+        if !interval.is_zero() {
+            tasks.push(tokio::spawn(compactor::run(of_client, interval)).abort_handle());
+        }
         Ok(Etcd {
             client,
             layout: Layout::new(&options.prefix),
@@ -107,7 +113,8 @@ impl Etcd {
             watcher: tokio::sync::Mutex::default(),
             requests: Mutex::default(),
             seen: watch::channel(0).0,
-            compactor,
+            compacted,
+            tasks,
         })
     }
 
@@ -125,33 +132,63 @@ impl Etcd {
         }
     }
 
-    /// All objects at one revision, page by page.
+    /// All objects at one revision.
     async fn load_all(&self) -> Result<Loaded, BackendError> {
-        let mut request = RangeRequest {
-            key: self.layout.prefix().into(),
-            range_end: end_of_prefix(self.layout.prefix().as_bytes()),
-            limit: PAGE,
-            ..RangeRequest::default()
-        };
-        let mut changes = Vec::new();
+        let prefix = self.layout.prefix().as_bytes();
+        let (revision, PastObjects { objects: mut changes, .. }) =
+            self.pages(prefix.to_vec(), end_of_prefix(prefix), 0, usize::MAX).await?;
+        changes.sort_by_key(|change| change.revision);
+        Ok(Loaded { revision, compacted: revision, changes })
+    }
+
+    /// Reads objects at one revision, the newest one at 0, page by page. Returns the revision, too.
+    async fn pages(
+        &self,
+        key: Vec<u8>,
+        range_end: Vec<u8>,
+        revision: Revision,
+        limit: usize,
+    ) -> Result<(Revision, PastObjects), BackendError> {
+        let (mut request, mut past) = (RangeRequest::default(), PastObjects::default());
+        (request.key, request.range_end, request.revision) = (key, range_end, to_i64(revision));
         loop {
+            let rest = limit.saturating_sub(past.objects.len());
+            request.limit = i64::try_from(rest).map_or(PAGE, |rest| rest.min(PAGE));
             let page = self.client.range(&request).await;
-            let revision = to_revision(request.revision);
-            let page = page.map_err(|status| of_read(&status, revision))?;
+            let page = page.map_err(|status| of_read(&status, to_revision(request.revision)))?;
             if request.revision == 0 {
                 request.revision = page.header.map_or(0, |header| header.revision);
             }
-            let last = page.kvs.last().map(|last| last.key.to_vec());
-            changes.extend(page.kvs.iter().filter_map(|kv| self.object(kv)));
-            match last.filter(|_| page.more) {
+            past.objects.extend(page.kvs.iter().filter_map(|kv| self.object(kv)));
+            let count = usize::try_from(page.count).unwrap_or_default();
+            past.remaining = count.saturating_sub(page.kvs.len());
+            match page.kvs.last().filter(|_| page.more && past.objects.len() < limit) {
                 // The key after the last one.
-                Some(last) => request.key = [last, vec![0]].concat(),
-                None => break,
+                Some(last) => request.key = [&last.key[..], &[0]].concat(),
+                None => return Ok((to_revision(request.revision), past)),
             }
         }
-        changes.sort_by_key(|change: &Change| change.revision);
-        let revision = to_revision(request.revision);
-        Ok(Loaded { revision, compacted: revision, changes })
+    }
+
+    /// Reads a part of a collection as it was at a revision.
+    async fn past(
+        &self,
+        collection: &Collection,
+        range: Range<'_>,
+        at: Revision,
+    ) -> Result<PastObjects, BackendError> {
+        let Range { prefix, after, limit, .. } = range;
+        let first = self.layout.key(collection, prefix);
+        let end = end_of_prefix(&first);
+        let key = match after > prefix {
+            true => [self.layout.key(collection, after), vec![0]].concat(),
+            false => first,
+        };
+        if limit == Some(0) || key >= end {
+            return Ok(PastObjects::default());
+        }
+        let (_, past) = self.pages(key, end, at, limit.unwrap_or(usize::MAX)).await?;
+        Ok(past)
     }
 
     fn object(&self, kv: &KeyValue) -> Option<Change> {
@@ -246,27 +283,20 @@ impl Etcd {
         Ok(advance)
     }
 
-    /// Asks for the first key of the prefix, which tells the newest revision.
+    /// Asks for the newest revision, which every answer tells, and waits until it is seen.
     async fn ask_for_revision(&self) -> Result<Revision, BackendError> {
-        let key = self.layout.prefix().into();
-        let range_end = end_of_prefix(self.layout.prefix().as_bytes());
-        let request =
-            RangeRequest { key, range_end, limit: 1, keys_only: true, ..RangeRequest::default() };
-        let answer = self.client.range(&request).await;
-        let answer = answer.map_err(|status| of_read(&status, 0))?;
-        let revision = revision_of(answer.header.as_ref());
+        let revision = self.ask_for_health().await?;
         self.reach(revision).await;
         Ok(revision)
     }
 
-    /// Asks for the key that tells whether etcd is well (ES-70).
-    async fn ask_for_health(&self) -> Result<(), BackendError> {
+    /// Asks for the key that tells whether etcd is well, and need not be there (ES-70). A get of one key
+    /// is what all servers of etcd's API do alike (ES-81). Returns the newest revision.
+    async fn ask_for_health(&self) -> Result<Revision, BackendError> {
         let key = format!("{}health", self.layout.prefix()).into();
-        let request = RangeRequest { key, ..RangeRequest::default() };
-        match tokio::time::timeout(HEALTH, self.client.range(&request)).await {
-            Ok(answer) => answer.map(drop).map_err(|status| of_read(&status, 0)),
-            Err(_) => Err(silent()),
-        }
+        let answer = self.client.range(&RangeRequest { key, ..RangeRequest::default() }).await;
+        let answer = answer.map_err(|status| of_read(&status, 0))?;
+        Ok(revision_of(answer.header.as_ref()))
     }
 }
 
@@ -299,8 +329,24 @@ impl Backend for Etcd {
         Box::pin(async { self.ask_for_revision().await.map(Some) })
     }
 
+    fn compacted(&self) -> Revision {
+        self.compacted.get()
+    }
+
+    fn list_at<'b>(
+        &'b self,
+        collection: &'b Collection,
+        range: Range<'b>,
+        at: Revision,
+    ) -> BoxFuture<'b, Result<PastObjects, BackendError>> {
+        Box::pin(self.past(collection, range, at))
+    }
+
     fn check(&self) -> BoxFuture<'_, Result<(), BackendError>> {
-        Box::pin(self.ask_for_health())
+        Box::pin(async {
+            let asked = tokio::time::timeout(HEALTH, self.ask_for_health()).await;
+            asked.map_or_else(|_| Err(silent()), |answer| answer.map(drop))
+        })
     }
 
     fn compact(&self, revision: Revision) -> BoxFuture<'_, Result<(), BackendError>> {

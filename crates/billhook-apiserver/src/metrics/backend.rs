@@ -12,7 +12,10 @@ use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::{Registry, Unit};
 
 use crate::future::BoxFuture;
-use crate::storage::{Advance, Backend, BackendError, Commit, CommitError, Loaded, Revision};
+use crate::storage::{
+    Advance, Backend, BackendError, Collection, Commit, CommitError, Loaded, PastObjects, Range,
+    Revision,
+};
 
 /// The buckets of the times of requests, in seconds: from a commit in memory to the deadline of a write.
 const BUCKETS: [f64; 14] =
@@ -179,6 +182,19 @@ impl Backend for MeasuredBackend {
             revision.inspect(|revision| self.metrics.has_reported(*revision));
             Ok(revision)
         })
+    }
+
+    fn compacted(&self) -> Revision {
+        self.backend.compacted()
+    }
+
+    fn list_at<'b>(
+        &'b self,
+        collection: &'b Collection,
+        range: Range<'b>,
+        at: Revision,
+    ) -> BoxFuture<'b, Result<PastObjects, BackendError>> {
+        Box::pin(self.measure("list_at", self.backend.list_at(collection, range, at)))
     }
 
     fn name(&self) -> &'static str {

@@ -145,6 +145,12 @@ impl Resource {
         Some(place).filter(|place| (1..=object.text.len()).contains(place))
     }
 
+    /// Whether a server answers lists and watches from memory, which shows any state; events, of which
+    /// there are too many, always come from storage (ES-33).
+    pub(crate) fn is_cached(&self) -> bool {
+        self.collection.parts() != ("", "events")
+    }
+
     /// Names the resource in a version.
     pub(crate) fn name(&self, version: &str) -> GroupVersionResource {
         let plural = &self.definition.names().plural;

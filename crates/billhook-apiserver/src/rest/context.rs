@@ -1,6 +1,7 @@
 //! A request for objects of a resource, with everything that a verb needs.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use billhook::{CrdVersion, Scope};
 use billhook_admission::{AdmissionOutcome, ObjectRequest};
@@ -15,7 +16,7 @@ use crate::request::{Request, ResourcePath};
 use crate::resources::{Resource, WatchCache};
 use crate::response::{Form, Response};
 use crate::shared::{Shared, Written};
-use crate::storage::{Object, Storage};
+use crate::storage::{BackendError, Object, Revision, Storage};
 use crate::view::View;
 use crate::write_path::admit;
 
@@ -31,6 +32,9 @@ pub(crate) struct Context<'r> {
     pub(crate) version: CrdVersion,
     pub(crate) form: Form,
     pub(crate) view: View,
+    /// Whether something was accepted of which nothing is written, so that no write finds out whether
+    /// others have written before.
+    pub(crate) is_unwritten: AtomicBool,
 }
 
 impl Context<'_> {
@@ -86,8 +90,12 @@ impl Context<'_> {
 
     /// Waits until all is visible that was written by now. Returns whether there are other servers.
     pub(crate) async fn catch_up(&self) -> Result<bool, Status> {
-        let caught_up = self.storage().catch_up().await;
-        caught_up.map_err(|error| Status::failure(500, "", error.to_string()))
+        self.storage().catch_up().await.map_err(|error| unreadable(&error))
+    }
+
+    /// Waits for a while for a revision that other servers may have reached.
+    pub(crate) async fn reach(&self, revision: Revision) -> Result<(), Status> {
+        self.storage().reach(revision).await.map_err(|error| unreadable(&error))
     }
 
     /// The object in the path as it is stored, if there is one.
@@ -113,7 +121,7 @@ impl Context<'_> {
     pub(crate) async fn admit(&self, request: ObjectRequest) -> AdmissionOutcome {
         let request = request.namespace(self.namespace()).user(self.user.clone());
         let (server, resource) = (Arc::clone(self.server), Arc::clone(&self.resource));
-        let namespace = self.path.namespace.clone();
+        let (namespace, is_tried) = (self.path.namespace.clone(), request.dry_run);
         let admitted = async move {
             let outcome = admit(&server, &resource, request).await;
             let written = Written {
@@ -124,7 +132,11 @@ impl Context<'_> {
             server.after(&written).await;
             outcome
         };
-        self.server.to_its_end(admitted).await
+        let outcome = self.server.to_its_end(admitted).await;
+        if outcome.result.as_ref().is_ok_and(|accepted| is_tried || accepted.unchanged) {
+            self.is_unwritten.store(true, Ordering::Relaxed);
+        }
+        outcome
     }
 
     /// Fails if a server could not list or watch the objects, or not yet.
@@ -146,6 +158,11 @@ impl Context<'_> {
             None => self.view.object(&*self.read(object).await?),
         }
     }
+}
+
+/// The failure of a storage that cannot be read (ES-60).
+fn unreadable(error: &BackendError) -> Status {
+    Status::failure(500, "", error.to_string())
 }
 
 /// Some names cannot be in a URL (RE-42).

@@ -18,7 +18,7 @@ use super::selectors::{Keys, Selectors};
 use crate::answer::Body;
 use crate::budget::{Reservation, SMALL};
 use crate::response::{Form, Response};
-use crate::storage::{Listing, Object, Range, Revision, RevisionError};
+use crate::storage::{Listing, Object, PastError, Range, Revision, RevisionError};
 use crate::view::{List, ListMetadata, list_json};
 
 const EXPIRED_PAGE: &str = "The provided continue parameter is too old to display a consistent \
@@ -85,9 +85,10 @@ impl Page {
             _ => false,
         };
         let keys = selectors.keys(context);
-        // At revision 0 everything is listed at once.
-        let limit = if text == "0" || keys.is_one { None } else { limit };
-        let at = is_exact.then_some(wanted);
+        // What is listed from memory at revision 0 is listed at once.
+        let is_whole = (text == "0" && context.resource.is_cached()) || keys.is_one;
+        let limit = limit.filter(|_| !is_whole);
+        let at = Some(wanted).filter(|wanted| is_exact && *wanted > 0);
         Ok(Page { selectors, keys, limit, at, after: String::new(), is_continued: false })
     }
 
@@ -106,7 +107,9 @@ impl Page {
         if let Some(at) = at {
             check_reached(context, at)?;
         }
-        let limit = limit.filter(|_| context.request.query.text("resourceVersion") != "0");
+        let is_whole =
+            context.request.query.text("resourceVersion") == "0" && context.resource.is_cached();
+        let limit = limit.filter(|_| !is_whole);
         let keys = Keys { prefix: selectors.prefix(context), is_one: false };
         Ok(Page { selectors, keys, limit, at, after, is_continued: true })
     }
@@ -132,7 +135,7 @@ impl Page {
         let (mut held, mut bytes) = (Reservation::default(), 0);
         loop {
             let range = self.range(prefix, &after, items.len());
-            let mut listing = self.storage_list(context, range, at)?;
+            let mut listing = self.storage_list(context, range, at).await?;
             at = Some(listing.revision);
             for (place, object) in listing.objects.iter().enumerate() {
                 let_others(place).await;
@@ -179,7 +182,7 @@ impl Page {
     async fn texts(&self, context: &Context<'_>) -> Result<Response, Status> {
         let prefix = &self.keys.prefix;
         let after = self.after_key(prefix);
-        let listing = self.storage_list(context, self.range(prefix, &after, 0), self.at)?;
+        let listing = self.storage_list(context, self.range(prefix, &after, 0), self.at).await?;
         let metadata = self.metadata(&listing);
         if let Some(list) = self.streamed(context, &listing, &metadata, &after) {
             return Ok(context.form.text(StatusCode::OK, Body::parts(list)));
@@ -241,7 +244,7 @@ impl Page {
         }
     }
 
-    fn storage_list(
+    async fn storage_list(
         &self,
         context: &Context<'_>,
         range: Range<'_>,
@@ -249,8 +252,9 @@ impl Page {
     ) -> Result<Listing, Status> {
         let (storage, collection) = (context.storage(), &context.resource.collection);
         let Some(at) = at else { return Ok(storage.list(collection, range)) };
-        storage.list_at(collection, range, at).map_err(|error| match error {
-            RevisionError::Future { current } => too_large(at, current),
+        storage.list_past(collection, range, at).await.map_err(|error| match error {
+            PastError::Revision(RevisionError::Future { current }) => too_large(at, current),
+            PastError::Failed(why) => Status::failure(500, "", why),
             _ if self.is_continued => Status::failure(410, "Expired", EXPIRED_PAGE),
             _ => {
                 let message = "The resourceVersion for the provided list is too old.";
@@ -288,6 +292,11 @@ fn hold(context: &Context<'_>, listing: &Listing) -> Result<Reservation, Status>
 
 /// The revision of pages that show the newest state, whatever the pages before them showed.
 const NEWEST: &i64 = &-1;
+
+/// Returns the revision of a page that a request asks for, if it is a certain one.
+pub(super) fn revision_of_page(token: &str) -> Option<Revision> {
+    read_token(token).ok()?.0
+}
 
 /// Writes where the next page begins: after a key, at a revision (RE-58).
 fn write_token(revision: &impl Display, key: &str) -> String {

@@ -48,7 +48,7 @@ pub(super) fn revision(text: &str) -> Result<Revision, String> {
     )
 }
 
-/// A revision of the future is not waited for (RE-59).
+/// A revision that no writer has reached is not waited for (RE-59).
 pub(super) fn check_reached(context: &Context<'_>, wanted: Revision) -> Result<(), Status> {
     let current = context.storage().revision();
     if wanted <= current {

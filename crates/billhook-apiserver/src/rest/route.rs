@@ -1,6 +1,7 @@
 //! From a path to a verb (RE-05).
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use billhook::Scope;
 use billhook_admission::deprecation_warning;
@@ -17,6 +18,7 @@ use crate::request::{
 use crate::resources::Served;
 use crate::response::{Form, Response, plain_not_found};
 use crate::shared::Shared;
+use crate::storage::Revision;
 use crate::table::Columns;
 use crate::view::View;
 
@@ -73,7 +75,9 @@ async fn serve_path(
     let form = accepted.as_ref();
     let form = form.map_or_else(Form::fallback, |accepted| Form::of(request, accepted));
     let user = server.user_of(request);
-    let context = Context { server, request, user, path, resource, cache, version, form, view };
+    let is_unwritten = AtomicBool::default();
+    let context =
+        Context { server, request, user, path, resource, cache, version, form, view, is_unwritten };
     let warning = deprecation_warning(&context.version);
     let answered = up_to_date(&context, verb, accepted.as_ref()).await;
     // Writes that came so far warn by themselves, before their other warnings.
@@ -99,29 +103,50 @@ async fn up_to_date(
     accepted: Option<&Accepted>,
 ) -> Result<Response, Status> {
     let begun = context.storage().revision();
-    if is_about_newest(context, verb) {
-        context.catch_up().await?;
+    match needed(context, verb) {
+        Needed::Anything => {}
+        Needed::Newest => drop(context.catch_up().await?),
+        Needed::AtLeast(wanted) => context.reach(wanted).await?,
     }
     let answered = verbs(context, verb, accepted).await;
     let code = answered.as_ref().map_or_else(|it| it.code, |it| it.status().as_u16().into());
-    // What is refused may have been decided by what another server has changed (ES-21).
-    let is_refused = is_write(verb) && (400..500).contains(&code);
-    if is_refused && context.catch_up().await? && context.storage().revision() > begun {
+    // What is refused may have been decided by what another server has changed (ES-21), and so may what is
+    // accepted and not written (ES-24).
+    let is_refused = (400..500).contains(&code);
+    let is_unwritten =
+        verb != Verb::DeleteCollection && context.is_unwritten.load(Ordering::Relaxed);
+    let is_in_doubt = is_write(verb) && (is_refused || is_unwritten);
+    if is_in_doubt && context.catch_up().await? && context.storage().revision() > begun {
         return verbs(context, verb, accepted).await;
     }
     answered
 }
 
-/// Whether a request is about the newest state, or one that has not come yet (ES-33).
-fn is_about_newest(context: &Context<'_>, verb: Verb) -> bool {
+/// The state that a request needs to see (ES-33).
+enum Needed {
+    Anything,
+    Newest,
+    AtLeast(Revision),
+}
+
+fn needed(context: &Context<'_>, verb: Verb) -> Needed {
     let query = &context.request.query;
-    match (verb, query.text("resourceVersion")) {
-        (Verb::DeleteCollection, _) => true,
-        (Verb::Get | Verb::List | Verb::Watch, "") => query.text("continue").is_empty(),
-        (Verb::Get | Verb::List, wanted) => {
-            read::revision(wanted).is_ok_and(|wanted| wanted > context.storage().revision())
-        }
-        _ => false,
+    let begins_with_state = match verb {
+        Verb::DeleteCollection => return Needed::Newest,
+        Verb::Get | Verb::List => true,
+        Verb::Watch => query.flag("sendInitialEvents"),
+        _ => return Needed::Anything,
+    };
+    let wanted = match (query.text("continue"), query.text("resourceVersion")) {
+        _ if !context.resource.is_cached() => return Needed::Newest,
+        ("", "") => return Needed::Newest,
+        ("", wanted) => read::revision(wanted).ok(),
+        (token, _) => list::revision_of_page(token),
+    };
+    let newest = context.storage().revision();
+    match wanted.filter(|wanted| begins_with_state && *wanted > newest) {
+        Some(wanted) => Needed::AtLeast(wanted),
+        None => Needed::Anything,
     }
 }
 

@@ -243,7 +243,7 @@ impl Events {
         let prefix = context.prefix();
         if !start.has_state && !start.is_newest && wanted < context.resource.since {
             let since = RevisionError::Compacted { oldest: context.resource.since };
-            return Err(expired(wanted, since));
+            return Err(expired(&context.resource, wanted, since));
         }
         let mut after = if start.is_newest { storage.revision() } else { wanted };
         if start.has_state {
@@ -260,7 +260,8 @@ impl Events {
             next: next_progress(now, self.end),
         });
         let changes = storage.watch(collection, &prefix, after);
-        self.changes = Some(changes.map_err(|error| expired(after, error))?);
+        let begun = changes.map_err(|error| expired(&context.resource, after, error))?;
+        self.changes = Some(begun);
         Ok(())
     }
 
@@ -507,8 +508,13 @@ fn error_line(status: &Status) -> Bytes {
     event_line("ERROR", &status_json(status))
 }
 
-fn expired(wanted: Revision, error: RevisionError) -> Status {
+/// The failure of a watch from a revision that is forgotten (WA-11, ES-43).
+fn expired(resource: &Resource, wanted: Revision, error: RevisionError) -> Status {
     match error {
+        RevisionError::Compacted { .. } if !resource.is_cached() => {
+            let message = "The resourceVersion for the provided watch is too old.";
+            Status::failure(410, "Expired", message)
+        }
         RevisionError::Compacted { oldest } => {
             let message = format!("too old resource version: {wanted} ({oldest})");
             Status::failure(410, "Expired", message)

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use super::{Collection, Revision};
+use super::{Collection, Range, Revision};
 use crate::future::BoxFuture;
 
 /// Makes writes last. Reads never come here: they are answered from the objects in memory, which
@@ -35,6 +35,23 @@ pub trait Backend: fmt::Debug + Send + Sync + 'static {
     /// wait until they have seen it. By default there are none.
     fn current_revision(&self) -> BoxFuture<'_, Result<Option<Revision>, BackendError>> {
         Box::pin(std::future::ready(Ok(None)))
+    }
+
+    /// Returns the revision before which any writer has forgotten the history, as far as it is known:
+    /// nothing is listed as it was before. By default it is the one that this process has named.
+    fn compacted(&self) -> Revision {
+        0
+    }
+
+    /// Lists a part of a collection as it was at a revision that is forgotten in memory. By default it
+    /// is forgotten here, too.
+    fn list_at<'b>(
+        &'b self,
+        _collection: &'b Collection,
+        _range: Range<'b>,
+        at: Revision,
+    ) -> BoxFuture<'b, Result<PastObjects, BackendError>> {
+        Box::pin(std::future::ready(Err(BackendError::Compacted(at))))
     }
 
     /// Returns the name of its check in the health of the server.
@@ -79,6 +96,19 @@ impl<B: Backend + ?Sized> Backend for Arc<B> {
 
     fn current_revision(&self) -> BoxFuture<'_, Result<Option<Revision>, BackendError>> {
         (**self).current_revision()
+    }
+
+    fn compacted(&self) -> Revision {
+        (**self).compacted()
+    }
+
+    fn list_at<'b>(
+        &'b self,
+        collection: &'b Collection,
+        range: Range<'b>,
+        at: Revision,
+    ) -> BoxFuture<'b, Result<PastObjects, BackendError>> {
+        (**self).list_at(collection, range, at)
     }
 
     fn name(&self) -> &'static str {
@@ -162,6 +192,15 @@ pub struct Change {
     pub key: String,
     /// The new text; `None` if the object was deleted.
     pub text: Option<Bytes>,
+}
+
+/// The objects of a range as they were at a revision.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PastObjects {
+    /// The last change of each object until then, in the order of the keys.
+    pub objects: Vec<Change>,
+    /// How many objects of the range the limit left out.
+    pub remaining: usize,
 }
 
 /// A write of one object, all or nothing.

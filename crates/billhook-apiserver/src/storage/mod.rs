@@ -21,7 +21,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use bytes::Bytes;
 
-pub use self::backend::{Advance, Backend, BackendError, Change, Commit, CommitError, Loaded};
+pub use self::backend::{
+    Advance, Backend, BackendError, Change, Commit, CommitError, Loaded, PastObjects,
+};
 pub use self::changes::{Batch, Changes};
 #[cfg(feature = "redb")]
 #[cfg_attr(docsrs, doc(cfg(feature = "redb")))]
@@ -86,6 +88,15 @@ pub struct Object {
     /// The revision that last changed it.
     pub modified: Revision,
     pub(crate) remembered: Remembered,
+}
+
+impl Object {
+    /// Returns the object that a change has left; `None` if it has deleted it.
+    fn of_change(change: Change) -> Option<Self> {
+        let Change { revision: modified, created, key, text, .. } = change;
+        let (key, remembered) = (key.into(), Remembered::default());
+        Some(Object { key, text: text?, created, modified, remembered })
+    }
 }
 
 /// A number that one reader of an object caches. Clones share it.
@@ -234,6 +245,16 @@ pub enum RevisionError {
     /// The storage is gone.
     #[error("the storage is closed")]
     Closed,
+}
+
+/// Why a collection cannot be listed as it was.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum PastError {
+    #[error(transparent)]
+    Revision(#[from] RevisionError),
+    /// The backend has failed.
+    #[error("{0}")]
+    Failed(String),
 }
 
 /// Something else is stored than a write expected.

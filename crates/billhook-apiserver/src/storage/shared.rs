@@ -10,9 +10,7 @@ use tokio::sync::watch;
 
 use super::backend::{BackendError, Change, Loaded};
 use super::history::{History, HistoryLimits};
-use super::{
-    Collection, Event, Mismatch, Object, Position, Range, Remembered, Revision, Write, end_of,
-};
+use super::{Collection, Event, Mismatch, Object, Position, Range, Revision, Write, end_of};
 
 /// Acts upon the changes of a storage.
 pub(crate) trait Observer: Send + Sync {
@@ -81,12 +79,8 @@ impl State {
         let mut changes = changes.into_iter().peekable();
         let mut collections = BTreeMap::<Collection, Vec<Object>>::new();
         while let Some(change) = changes.next_if(|change| change.revision <= compacted) {
-            let Change { revision: modified, created, collection, key, text } = change;
-            let objects = collections.entry(collection).or_default();
-            if let Some(text) = text {
-                let (key, remembered) = (key.into(), Remembered::default());
-                objects.push(Object { key, text, created, modified, remembered });
-            }
+            let objects = collections.entry(change.collection.clone()).or_default();
+            objects.extend(Object::of_change(change));
         }
         let mut state = State { compacted, ..State::default() };
         for (name, objects) in collections {

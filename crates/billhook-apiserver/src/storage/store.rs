@@ -1,21 +1,28 @@
 //! The storage: objects in memory, over a backend if they are to last.
 
 use std::sync::{Arc, Weak};
+use std::time::Duration;
 
 use tokio::runtime::Handle;
 use tokio::sync::watch;
+use tokio::time::Instant;
 
 #[cfg(feature = "redb")]
 use super::backend::Loaded;
-use super::backend::{Backend, BackendError, Commit};
+use super::backend::{Backend, BackendError, Commit, PastObjects};
 use super::changes::Changes;
 use super::durable::Durable;
 use super::history::{HistoryLimits, Snapshot};
 use super::shared::{Observer, Shared, State};
 use super::watch::Watch;
 use super::{
-    Collection, Listing, Object, Range, Revision, RevisionError, Write, WriteError, end_of,
+    Collection, Listing, Object, PastError, Range, Revision, RevisionError, Write, WriteError,
+    end_of,
 };
+
+/// How long a read waits for a revision that it asks for, and how often it looks meanwhile (ES-33, ES-44).
+const FRESHNESS: Duration = Duration::from_secs(3);
+const LOOKS: Duration = Duration::from_millis(100);
 
 /// Keeps objects, with the semantics of etcd: in memory, and in a [`Backend`] if there is one.
 /// Clones are the same storage; [`Storage::fork`] makes another one.
@@ -216,6 +223,48 @@ impl Storage {
             None => (Vec::new(), 0),
         };
         Ok(Listing::new(at, listed))
+    }
+
+    /// [`Storage::list_at`] of all that any writer has kept: what is forgotten in memory is asked of the
+    /// backend, and what is forgotten there is not listed, even if it is still known here (ES-33, ES-50).
+    pub(crate) async fn list_past(
+        &self,
+        collection: &Collection,
+        range: Range<'_>,
+        at: Revision,
+    ) -> Result<Listing, PastError> {
+        let backend = self.durable.as_deref().map(Durable::backend);
+        let oldest = backend.map_or(0, Backend::compacted);
+        if at < oldest {
+            return Err(RevisionError::Compacted { oldest }.into());
+        }
+        let listed = self.list_at(collection, range, at);
+        let (Err(forgotten @ RevisionError::Compacted { .. }), Some(backend)) = (&listed, backend)
+        else {
+            return Ok(listed?);
+        };
+        match backend.list_at(collection, range, at).await {
+            Ok(PastObjects { objects, remaining }) => {
+                let objects = objects.into_iter().filter_map(Object::of_change).collect();
+                Ok(Listing::new(at, (objects, remaining)))
+            }
+            Err(BackendError::Compacted(_)) => Err((*forgotten).into()),
+            Err(BackendError::Failed(why)) => Err(PastError::Failed(why)),
+        }
+    }
+
+    /// Waits until a revision has come that another process may write, or be about to. Returns at once if
+    /// there are none.
+    ///
+    /// # Errors
+    ///
+    /// As [`Storage::catch_up`].
+    pub(crate) async fn reach(&self, revision: Revision) -> Result<(), BackendError> {
+        let end = Instant::now() + FRESHNESS;
+        while self.catch_up().await? && self.revision() < revision && Instant::now() < end {
+            tokio::time::sleep(LOOKS).await;
+        }
+        Ok(())
     }
 
     /// Makes a write, if what it expects is stored. Returns its revision, when it is visible. In

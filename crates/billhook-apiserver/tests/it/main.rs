@@ -21,6 +21,7 @@ mod connections;
 mod conversion;
 mod definitions;
 mod discovery;
+mod events;
 mod garbage;
 mod garbage_tables;
 mod hostile;

@@ -6,6 +6,8 @@ mod etcd;
 #[cfg(feature = "etcd")]
 mod etcd_histories;
 #[cfg(feature = "etcd")]
+mod etcd_reads;
+#[cfg(feature = "etcd")]
 mod etcd_servers;
 pub(crate) mod faulty;
 #[cfg(feature = "redb")]
