@@ -26,6 +26,7 @@ use crate::future::finish;
 use crate::measures::Measures;
 use crate::own::own_resources;
 use crate::permissions::{AuthorizationMode, Decide, Permissions, Recorder, master};
+use crate::pod_logs::PodLogs;
 use crate::presence::Presence;
 use crate::request_log::{Log, RequestRecord};
 use crate::resources::WatchCaches;
@@ -555,6 +556,7 @@ impl ServerBuilder {
             presence,
             tokens,
             known_tokens,
+            pod_logs: PodLogs::default(),
             log,
             measures,
             request_time,

@@ -35,6 +35,7 @@ mod other_paths;
 mod own;
 mod permissions;
 mod plugins;
+mod pod_logs;
 mod presence;
 mod protobuf;
 mod recovery;

@@ -6,6 +6,7 @@ use billhook_admission::Warnings;
 use billhook_apimachinery::Status;
 use billhook_apimachinery::print::{escape_html, indent_json};
 use billhook_decode::read_json;
+use bytes::Bytes;
 use http::{HeaderValue, Method, StatusCode, header};
 use serde::Serialize;
 
@@ -241,6 +242,6 @@ pub(crate) fn plain_not_found() -> Response {
 }
 
 /// Answers with plain text.
-pub(crate) fn plain(code: StatusCode, text: &'static str) -> Response {
+pub(crate) fn plain(code: StatusCode, text: impl Into<Bytes>) -> Response {
     response(code, PLAIN_TEXT, Body::whole(text))
 }

@@ -30,7 +30,7 @@ use crate::response::{Form, Response, complete, timed_out};
 use crate::rest;
 use crate::reviews;
 use crate::shared::Shared;
-use crate::storage::{BackendError, Changes};
+use crate::storage::{BackendError, Changes, Object};
 use crate::users::{impersonated, questions_of_impersonation};
 use crate::version_and_health;
 
@@ -108,6 +108,12 @@ impl Server {
             controllers::resume(&shared);
         }
         Server { shared }
+    }
+
+    /// Lets a function say what the containers of pods on nodes have logged: of a stored pod, by the name
+    /// of a container. The first function counts, for forks, too; without one logs are empty.
+    pub fn read_logs_by(&self, read: impl Fn(&Object, &str) -> String + Send + Sync + 'static) {
+        self.shared.settings.pod_logs.read_by(read);
     }
 
     /// Forgets all changes up to now. Clients that go on from an older resource version get a 410,

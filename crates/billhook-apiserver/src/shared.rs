@@ -21,6 +21,7 @@ use crate::future::BoxFuture;
 use crate::links::Links;
 use crate::measures::Measures;
 use crate::permissions::Permissions;
+use crate::pod_logs::PodLogs;
 use crate::presence::Presence;
 use crate::request::Request;
 use crate::request_log::Log;
@@ -156,6 +157,8 @@ pub(crate) struct Settings {
     /// How tokens of service accounts are made and read.
     pub(crate) tokens: ServiceAccountTokens,
     pub(crate) known_tokens: KnownTokens,
+    /// The logs of pods, if something simulates them.
+    pub(crate) pod_logs: PodLogs,
     /// Whether definitions take the time that they take elsewhere.
     pub(crate) settles_like_a_server: bool,
     /// Whether deleted definitions go after the answer to the deletion.

@@ -240,6 +240,10 @@ impl ControlPlaneBuilder {
             ..
         } = self;
         if !nodes.is_empty() {
+            let logging = simulation.clone();
+            server.read_logs_by(move |pod, container| {
+                logging.script(&Object::new(pod.clone())).container(container).log
+            });
             if let Some(provisioner) = provisioner {
                 controllers.push(Arc::new(provisioner));
             }

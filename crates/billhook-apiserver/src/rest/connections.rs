@@ -9,7 +9,7 @@ use http::StatusCode;
 use serde_json::Value;
 
 use super::context::Context;
-use super::log_options;
+use super::log_options::{self, LogOptions};
 use crate::failures::not_allowed;
 use crate::permissions::question_of;
 use crate::request::Verb;
@@ -32,7 +32,7 @@ fn takes_container(subresource: &str) -> bool {
     matches!(subresource, "attach" | "exec" | "log")
 }
 
-/// Answers in place of the node of a pod: its containers log nothing.
+/// Answers in place of the node of a pod: its containers log what the simulation of the node says.
 pub(super) fn connect(context: &Context<'_>, verb: Verb) -> Result<Response, Status> {
     let subresource = context.path.subresource.as_str();
     let offered = context.resource.kind.and_then(|kind| kind.subresource(subresource));
@@ -45,9 +45,10 @@ pub(super) fn connect(context: &Context<'_>, verb: Verb) -> Result<Response, Sta
         "services" => return Err(refusal_of_service(context, context.name()?)),
         _ => {}
     }
-    if subresource == "log" {
-        log_options::check(context.name()?, &context.request.query)?;
-    }
+    let wanted = match subresource {
+        "log" => log_options::read(context.name()?, &context.request.query)?,
+        _ => LogOptions::default(),
+    };
     let stored = context.stored()?;
     let pod = read_json(&stored.text);
     let pod = pod.map_err(|error| Status::internal_error(&error.to_string()))?;
@@ -63,10 +64,17 @@ pub(super) fn connect(context: &Context<'_>, verb: Verb) -> Result<Response, Sta
     if node.is_empty() {
         return Err(Status::bad_request(format!("pod {name} does not have a host assigned")));
     }
-    match is_log && context.server.read_object("", "nodes", node).is_some() {
-        true => Ok(plain(StatusCode::OK, "")),
-        false => Err(refusal_of_node(context, node)),
+    if !is_log || context.server.read_object("", "nodes", node).is_none() {
+        return Err(refusal_of_node(context, node));
     }
+    let only = spec.get("containers").and_then(|containers| containers.get(0));
+    let container = match context.request.query.text("container") {
+        "" => only.map_or("", |container| text(container, "name")),
+        named => named,
+    };
+    let logs = &context.server.settings.pod_logs;
+    let log = logs.read(&stored, container, wanted.lines, wanted.bytes);
+    Ok(plain(StatusCode::OK, log))
 }
 
 fn refusal_of_node(context: &Context<'_>, node: &str) -> Status {

@@ -5,12 +5,20 @@ use billhook_apimachinery::{FieldError, FieldPath, Status};
 
 use crate::request::Query;
 
-/// Checks the options in the query of a request for the log of a pod.
+/// The part of a log that a request wants.
+#[derive(Default)]
+pub(super) struct LogOptions {
+    /// How many of the last lines, and how many bytes of these.
+    pub(super) lines: Option<usize>,
+    pub(super) bytes: Option<usize>,
+}
+
+/// Reads the options in the query of a request for the log of a pod.
 ///
 /// # Errors
 ///
 /// A 400 if one cannot be read, a 422 if they are not allowed.
-pub(super) fn check(pod: &str, query: &Query) -> Result<(), Status> {
+pub(super) fn read(pod: &str, query: &Query) -> Result<LogOptions, Status> {
     let number = |name: &str| query.get(name).map(|_| query.integer(name)).transpose();
     let (lines, bytes) = (number("tailLines")?, number("limitBytes")?);
     let (seconds, time) = (number("sinceSeconds")?, query.text("sinceTime"));
@@ -39,7 +47,10 @@ pub(super) fn check(pod: &str, query: &Query) -> Result<(), Status> {
         errors.push(FieldError::forbidden(at("stream"), "may not be specified"));
     }
     match errors.as_slice() {
-        [] => Ok(()),
+        [] => {
+            let size = |number: Option<i64>| number.and_then(|number| number.try_into().ok());
+            Ok(LogOptions { lines: size(lines), bytes: size(bytes) })
+        }
         errors => Err(Status::invalid("", "PodLogOptions", pod, errors)),
     }
 }

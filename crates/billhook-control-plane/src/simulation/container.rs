@@ -6,8 +6,9 @@ use billhook_apimachinery::record::text;
 use serde_json::{Map, Value, json};
 
 use super::needs::Needs;
-use super::script::ContainerScript;
+use super::script::{ContainerScript, ExitWords};
 use crate::clock::Timestamp;
+use crate::document::set;
 
 /// A container of a pod.
 #[derive(Clone, Debug, PartialEq)]
@@ -35,6 +36,8 @@ pub(super) enum State {
 pub(super) struct Terminated {
     pub(super) code: i64,
     pub(super) reason: String,
+    message: String,
+    signal: Option<i64>,
     started: Timestamp,
     finished: Timestamp,
 }
@@ -133,8 +136,9 @@ impl Container {
             State::Waiting { .. } => {
                 let due = match &self.last {
                     Some(last) => last.finished.plus(self.backoff()),
-                    None => around.arrived.plus(script.starts_after),
+                    None => around.arrived.plus(script.pulled_after).plus(script.starts_after),
                 };
+                self.is_always_pulled |= !script.pulled_after.is_zero();
                 if due > now {
                     return Some(due.since(now));
                 }
@@ -151,6 +155,7 @@ impl Container {
                 let ends = exit.map(|exit| since.plus(exit.after));
                 if let (Some(exit), Some(_)) = (exit, ends.filter(|ends| *ends <= now)) {
                     self.end(exit.code, exit.is_oom, now);
+                    self.say(&script.exit_words);
                     return Some(Duration::ZERO);
                 }
                 let fails = script.fails_liveness_after.filter(|_| !goes_on);
@@ -160,10 +165,10 @@ impl Container {
                     self.end(KILLED, false, now);
                     return Some(Duration::ZERO);
                 }
-                let ready = script.ready_after.map(|after| since.plus(after));
-                self.is_ready = ready.is_some_and(|ready| ready <= now);
-                let ready = ready.filter(|ready| *ready > now);
-                ends.into_iter().chain(fails).chain(ready).min().map(|due| due.since(now))
+                let (is_ready, changes) = script.readiness(now.since(since));
+                self.is_ready = is_ready;
+                let due = ends.into_iter().chain(fails).min().map(|due| due.since(now));
+                due.into_iter().chain(changes).min()
             }
             State::Terminated(ended) => {
                 if !around.restart_policy.restarts(ended.code) {
@@ -176,7 +181,7 @@ impl Container {
 
     fn run(&mut self, script: &ContainerScript, now: Timestamp) -> Option<Duration> {
         self.state = State::Running { since: now };
-        self.is_ready = script.ready_after == Some(Duration::ZERO);
+        self.is_ready = script.readiness(Duration::ZERO).0;
         Some(Duration::ZERO)
     }
 
@@ -260,22 +265,36 @@ impl Container {
             _ => "Error",
         };
         self.is_ready = false;
-        let reason = reason.to_owned();
-        self.state = State::Terminated(Terminated { code, reason, started, finished: now });
+        let (reason, message, finished) = (reason.to_owned(), String::new(), now);
+        let ended = Terminated { code, reason, message, signal: None, started, finished };
+        self.state = State::Terminated(ended);
     }
 
-    /// Stops it because its pod is deleted, as soon as its script allows. Returns how long it goes on.
+    /// Says why it has ended.
+    fn say(&mut self, words: &ExitWords) {
+        let State::Terminated(ended) = &mut self.state else { return };
+        if !words.reason.is_empty() {
+            ended.reason.clone_from(&words.reason);
+        }
+        ended.message.clone_from(&words.message);
+        ended.signal = words.signal;
+    }
+
+    /// Stops it because its pod is deleted, as soon as its script allows, from a time on and until it is
+    /// killed. Returns how long it goes on.
     pub(super) fn stop(
         &mut self,
         script: &ContainerScript,
-        killed: Timestamp,
+        (asked, killed): (Timestamp, Timestamp),
         now: Timestamp,
     ) -> Option<Duration> {
-        match (script.ignores_sigterm, killed > now) {
-            (true, true) => return Some(killed.since(now)),
-            (true, false) => self.end(KILLED, false, now),
-            (false, _) => self.end(STOPPED, false, now),
+        let stops = asked.plus(script.stops_after);
+        let is_killed = script.ignores_sigterm || (stops > asked && stops >= killed);
+        let due = if is_killed { killed } else { stops };
+        if self.is_running() && due > now {
+            return Some(due.since(now));
         }
+        self.end(if is_killed { KILLED } else { STOPPED }, false, now);
         None
     }
 
@@ -352,16 +371,25 @@ impl Terminated {
         Some(Terminated {
             code: ended.get("exitCode")?.as_i64()?,
             reason: text(ended, "reason").to_owned(),
+            message: text(ended, "message").to_owned(),
+            signal: ended.get("signal").and_then(Value::as_i64),
             started: time(ended, "startedAt")?,
             finished: time(ended, "finishedAt")?,
         })
     }
 
     fn value(&self) -> Value {
-        json!({
+        let mut ended = json!({
             "exitCode": self.code, "reason": self.reason,
             "startedAt": self.started.to_rfc3339(), "finishedAt": self.finished.to_rfc3339(),
-        })
+        });
+        if !self.message.is_empty() {
+            set(&mut ended, &["message"], self.message.as_str().into());
+        }
+        if let Some(signal) = self.signal {
+            set(&mut ended, &["signal"], signal.into());
+        }
+        ended
     }
 }
 

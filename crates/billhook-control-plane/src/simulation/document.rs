@@ -1,36 +1,43 @@
-//! Rules as documents, for files.
+//! Rules as documents, for files and for annotations of pods.
 
 use std::time::Duration;
 
-use serde_json::Value;
+use billhook_yaml::read_document;
+use serde_json::{Map, Value};
 
-use super::rule::Rule;
-
-/// Why a document is not a rule.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct RuleError(String);
+use super::rule::{Pods, Rule, RuleError};
 
 /// The members of a rule that say what happens.
-const EFFECTS: [&str; 11] = [
+const EFFECTS: [&str; 19] = [
     "areEvicted",
+    "arePulled",
+    "areShutDown",
+    "areUnschedulable",
     "exit",
     "failLiveness",
     "failToPull",
     "getReady",
     "ignoreDeletion",
     "ignoreSigterm",
+    "keepRunning",
+    "log",
+    "loseReadiness",
     "neverGetReady",
+    "regainReadiness",
     "runOutOfMemory",
     "start",
     "stayPending",
+    "stop",
 ];
+/// The members that say which pods and containers a rule is about.
+const SUBJECTS: [&str; 4] = ["pods", "labels", "container", "image"];
 /// The other members.
-const OTHERS: [&str; 4] = ["pods", "container", "after", "times"];
+const OTHERS: [&str; 5] = ["after", "times", "reason", "message", "signal"];
 
 impl Rule {
-    /// Reads a rule: `pods` and `container` are patterns; one of the other members says what happens,
-    /// with the value `true`, or the exit code for `exit`; `after` is a time such as `3s` or `500ms`.
+    /// Reads a rule: `pods`, `container` and `image` are patterns, `labels` is a selector; one of the other
+    /// members says what happens, with the value `true`, the exit code for `exit`, or the text for `log`;
+    /// `after` is a time such as `3s` or `500ms`.
     ///
     /// ```
     /// use billhook_control_plane::simulation::Rule;
@@ -46,54 +53,130 @@ impl Rule {
     ///
     /// If a member is missing, unknown or wrong, or it does not have just one effect.
     pub fn from_value(value: &Value) -> Result<Self, RuleError> {
-        let error = |text: String| Err(RuleError(text));
-        let Some(members) = value.as_object() else { return error("not an object".to_owned()) };
-        let is_known = |name: &str| EFFECTS.contains(&name) || OTHERS.contains(&name);
-        if let Some(name) = members.keys().find(|name| !is_known(name)) {
-            return error(format!("unknown member {name:?}"));
+        let members = members_of(value)?;
+        if ["pods", "labels", "image"].iter().all(|name| !members.contains_key(*name)) {
+            return error("pods is missing: a pattern of names");
         }
-        let mut effects = members.keys().filter(|name| EFFECTS.contains(&name.as_str()));
-        let (Some(effect), None) = (effects.next(), effects.next()) else {
-            return error(format!("a rule has one of {}", EFFECTS.join(", ")));
-        };
-        let Some(pattern) = members.get("pods").and_then(Value::as_str) else {
-            return error("pods is missing: a pattern of names".to_owned());
-        };
-        let container = members.get("container").map_or(Some("*"), Value::as_str);
-        let Some(container) = container else {
-            return error("container is a pattern of names".to_owned());
-        };
-        let (pods, given) = (Rule::pods(pattern).container(container), members.get(effect));
-        let mut rule = match (effect.as_str(), given.and_then(Value::as_i64)) {
-            ("exit", Some(code)) => pods.exits(code),
-            ("exit", None) => return error("exit is an exit code".to_owned()),
-            (name, _) if given != Some(&Value::Bool(true)) => {
-                return error(format!("{name} is true or absent"));
+        Rule::of_members(members)
+    }
+
+    /// Reads the rules of an annotation of a pod: a rule or a list of rules in YAML, which are about the
+    /// containers of the pod.
+    pub(super) fn of_annotation(text: &str) -> Result<Vec<Self>, RuleError> {
+        let document = read_document(text.as_bytes());
+        let document = document.map_err(|error| RuleError(error.to_string()))?;
+        let read = |value: &Value| {
+            let members = members_of(value)?;
+            match ["pods", "labels"].iter().find(|name| members.contains_key(**name)) {
+                Some(name) => error(&format!("{name} is the pod with the annotation")),
+                None => Rule::of_members(members),
             }
-            ("areEvicted", _) => pods.are_evicted(),
-            ("failLiveness", _) => pods.fail_liveness(),
-            ("failToPull", _) => pods.fail_to_pull(),
-            ("getReady", _) => pods.get_ready(),
-            ("ignoreDeletion", _) => pods.ignore_deletion(),
-            ("ignoreSigterm", _) => pods.ignore_sigterm(),
-            ("neverGetReady", _) => pods.never_get_ready(),
-            ("runOutOfMemory", _) => pods.run_out_of_memory(),
-            ("start", _) => pods.start(),
-            _ => pods.stay_pending(),
         };
+        match document.value() {
+            Value::Array(rules) => rules.iter().map(read).collect(),
+            rule => read(rule).map(|rule| vec![rule]),
+        }
+    }
+
+    fn of_members(members: &Map<String, Value>) -> Result<Self, RuleError> {
+        let is_known = |name: &str| {
+            EFFECTS.contains(&name) || SUBJECTS.contains(&name) || OTHERS.contains(&name)
+        };
+        if let Some(name) = members.keys().find(|name| !is_known(name)) {
+            return error(&format!("unknown member {name:?}"));
+        }
+        let mut effects = members.iter().filter(|(name, _)| EFFECTS.contains(&name.as_str()));
+        let (Some((effect, given)), None) = (effects.next(), effects.next()) else {
+            return error(&format!("a rule has one of {}", EFFECTS.join(", ")));
+        };
+        let mut rule = of_effect(pods(members)?, effect, given)?;
         if let Some(after) = members.get("after") {
             let Some(after) = after.as_str().and_then(duration) else {
-                return error("after is a time such as 3s or 500ms".to_owned());
+                return error("after is a time such as 3s or 500ms");
             };
             rule = rule.after(after);
         }
         if let Some(times) = members.get("times") {
-            let Some(times) = times.as_u64() else {
-                return error("times is a whole number".to_owned());
-            };
+            let Some(times) = times.as_u64() else { return error("times is a whole number") };
             rule = rule.times(times);
         }
-        Ok(rule)
+        let (reason, message) = (text(members, "reason")?, text(members, "message")?);
+        let signal = members.get("signal");
+        if signal.is_some_and(|signal| !signal.is_i64()) {
+            return error("signal is a whole number");
+        }
+        let signal = signal.and_then(Value::as_i64);
+        let has_words = reason.is_some() || message.is_some() || signal.is_some();
+        match effect.as_str() {
+            "exit" | "runOutOfMemory" => {
+                let (reason, message) = (reason.unwrap_or_default(), message.unwrap_or_default());
+                Ok(rule.words(reason, message, signal))
+            }
+            _ if has_words => error("reason, message and signal belong to exit"),
+            _ => Ok(rule),
+        }
+    }
+}
+
+/// Reads which pods and containers a rule is about.
+fn pods(members: &Map<String, Value>) -> Result<Pods, RuleError> {
+    let pattern = |name| match text(members, name) {
+        Ok(pattern) => Ok(pattern.unwrap_or("*")),
+        Err(_) => error(&format!("{name} is a pattern of names")),
+    };
+    let pods = Rule::pods(pattern("pods")?).container(pattern("container")?);
+    let pods = pods.image(pattern("image")?);
+    match text(members, "labels")? {
+        Some(labels) => pods.labels(labels),
+        None => Ok(pods),
+    }
+}
+
+fn of_effect(pods: Pods, effect: &str, given: &Value) -> Result<Rule, RuleError> {
+    Ok(match (effect, given) {
+        ("exit", Value::Number(code)) if code.is_i64() => {
+            pods.exits(code.as_i64().unwrap_or_default())
+        }
+        ("exit", _) => return error("exit is an exit code"),
+        ("log", Value::String(text)) => pods.log(text),
+        ("log", _) => return error("log is a text"),
+        (name, given) if *given != Value::Bool(true) => {
+            return error(&format!("{name} is true or absent"));
+        }
+        ("areEvicted", _) => pods.are_evicted(),
+        ("arePulled", _) => pods.are_pulled(),
+        ("areShutDown", _) => pods.are_shut_down(),
+        ("areUnschedulable", _) => pods.are_unschedulable(),
+        ("failLiveness", _) => pods.fail_liveness(),
+        ("failToPull", _) => pods.fail_to_pull(),
+        ("getReady", _) => pods.get_ready(),
+        ("ignoreDeletion", _) => pods.ignore_deletion(),
+        ("ignoreSigterm", _) => pods.ignore_sigterm(),
+        ("keepRunning", _) => pods.keep_running(),
+        ("loseReadiness", _) => pods.lose_readiness(),
+        ("neverGetReady", _) => pods.never_get_ready(),
+        ("regainReadiness", _) => pods.regain_readiness(),
+        ("runOutOfMemory", _) => pods.run_out_of_memory(),
+        ("start", _) => pods.start(),
+        ("stop", _) => pods.stop(),
+        _ => pods.stay_pending(),
+    })
+}
+
+fn error<T>(text: &str) -> Result<T, RuleError> {
+    Err(RuleError(text.to_owned()))
+}
+
+fn members_of(value: &Value) -> Result<&Map<String, Value>, RuleError> {
+    value.as_object().map_or_else(|| error("not an object"), Ok)
+}
+
+/// Returns a member that is a text, if it is there.
+fn text<'m>(members: &'m Map<String, Value>, name: &str) -> Result<Option<&'m str>, RuleError> {
+    match members.get(name) {
+        None => Ok(None),
+        Some(Value::String(text)) => Ok(Some(text)),
+        Some(_) => error(&format!("{name} is a text")),
     }
 }
 

@@ -10,7 +10,7 @@ use serde_json::json;
 use super::needs::Needs;
 use super::node::account;
 use super::pod::Pod;
-use super::pod_events::{changes, lacks_volume, stops};
+use super::pod_events::{changes, lacks_volume, misreads, stops};
 use super::rules::Simulation;
 use super::script::Script;
 use super::status::{Address, patch};
@@ -118,6 +118,7 @@ impl Controller for Kubelet {
         let next = pod.advance(&script, &needs, now);
         let plan = self.write(&before, &pod, &script, now);
         let plan = lacks_volume(&pod, &needs).into_iter().fold(plan, Plan::event);
+        let plan = misreads(&before).into_iter().fold(plan, Plan::event);
         next.into_iter().filter(|next| !next.is_zero()).fold(plan, Plan::again_after)
     }
 }

@@ -14,12 +14,11 @@ mod script;
 mod stages;
 mod status;
 
-pub use self::document::RuleError;
 pub(crate) use self::kubelet::Kubelet;
 pub(crate) use self::node::{permit, register};
-pub use self::rule::{Pods, Rule};
+pub use self::rule::{Pods, Rule, RuleError};
 pub(crate) use self::rules::Simulation;
 pub(crate) use self::scheduler::Scheduler;
-pub use self::script::{ContainerScript, End, Exit, Script, Unready};
+pub use self::script::{ContainerScript, End, Exit, ExitWords, ReadinessChange, Script, Unready};
 pub(crate) use self::stages::Stages;
 pub use self::stages::{Stage, StageError};

@@ -37,6 +37,7 @@ pub(super) enum Ended {
     /// Its containers were stopped.
     Stopped,
     Evicted,
+    ShutDown,
     DeadlineExceeded,
 }
 
@@ -122,6 +123,7 @@ impl<'p> Pod<'p> {
         let (ended, after) = match script.end {
             Some(End::Exit(Exit { after, .. })) => (Ended::Stopped, after),
             Some(End::Eviction(after)) => (Ended::Evicted, after),
+            Some(End::Shutdown(after)) => (Ended::ShutDown, after),
             None => {
                 let deadline = self.object.int("/spec/activeDeadlineSeconds")?;
                 let deadline = Duration::from_secs(u64::try_from(deadline).ok()?);
@@ -179,11 +181,12 @@ impl<'p> Pod<'p> {
     /// Stops the containers because the pod is deleted. Returns how long some go on.
     pub(super) fn stop(&mut self, script: &Script, now: Timestamp) -> Option<Duration> {
         let killed = self.object.time("/metadata/deletionTimestamp").unwrap_or(now);
+        let asked = Timestamp::from_unix(killed.to_unix().saturating_sub(self.grace()));
         if let Some(End::Exit(exit)) = script.end {
             self.all_mut().for_each(|container| container.end(exit.code, false, now));
         }
         let stop = |container: &mut Container| {
-            container.stop(&script.container(&container.name), killed, now)
+            container.stop(&script.container(&container.name), (asked, killed), now)
         };
         let left = self.all_mut().filter_map(stop).max();
         self.ended = left.is_none().then_some(Ended::Stopped);
@@ -197,11 +200,15 @@ impl<'p> Pod<'p> {
 
     /// Returns the containers that run when the deletion of the pod begins; none later.
     pub(super) fn running_when_deleted(&self, now: Timestamp) -> impl Iterator<Item = &Container> {
-        let grace = self.object.int("/metadata/deletionGracePeriodSeconds").unwrap_or_default();
-        let grace = Duration::from_secs(u64::try_from(grace).unwrap_or_default());
         let killed = self.object.time("/metadata/deletionTimestamp").unwrap_or(now);
-        let has_begun = killed.since(now).saturating_add(Duration::from_secs(1)) > grace;
+        let has_begun = killed.since(now).saturating_add(Duration::from_secs(1)) > self.grace();
         self.all().filter(move |container| has_begun && container.is_running())
+    }
+
+    /// Returns how long its containers may take to end.
+    fn grace(&self) -> Duration {
+        let grace = self.object.int("/metadata/deletionGracePeriodSeconds").unwrap_or_default();
+        Duration::from_secs(u64::try_from(grace).unwrap_or_default())
     }
 
     fn all_mut(&mut self) -> impl Iterator<Item = &mut Container> {
@@ -227,7 +234,9 @@ impl<'p> Pod<'p> {
     pub(super) fn phase(&self) -> Phase {
         let codes = || self.containers.iter().filter_map(Container::exit_code);
         match self.ended {
-            Some(Ended::Evicted | Ended::DeadlineExceeded) => return Phase::Failed,
+            Some(Ended::Evicted | Ended::ShutDown | Ended::DeadlineExceeded) => {
+                return Phase::Failed;
+            }
             Some(Ended::Stopped) if codes().all(|code| code == 0) => return Phase::Succeeded,
             Some(Ended::Stopped) => return Phase::Failed,
             None => {}

@@ -3,6 +3,7 @@
 use super::container::{Container, State};
 use super::needs::Needs;
 use super::pod::Pod;
+use super::rules::annotation_error;
 use crate::event::Event;
 use crate::object::Object;
 use crate::resource::PODS;
@@ -40,6 +41,12 @@ pub(super) fn stops(pod: &Object, container: &Container) -> Event {
 pub(super) fn lacks_volume(pod: &Pod<'_>, needs: &Needs) -> Option<Event> {
     let why = needs.volume.clone().filter(|_| pod.all().all(Container::is_new))?;
     Some(warning(pod.object, "FailedMount", why))
+}
+
+/// Returns the event that the rules of a new pod are not understood, if it has such.
+pub(super) fn misreads(pod: &Pod<'_>) -> Option<Event> {
+    let why = annotation_error(pod.object).filter(|_| pod.all().all(Container::is_new))?;
+    Some(warning(pod.object, "InvalidSimulation", why))
 }
 
 /// Images that are not always pulled are on simulated nodes already.

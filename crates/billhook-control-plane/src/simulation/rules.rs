@@ -52,6 +52,17 @@ impl Simulation {
         let mut script = Script::of_pod(pod);
         shared.changes.iter().for_each(|change| change(pod, &mut script));
         shared.rules.iter().for_each(|rule| rule.apply(pod, &mut script));
+        let own = pod.annotation(ANNOTATION).map(Rule::of_annotation);
+        own.and_then(Result::ok).iter().flatten().for_each(|rule| rule.apply(pod, &mut script));
         script
     }
+}
+
+/// The annotation of a pod that has rules about it, which count most.
+const ANNOTATION: &str = "billhook.dev/simulate";
+
+/// Returns why the annotation of a pod has no effect, if it has none though it is there.
+pub(super) fn annotation_error(pod: &Object) -> Option<String> {
+    let error = Rule::of_annotation(pod.annotation(ANNOTATION)?).err()?;
+    Some(format!("annotation {ANNOTATION}: {error}"))
 }

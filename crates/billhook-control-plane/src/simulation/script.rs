@@ -12,6 +12,8 @@ use crate::object::Object;
 pub struct Script {
     /// Whether the pod is not scheduled.
     pub stays_pending: bool,
+    /// Whether the scheduler finds no node for the pod, and says so.
+    pub is_unschedulable: bool,
     /// Why the pod is not ready, whatever its containers are; `None` if these decide.
     pub unready: Option<Unready>,
     /// How the whole pod ends, whatever its restart policy is; `None` if its containers decide.
@@ -28,20 +30,51 @@ pub struct Script {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ContainerScript {
+    /// How long its image takes to be pulled, before it starts.
+    pub pulled_after: Duration,
     /// How long it takes to start.
     pub starts_after: Duration,
     /// Whether its image cannot be pulled.
     pub is_not_pulled: bool,
     /// How long it runs until it is ready; `None` if it never is.
     pub ready_after: Option<Duration>,
+    /// Changes of its readiness after that, in any order.
+    pub readiness_changes: Vec<ReadinessChange>,
     /// How it ends, if it does.
     pub exit: Option<Exit>,
+    /// The words of its end.
+    pub exit_words: ExitWords,
     /// How long it runs until its liveness probe fails, for which it is killed; `None` if that never does.
     pub fails_liveness_after: Option<Duration>,
     /// How often it ends, or is killed, before it goes on; `None` if always.
     pub exits_times: Option<u64>,
     /// Whether it goes on until the grace period is over when the pod is deleted.
     pub ignores_sigterm: bool,
+    /// How long it goes on when the pod is deleted, within the grace period.
+    pub stops_after: Duration,
+    /// The text that it logs.
+    pub log: String,
+}
+
+/// A change of the readiness of a container.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReadinessChange {
+    /// How long the container runs before.
+    pub after: Duration,
+    /// Whether it is ready from then on.
+    pub is_ready: bool,
+}
+
+/// The words of a container's end, as its status has them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ExitWords {
+    /// The reason; the usual one if it is empty.
+    pub reason: String,
+    /// The message; empty for none.
+    pub message: String,
+    /// The signal that has ended it.
+    pub signal: Option<i64>,
 }
 
 /// Why a pod is not ready, as its conditions say.
@@ -71,6 +104,8 @@ pub enum End {
     Exit(Exit),
     /// Its node evicts it after a time.
     Eviction(Duration),
+    /// Its node is shut down after a time.
+    Shutdown(Duration),
 }
 
 /// How long the containers of a Job run.
@@ -87,6 +122,17 @@ impl ContainerScript {
     /// Returns the script of a container that runs and is ready.
     fn running() -> Self {
         ContainerScript { ready_after: Some(Duration::ZERO), ..ContainerScript::default() }
+    }
+
+    /// Returns whether it is ready when it has run for some time, and for how long from then on that stays
+    /// so, if it changes.
+    pub(super) fn readiness(&self, ran: Duration) -> (bool, Option<Duration>) {
+        let first = self.ready_after.map(|after| ReadinessChange { after, is_ready: true });
+        let changes = || first.iter().chain(&self.readiness_changes);
+        // Of changes at the same time the last one counts.
+        let last = changes().filter(|change| change.after <= ran).max_by_key(|change| change.after);
+        let next = changes().map(|change| change.after).filter(|after| *after > ran).min();
+        (last.is_some_and(|change| change.is_ready), next.map(|next| next.saturating_sub(ran)))
     }
 }
 
@@ -112,7 +158,7 @@ impl Script {
     }
 
     /// Returns what a container does.
-    pub(super) fn container(&self, name: &str) -> ContainerScript {
+    pub(crate) fn container(&self, name: &str) -> ContainerScript {
         self.containers.get(name).cloned().unwrap_or_else(ContainerScript::running)
     }
 }

@@ -31,6 +31,7 @@ impl Address {
 /// The address of all nodes.
 pub(super) const HOST: &str = "10.0.0.1";
 const EVICTED: &str = "The node was low on resource: memory. ";
+const SHUT_DOWN: &str = "Pod was terminated in response to imminent node shutdown.";
 const DEADLINE: &str = "Pod was active on the node longer than the specified deadline";
 
 /// Returns the patch that brings the status of a pod up to its state; `None` if it is already.
@@ -92,6 +93,7 @@ fn told(ended: Ended) -> Option<(&'static str, &'static str)> {
     match ended {
         Ended::Stopped => None,
         Ended::Evicted => Some(("Evicted", EVICTED)),
+        Ended::ShutDown => Some(("Terminated", SHUT_DOWN)),
         Ended::DeadlineExceeded => Some(("DeadlineExceeded", DEADLINE)),
     }
 }
@@ -128,10 +130,11 @@ fn conditions(pod: &Pod<'_>, phase: Phase, script: &Script, now: Timestamp) -> V
     {
         set(initialized, &["reason"], "PodCompleted".into());
     }
-    if pod.ended == Some(Ended::Evicted) {
+    let disrupted = pod.ended.filter(|it| matches!(it, Ended::Evicted | Ended::ShutDown));
+    if let Some((_, message)) = disrupted.and_then(told) {
         conditions.push(json!({
             "type": "DisruptionTarget", "status": "True", "reason": "TerminationByKubelet",
-            "message": EVICTED, "lastProbeTime": null, "lastTransitionTime": now.to_rfc3339(),
+            "message": message, "lastProbeTime": null, "lastTransitionTime": now.to_rfc3339(),
         }));
     }
     conditions

@@ -24,6 +24,7 @@ mod replica_sets;
 mod rollouts;
 mod running;
 mod scheduling;
+mod scripts;
 mod selection;
 mod stages;
 mod stateful_sets;

@@ -53,6 +53,6 @@ fn mistakes_in_rules_are_refused() {
     }
     for written in [json!({"pods": "a"}), json!({"pods": "a", "start": true, "exit": 1})] {
         let error = Rule::from_value(&written).unwrap_err().to_string();
-        assert!(error.starts_with("a rule has one of areEvicted, exit"), "{error}");
+        assert!(error.starts_with("a rule has one of areEvicted, arePulled"), "{error}");
     }
 }

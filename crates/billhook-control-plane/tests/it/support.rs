@@ -52,3 +52,16 @@ pub(crate) async fn column(plane: &ControlPlane, path: &str, pointer: &str) -> V
     };
     items.iter().map(text).collect()
 }
+
+/// Returns the body of the answer to a `GET`, as text.
+pub(crate) async fn body(plane: &ControlPlane, path: &str) -> String {
+    let request = http::Request::get(path).body(String::new()).unwrap();
+    let response = plane.server().clone().call(request).await.unwrap();
+    let body = response.into_body().collect().await.unwrap().to_bytes();
+    String::from_utf8(body.to_vec()).unwrap()
+}
+
+/// Returns the text at a JSON pointer; empty if absent.
+pub(crate) fn text<'v>(value: &'v Value, pointer: &str) -> &'v str {
+    value.pointer(pointer).and_then(Value::as_str).unwrap_or_default()
+}

@@ -54,6 +54,9 @@ impl Scheduler {
     }
 }
 
+/// Why no node admits a pod of which a rule says so.
+const SIMULATED: &str = "Insufficient cpu";
+
 /// The name of this scheduler in pods.
 const NAME: &str = "default-scheduler";
 
@@ -94,6 +97,10 @@ impl Controller for Scheduler {
         let script = self.simulation.script(pod);
         if script.stays_pending {
             return Plan::nothing();
+        }
+        if script.is_unschedulable {
+            let count = view.count(&NODES);
+            return explain(pod, &message(count, &format!("{count} {SIMULATED}")), now);
         }
         let volumes = match Volumes::of(pod, view) {
             _ if script.ignores_missing => Volumes::default(),
