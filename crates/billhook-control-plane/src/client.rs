@@ -2,7 +2,7 @@
 
 use billhook_apiserver::Server;
 use bytes::Bytes;
-use http::header::{CONTENT_TYPE, USER_AGENT};
+use http::header::{ACCEPT, CONTENT_TYPE, USER_AGENT};
 use http::{HeaderValue, StatusCode};
 use http_body_util::BodyExt as _;
 use tower_service::Service as _;
@@ -27,12 +27,13 @@ impl Client {
 
     /// Makes a request.
     pub(crate) async fn send(&self, request: Request) -> Outcome {
-        let Request { method, path, content_type, body } = request;
+        let Request { method, path, content_type, accept, body } = request;
         let request = http::Request::builder()
             .method(method)
             .uri(path)
             .header(USER_AGENT, self.user_agent.clone())
             .header(CONTENT_TYPE, HeaderValue::from_static(content_type))
+            .header(ACCEPT, HeaderValue::from_static(accept))
             .extension(self.account.user().clone())
             .body(body);
         let Ok(request) = request else {

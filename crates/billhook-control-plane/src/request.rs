@@ -16,6 +16,8 @@ pub struct Request {
     pub(crate) method: Method,
     pub(crate) path: String,
     pub(crate) content_type: &'static str,
+    /// The form of the answer; JSON if it is empty.
+    pub(crate) accept: &'static str,
     pub(crate) body: String,
 }
 
@@ -23,11 +25,12 @@ const JSON: &str = "application/json";
 const MERGE_PATCH: &str = "application/merge-patch+json";
 const STRATEGIC_PATCH: &str = "application/strategic-merge-patch+json";
 const APPLY_PATCH: &str = "application/apply-patch+yaml";
+const ALL_RESOURCES: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
 
 impl Request {
     fn new(method: Method, path: String, content_type: &'static str, body: &Value) -> Self {
         let body = if body.is_null() { String::new() } else { compact_json(body) };
-        Request { method, path, content_type, body }
+        Request { method, path, content_type, accept: "", body }
     }
 
     /// Reads an object.
@@ -38,6 +41,11 @@ impl Request {
     /// Reads what is at a path.
     pub fn read(path: &str) -> Self {
         Request::new(Method::GET, path.to_owned(), JSON, &Value::Null)
+    }
+
+    /// Reads which resources there are, of the core group at `/api`, and of the others at `/apis`.
+    pub(crate) fn discover(path: &str) -> Self {
+        Request { accept: ALL_RESOURCES, ..Request::read(path) }
     }
 
     /// Replaces what is at a path.

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use billhook_apiserver::{RequestRecord, Server};
 use billhook_control_plane::ControlPlane;
 use serde_json::Value;
 
@@ -157,4 +158,83 @@ fn failures_are_not_waited_for_longer_than_a_minute() {
             assert_eq!(phase(plane).await, "gone");
         },
     );
+}
+
+/// CP-21: the requests of a run, in their order.
+#[test]
+fn a_run_makes_these_requests() {
+    run_with(
+        |builder| {
+            let server = Server::builder().bootstrap().collect_garbage().log_requests();
+            builder.server(server).nodes([])
+        },
+        async |plane| {
+            let held = "
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: c, namespace: shop, finalizers: [x.io/f]}
+";
+            delete(plane, held).await;
+            let requests = || {
+                let all = plane.server().requests();
+                let of_controller = |it: &&RequestRecord| {
+                    it.user == "system:serviceaccount:kube-system:namespace-controller"
+                };
+                let own = all.iter().filter(of_controller);
+                own.map(|it| format!("{} {}", it.verb, it.path)).collect::<Vec<_>>()
+            };
+            plane.advance(Duration::from_millis(4_900)).await.unwrap();
+            assert_eq!(requests(), [""; 0]);
+            plane.advance(Duration::from_millis(100)).await.unwrap();
+            let first = requests();
+            assert_eq!(first[..3], [format!("get {PATH}"), "get /api".into(), "get /apis".into()]);
+            assert_eq!(
+                first[3..5],
+                ["deletecollection", "list"].map(|it| format!("{it} {PATH}/pods"))
+            );
+            assert_eq!(first.last().unwrap(), &format!("update {PATH}/status"));
+            // Each resource is emptied, then listed, whether there is something or not.
+            for pair in first[3..first.len() - 1].chunks(2) {
+                let path = pair[0].strip_prefix("deletecollection ").unwrap();
+                assert_eq!(pair[1], format!("list {path}"));
+            }
+            for path in ["deployments", "jobs", "leases", "secrets", "endpointslices"] {
+                let count = first.iter().filter(|it| it.ends_with(&format!("/{path}"))).count();
+                assert_eq!(count, 2, "{path}");
+            }
+            let path = format!("{PATH}/configmaps/c");
+            request(plane, "PATCH", &path, r#"{"metadata": {"finalizers": null}}"#).await;
+            plane.advance(Duration::from_secs(5)).await.unwrap();
+            assert_eq!(phase(plane).await, "gone");
+            let all = requests();
+            let last = ["status", "finalize"].map(|it| format!("update {PATH}/{it}"));
+            assert_eq!(all[all.len() - 2..], last);
+        },
+    );
+}
+
+/// CP-21: objects of a definition that was made meanwhile go with the rest.
+#[test]
+fn custom_resources_go_too() {
+    run(async |plane| {
+        let definition = "
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: foos.example.com}
+spec:
+  group: example.com
+  scope: Namespaced
+  names: {plural: foos, singular: foo, kind: Foo, listKind: FooList}
+  versions:
+  - {name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}
+";
+        create(plane, definition).await;
+        delete(
+            plane,
+            "\napiVersion: example.com/v1\nkind: Foo\nmetadata: {name: f, namespace: shop}",
+        )
+        .await;
+        plane.advance(Duration::from_secs(5)).await.unwrap();
+        assert_eq!(phase(plane).await, "gone");
+    });
 }

@@ -4,14 +4,13 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::remaining::Remaining;
+use super::remaining::{Remaining, list};
 use crate::clock::Timestamp;
 use crate::conditions::set_condition;
-use crate::object::Object;
 
 /// A namespace, and what remains in it.
 pub(super) struct Known<'k> {
-    pub(super) namespace: &'k Object,
+    pub(super) namespace: &'k Value,
     pub(super) remaining: &'k Remaining,
 }
 
@@ -21,12 +20,13 @@ type Aspect = (&'static str, Option<(&'static str, String)>, [&'static str; 2]);
 
 /// Returns all conditions.
 pub(super) fn conditions(known: &Known<'_>, now: Timestamp) -> Vec<Value> {
-    let mut conditions = known.namespace.list("/status/conditions").to_vec();
+    let mut conditions = list(known.namespace, "/status/conditions").to_vec();
+    let undiscovered = known.remaining.undiscovered();
     let [failures, objects, finalizers] = known.messages();
     let all: [Aspect; 5] = [
         (
             "NamespaceDeletionDiscoveryFailure",
-            None,
+            undiscovered.map(|message| ("DiscoveryFailed", message)),
             ["ResourcesDiscovered", "All resources successfully discovered"],
         ),
         (

@@ -3,20 +3,18 @@
 mod conditions;
 mod remaining;
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
 
 use self::conditions::{Known, conditions};
-use self::remaining::{Content, Remaining, contents};
+use self::remaining::{Content, Remaining, contents, list, longest_grace};
 use crate::account::Account;
 use crate::clock::Timestamp;
 use crate::controller::{Controller, Keys};
 use crate::document::set;
-use crate::object::Object;
 use crate::plan::Plan;
-use crate::request::Request;
+use crate::request::{Outcome, Request};
 use crate::resource::{NAMESPACES, Resource};
 use crate::view::{Change, View};
 
@@ -59,103 +57,148 @@ impl Controller for TerminatingNamespaces {
 
     fn sync(&self, name: &str, view: &View, now: Timestamp) -> Plan {
         let namespace = view.get(&NAMESPACES, name).filter(|it| it.is_deleting());
-        let Some(namespace) = namespace else { return Plan::nothing() };
-        if namespace.list("/spec/finalizers").is_empty() {
-            return Plan::nothing();
-        }
-        if namespace.text("/status/phase") != "Terminating" {
-            let mut changed = namespace.copy();
-            set(&mut changed, &["status", "phase"], "Terminating".into());
-            let request = Request::update_in(&NAMESPACES, name, "status", &changed);
-            return Plan::nothing().request(request);
-        }
-        empty(namespace, view, now)
+        let Some(known) = namespace else { return Plan::nothing() };
+        let deleted = known.time("/metadata/deletionTimestamp").unwrap_or(now);
+        let estimate = longest_grace(view, name, deleted, now);
+        let (name, uid) = (name.to_owned(), known.uid().to_owned());
+        let get = Request::get(&NAMESPACES, &name);
+        Plan::nothing().then(vec![get], move |outcomes| match outcomes.first() {
+            Some(found) if found.code() == 404 => Plan::nothing(),
+            Some(found) if found.is_success() => {
+                let run = Run { name, estimate, now };
+                let namespace = found.object();
+                // Another one of the name is another one's business.
+                let is_same = uid_of(&namespace) == uid;
+                if is_same { run.begin(namespace) } else { Plan::nothing() }
+            }
+            failed => failed.and_then(Plan::of_outcome).unwrap_or_default(),
+        })
     }
 }
 
-/// Deletes the pods, then everything else, and says what remains.
-fn empty(namespace: &Arc<Object>, view: &View, now: Timestamp) -> Plan {
-    let deleted = namespace.time("/metadata/deletionTimestamp").unwrap_or(now);
-    let all = contents(view, namespace.name(), deleted, now);
-    let (pods, others): (Vec<_>, Vec<_>) = all.into_iter().partition(Content::is_of_pods);
-    let namespace = Arc::clone(namespace);
-    delete(pods, move |mut remaining| {
-        if remaining.count() > 0 {
-            // Nothing else is deleted before; the conditions do not count what is there.
-            remaining.forget_counts();
-            return say(&namespace, &remaining, now);
-        }
-        delete(others, move |mut rest| {
-            rest.add_failures(&remaining);
-            match rest.is_empty() {
-                true => finish(&namespace, &rest, now),
-                false => say(&namespace, &rest, now),
-            }
-        })
-    })
-}
-
-/// Deletes objects of several resources, then goes on with what remains of them.
-fn delete(contents: Vec<Content>, next: impl FnOnce(Remaining) -> Plan + Send + 'static) -> Plan {
-    let deletes = contents.iter().map(Content::delete).collect();
-    Plan::nothing().then(deletes, move |deleted| {
-        let reads = contents.iter().map(Content::read).collect();
-        Plan::nothing().then(reads, move |lists| {
-            let mut remaining = Remaining::default();
-            for ((content, deleted), list) in contents.iter().zip(&deleted).zip(&lists) {
-                remaining.add(
-                    content,
-                    deleted.failure().or_else(|| list.failure()),
-                    &list.object(),
-                );
-            }
-            next(remaining)
-        })
-    })
-}
-
-/// Writes the conditions, and looks again when what remains should be gone.
-fn say(namespace: &Arc<Object>, remaining: &Remaining, now: Timestamp) -> Plan {
-    let plan = write_conditions(namespace, remaining, now, |_| Plan::nothing());
-    if let Some(failure) = remaining.failure() {
-        return plan.and(Plan::failure(failure));
-    }
-    let half = remaining.estimate().unwrap_or(FINALIZERS).as_secs() / 2;
-    plan.again_after(Duration::from_secs(half.saturating_add(1)))
-}
-
-/// Writes the conditions, then takes the finalizer away.
-fn finish(namespace: &Arc<Object>, remaining: &Remaining, now: Timestamp) -> Plan {
-    let others = namespace.list("/spec/finalizers").iter().filter(|it| *it != FINALIZER);
-    let others: Vec<Value> = others.cloned().collect();
-    let is_held = others.len() < namespace.list("/spec/finalizers").len();
-    let name = namespace.name().to_owned();
-    write_conditions(namespace, remaining, now, move |mut namespace| {
-        if !is_held {
-            return Plan::nothing();
-        }
-        set(&mut namespace, &["spec", "finalizers"], others.into());
-        Plan::nothing().request(Request::update_in(&NAMESPACES, &name, "finalize", &namespace))
-    })
-}
-
-/// Writes the conditions if they differ, then goes on with the namespace as it is then.
-fn write_conditions(
-    namespace: &Arc<Object>,
-    remaining: &Remaining,
+/// A look at a namespace.
+#[derive(Debug)]
+struct Run {
+    name: String,
+    /// How long the pods may still take.
+    estimate: Duration,
     now: Timestamp,
-    next: impl FnOnce(Value) -> Plan + Send + 'static,
-) -> Plan {
-    let known = Known { namespace, remaining };
-    let conditions = conditions(&known, now);
-    let mut changed = namespace.copy();
-    if conditions == namespace.list("/status/conditions") {
-        return next(changed);
+}
+
+impl Run {
+    /// Says that the namespace is going, if it does not say so.
+    fn begin(self, mut namespace: Value) -> Plan {
+        if namespace.pointer("/status/phase").is_some_and(|phase| phase == "Terminating") {
+            return self.discover(namespace);
+        }
+        set(&mut namespace, &["status", "phase"], "Terminating".into());
+        let request = Request::update_in(&NAMESPACES, &self.name, "status", &namespace);
+        Plan::nothing().then(vec![request], move |outcomes| match outcomes.first() {
+            Some(written) if written.is_success() => self.discover(written.object()),
+            failed => failed.and_then(Plan::of_outcome).unwrap_or_default(),
+        })
     }
-    set(&mut changed, &["status", "conditions"], json!(conditions));
-    let write = Request::update_in(&NAMESPACES, namespace.name(), "status", &changed);
-    Plan::nothing().then(vec![write], |outcomes| match outcomes.first() {
-        Some(written) if written.is_success() => next(written.object()),
-        failed => failed.and_then(Plan::of_outcome).unwrap_or_default(),
+
+    /// Finds out which resources there are.
+    fn discover(self, namespace: Value) -> Plan {
+        if finalizers(&namespace).is_empty() {
+            return Plan::nothing();
+        }
+        let reads = vec![Request::discover("/api"), Request::discover("/apis")];
+        Plan::nothing().then(reads, move |outcomes| {
+            let mut remaining = Remaining::default();
+            remaining.add_unknown(outcomes.iter().filter_map(Outcome::failure));
+            let documents: Vec<Value> = outcomes.iter().map(Outcome::object).collect();
+            let mut all = contents(&self.name, &documents);
+            let pods = all.iter_mut().filter(|content| content.is_of_pods());
+            pods.for_each(|pods| pods.take(self.estimate));
+            self.empty(namespace, all, remaining)
+        })
+    }
+
+    /// Deletes the pods, then everything else, and says what remains.
+    fn empty(self, namespace: Value, all: Vec<Content>, before: Remaining) -> Plan {
+        let (pods, others): (Vec<_>, Vec<_>) = all.into_iter().partition(Content::is_of_pods);
+        delete(pods, move |mut remaining| {
+            remaining.add_failures(&before);
+            if remaining.count() > 0 {
+                // Nothing else is deleted before; the conditions do not count what is there.
+                remaining.forget_counts();
+                return self.say(namespace, &remaining);
+            }
+            delete(others, move |mut rest| {
+                rest.add_failures(&remaining);
+                match rest.is_empty() {
+                    true => self.finish(namespace, &rest),
+                    false => self.say(namespace, &rest),
+                }
+            })
+        })
+    }
+
+    /// Writes the conditions, and looks again when what remains should be gone.
+    fn say(&self, namespace: Value, remaining: &Remaining) -> Plan {
+        let plan = self.write_conditions(namespace, remaining, |_| Plan::nothing());
+        if let Some(failure) = remaining.failure() {
+            return plan.and(Plan::failure(failure));
+        }
+        let half = remaining.estimate().unwrap_or(FINALIZERS).as_secs() / 2;
+        plan.again_after(Duration::from_secs(half.saturating_add(1)))
+    }
+
+    /// Writes the conditions, then takes the finalizer away.
+    fn finish(&self, namespace: Value, remaining: &Remaining) -> Plan {
+        let others = finalizers(&namespace).iter().filter(|it| *it != FINALIZER);
+        let others: Vec<Value> = others.cloned().collect();
+        let is_held = others.len() < finalizers(&namespace).len();
+        let name = self.name.clone();
+        self.write_conditions(namespace, remaining, move |mut namespace| {
+            if !is_held {
+                return Plan::nothing();
+            }
+            set(&mut namespace, &["spec", "finalizers"], others.into());
+            Plan::nothing().request(Request::update_in(&NAMESPACES, &name, "finalize", &namespace))
+        })
+    }
+
+    /// Writes the conditions if they differ, then goes on with the namespace as it is then.
+    fn write_conditions(
+        &self,
+        mut namespace: Value,
+        remaining: &Remaining,
+        next: impl FnOnce(Value) -> Plan + Send + 'static,
+    ) -> Plan {
+        let conditions = conditions(&Known { namespace: &namespace, remaining }, self.now);
+        if conditions == list(&namespace, "/status/conditions") {
+            return next(namespace);
+        }
+        set(&mut namespace, &["status", "conditions"], json!(conditions));
+        let write = Request::update_in(&NAMESPACES, &self.name, "status", &namespace);
+        Plan::nothing().then(vec![write], |outcomes| match outcomes.first() {
+            Some(written) if written.is_success() => next(written.object()),
+            failed => failed.and_then(Plan::of_outcome).unwrap_or_default(),
+        })
+    }
+}
+
+/// Deletes objects of one resource after the other, then goes on with what remains of them.
+fn delete(contents: Vec<Content>, next: impl FnOnce(Remaining) -> Plan + Send + 'static) -> Plan {
+    let requests = contents.iter().flat_map(|content| [content.delete(), content.read()]);
+    Plan::nothing().then(requests.collect(), move |outcomes| {
+        let mut remaining = Remaining::default();
+        for (content, outcomes) in contents.iter().zip(outcomes.chunks(2)) {
+            let failure = outcomes.iter().find_map(Outcome::failure);
+            let listed = outcomes.last().map(Outcome::object).unwrap_or_default();
+            remaining.add(content, failure, &listed);
+        }
+        next(remaining)
     })
+}
+
+fn finalizers(namespace: &Value) -> &[Value] {
+    list(namespace, "/spec/finalizers")
+}
+
+fn uid_of(namespace: &Value) -> &str {
+    namespace.pointer("/metadata/uid").and_then(Value::as_str).unwrap_or_default()
 }

@@ -4,12 +4,14 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use billhook_apimachinery::Status;
+use billhook_apimachinery::record::text;
 use serde_json::{Value, json};
 
 use crate::clock::Timestamp;
 use crate::object::Object;
 use crate::pods::is_terminal;
 use crate::request::Request;
+use crate::resource::PODS;
 use crate::view::View;
 
 /// The objects of a resource in a namespace.
@@ -24,34 +26,59 @@ pub(super) struct Content {
     estimate: Duration,
 }
 
-/// Finds the content of a namespace.
-pub(super) fn contents(
-    view: &View,
-    namespace: &str,
-    deleted: Timestamp,
-    now: Timestamp,
-) -> Vec<Content> {
+/// Returns what may be in a namespace: the objects of all its resources that can be deleted, as documents
+/// of discovery name them, each in the first version that has it.
+pub(super) fn contents(namespace: &str, documents: &[Value]) -> Vec<Content> {
     let mut all: Vec<Content> = Vec::new();
-    for (group, plural, object) in view.in_namespace(namespace) {
-        let resource = format!("{plural}.{group}");
-        let estimate = match &*resource {
-            "pods." => grace(object, deleted, now),
-            _ => Duration::ZERO,
-        };
-        match all.last_mut().filter(|last| last.resource == resource) {
-            Some(last) => last.estimate = last.estimate.max(estimate),
-            None => {
+    for group in documents.iter().flat_map(|document| list(document, "/items")) {
+        let name = text_at(group, "/metadata/name");
+        for version in list(group, "/versions") {
+            let api_version = match (name, text(version, "version")) {
+                ("", version) => version.to_owned(),
+                (group, version) => format!("{group}/{version}"),
+            };
+            let found = list(version, "/resources").iter().filter(|it| is_deletable(it));
+            for plural in found.map(|resource| text(resource, "resource")) {
+                let resource = format!("{plural}.{name}");
+                if all.iter().any(|known| known.resource == resource) {
+                    continue;
+                }
                 all.push(Content {
                     namespace: namespace.to_owned(),
-                    api_version: object.text("/apiVersion").to_owned(),
+                    api_version: api_version.clone(),
                     plural: plural.to_owned(),
                     resource,
-                    estimate,
+                    estimate: Duration::ZERO,
                 });
             }
         }
     }
     all
+}
+
+fn is_deletable(resource: &Value) -> bool {
+    let verbs = list(resource, "/verbs");
+    text(resource, "scope") == "Namespaced" && verbs.iter().any(|verb| verb == "delete")
+}
+
+/// Returns how long the pods of a namespace may still take.
+pub(super) fn longest_grace(
+    view: &View,
+    namespace: &str,
+    deleted: Timestamp,
+    now: Timestamp,
+) -> Duration {
+    let pods = view.list(&PODS, namespace);
+    pods.map(|pod| grace(pod, deleted, now)).max().unwrap_or_default()
+}
+
+/// Returns the elements of the list at a JSON pointer.
+pub(super) fn list<'v>(value: &'v Value, pointer: &str) -> &'v [Value] {
+    value.pointer(pointer).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
+}
+
+fn text_at<'v>(value: &'v Value, pointer: &str) -> &'v str {
+    value.pointer(pointer).and_then(Value::as_str).unwrap_or_default()
 }
 
 /// Returns how long a pod may still take.
@@ -64,6 +91,11 @@ fn grace(pod: &Object, deleted: Timestamp, now: Timestamp) -> Duration {
 impl Content {
     pub(super) fn is_of_pods(&self) -> bool {
         self.resource == "pods."
+    }
+
+    /// Says how long the objects may still take.
+    pub(super) fn take(&mut self, estimate: Duration) {
+        self.estimate = estimate;
     }
 
     pub(super) fn delete(&self) -> Request {
@@ -100,6 +132,8 @@ pub(super) struct Remaining {
     pub(super) finalizers: BTreeMap<String, usize>,
     /// The objects that could not be deleted.
     pub(super) failures: Vec<String>,
+    /// Why resources could not be found out.
+    unknown: Vec<String>,
     estimate: Duration,
     count: usize,
 }
@@ -132,9 +166,22 @@ impl Remaining {
         }
     }
 
-    /// Takes over what could not be deleted before.
+    /// Takes over what could not be deleted or found out before.
     pub(super) fn add_failures(&mut self, before: &Remaining) {
         self.failures.extend(before.failures.iter().cloned());
+        self.unknown.extend(before.unknown.iter().cloned());
+    }
+
+    /// Takes over why resources could not be found out.
+    pub(super) fn add_unknown(&mut self, failures: impl Iterator<Item = Status>) {
+        self.unknown.extend(failures.map(|failure| failure.message));
+    }
+
+    /// Returns why not all resources are known, if they are not.
+    pub(super) fn undiscovered(&self) -> Option<String> {
+        let (count, list) = (self.unknown.len(), self.unknown.join(", "));
+        let message = || format!("Discovery failed for some groups, {count} failing: {list}");
+        (count > 0).then(message)
     }
 
     /// Forgets how many objects there are of what, but not that there are some.
@@ -148,7 +195,7 @@ impl Remaining {
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.count == 0 && self.failures.is_empty()
+        self.count == 0 && self.failures.is_empty() && self.unknown.is_empty()
     }
 
     /// Returns how long it may take until what remains is gone, if something says so.
@@ -158,6 +205,8 @@ impl Remaining {
 
     /// Returns why not everything could be deleted, if it could not.
     pub(super) fn failure(&self) -> Option<String> {
-        (!self.failures.is_empty()).then(|| self.failures.join(", "))
+        let all: Vec<&str> =
+            self.unknown.iter().chain(&self.failures).map(String::as_str).collect();
+        (!all.is_empty()).then(|| all.join(", "))
     }
 }
