@@ -1,5 +1,7 @@
 //! Which requests for certificates a cluster approves, and how it signs them (CP-91).
 
+use std::time::Duration;
+
 use billhook_apimachinery::base64;
 use billhook_control_plane::Object;
 use serde_json::Value;
@@ -32,7 +34,9 @@ pub(crate) fn of_kubelet(object: &Object) -> Option<&'static str> {
 
 /// Signs a request by an authority. Returns the certificate as PEM, or why there is none.
 pub(crate) fn sign(authority: &Authority, object: &Object) -> Result<String, String> {
-    let certificate = read(object)?.sign(authority, &usages(object));
+    let time = object.int("/spec/expirationSeconds").and_then(|time| time.try_into().ok());
+    let time = time.map(Duration::from_secs);
+    let certificate = read(object)?.sign(authority, &usages(object), time);
     certificate.map_err(|error| error.to_string())
 }
 

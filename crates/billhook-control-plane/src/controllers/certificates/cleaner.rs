@@ -5,6 +5,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::ACCOUNT;
+use super::checks::end;
 use crate::account::Account;
 use crate::clock::Timestamp;
 use crate::controller::{Controller, Keys};
@@ -14,8 +15,8 @@ use crate::request::Request;
 use crate::resource::{CERTIFICATE_REQUESTS, Resource};
 use crate::view::{Change, View};
 
-/// How often it looks.
-const PERIOD: Duration = Duration::from_secs(3600);
+/// How often it looks: at each full hour.
+const PERIOD: u64 = 3600;
 /// How long a request is kept that was decided, and one that was not.
 const DECIDED: Duration = Duration::from_secs(3600);
 const PENDING: Duration = Duration::from_secs(24 * 3600);
@@ -42,22 +43,28 @@ impl Controller for CertificateRequests {
 
     fn sync(&self, key: &str, view: &View, now: Timestamp) -> Plan {
         let Some(request) = view.get(&CERTIFICATE_REQUESTS, key) else { return Plan::nothing() };
-        if is_old(request, now) {
+        let passed = Duration::from_secs(now.to_unix().as_secs() % PERIOD);
+        let last_look = Timestamp::from_unix(now.to_unix().saturating_sub(passed));
+        if is_old(request, last_look) {
             let delete = Request::delete_seen(&CERTIFICATE_REQUESTS, request);
             return Plan::nothing().try_request(delete, &[404, 409]);
         }
-        Plan::nothing().again_after(PERIOD)
+        Plan::nothing().again_after(Duration::from_secs(PERIOD).saturating_sub(passed))
     }
 }
 
-fn is_old(request: &Object, now: Timestamp) -> bool {
-    let is_past = |time: Option<Timestamp>, kept| time.is_some_and(|it| now.since(it) >= kept);
-    let decided = request.list("/status/conditions").iter();
-    let mut decided = decided
-        .filter_map(|condition| condition.get("lastUpdateTime").and_then(Value::as_str))
-        .map(Timestamp::parse);
-    match request.list("/status/conditions").is_empty() {
-        true => is_past(request.time("/metadata/creationTimestamp"), PENDING),
-        false => decided.any(|time| is_past(time, DECIDED)),
+/// Returns whether a request is of no use any more when it is looked at.
+fn is_old(request: &Object, look: Timestamp) -> bool {
+    let has_passed = |time: Timestamp, kept| time.plus(kept) <= look;
+    let conditions = request.list("/status/conditions").iter();
+    let decided = conditions
+        .filter_map(|it| Timestamp::parse(it.get("lastUpdateTime").and_then(Value::as_str)?));
+    let decided: Vec<Timestamp> = decided.collect();
+    if request.list("/status/conditions").is_empty() {
+        let created = request.time("/metadata/creationTimestamp");
+        return created.is_some_and(|created| has_passed(created, PENDING));
     }
+    let has_ended = end(request).is_some_and(|end| end < look);
+    let kept = if has_ended { Duration::ZERO } else { DECIDED };
+    decided.into_iter().any(|time| has_passed(time, kept))
 }

@@ -1,6 +1,7 @@
 //! Requests for certificates: approved, signed, and removed when they are of no use any more (CP-91).
 
 mod approval;
+mod checks;
 mod cleaner;
 mod signing;
 

@@ -6,6 +6,7 @@ use billhook_apimachinery::base64::encode;
 use serde_json::json;
 
 use super::ACCOUNT;
+use super::checks::{CLIENT, KUBELET_CLIENT, KUBELET_SERVING, LEGACY, check};
 use crate::account::Account;
 use crate::clock::Timestamp;
 use crate::controller::{Controller, Keys};
@@ -17,12 +18,7 @@ use crate::resource::{CERTIFICATE_REQUESTS, Resource};
 use crate::view::{Change, View};
 
 /// The signers whose requests a cluster signs itself.
-const SIGNERS: [&str; 4] = [
-    "kubernetes.io/kube-apiserver-client",
-    "kubernetes.io/kube-apiserver-client-kubelet",
-    "kubernetes.io/kubelet-serving",
-    "kubernetes.io/legacy-unknown",
-];
+const SIGNERS: [&str; 4] = [CLIENT, KUBELET_CLIENT, KUBELET_SERVING, LEGACY];
 
 /// Returns the certificate of a request, or why there is none.
 type Sign = dyn Fn(&Object) -> Result<String, String> + Send + Sync;
@@ -39,7 +35,8 @@ impl fmt::Debug for CertificateSigning {
 }
 
 impl CertificateSigning {
-    /// Signs by a function, which returns the certificate of a request in PEM, or why there is none.
+    /// Signs by a function, which returns the certificate of a request in PEM, or why there is none. It is
+    /// asked for those requests that their signers do not refuse.
     pub fn by(sign: impl Fn(&Object) -> Result<String, String> + Send + Sync + 'static) -> Self {
         CertificateSigning { sign: Box::new(sign) }
     }
@@ -67,7 +64,7 @@ impl Controller for CertificateSigning {
             view.get(&CERTIFICATE_REQUESTS, key).filter(|request| is_to_be_signed(request));
         let Some(request) = request else { return Plan::nothing() };
         let mut changed = request.copy();
-        match (self.sign)(request) {
+        match check(request).and_then(|()| (self.sign)(request)) {
             Ok(pem) => {
                 set(&mut changed, &["status", "certificate"], encode(pem.as_bytes()).into());
             }
