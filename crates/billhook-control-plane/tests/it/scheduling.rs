@@ -1,9 +1,11 @@
 //! Which pods get which nodes (CP-100, CP-101).
 
+use std::time::Duration;
+
 use billhook_control_plane::ControlPlane;
 use serde_json::{Value, json};
 
-use crate::support::{create, request, run};
+use crate::support::{column, create, request, run};
 
 const PODS: &str = "/api/v1/namespaces/default/pods";
 const NODE: &str = "/api/v1/nodes/node-0";
@@ -197,5 +199,80 @@ fn ephemeral_volumes_have_claims() {
         request(plane, "DELETE", &format!("{PODS}/p"), "").await;
         plane.settled().await.unwrap();
         assert_eq!(request(plane, "GET", path, "").await["code"], 404);
+    });
+}
+
+/// CP-101: each reason has its message, in the condition and in the event, and both are the same.
+#[test]
+fn each_reason_has_its_message() {
+    let node = "0/1 nodes are available: 1";
+    let affinity = "affinity: {podAffinity: {requiredDuringSchedulingIgnoredDuringExecution: \
+        [{topologyKey: kubernetes.io/hostname, labelSelector: {matchLabels: {app: none}}}]}}";
+    let spread = "topologySpreadConstraints: [{maxSkew: 1, topologyKey: zone, \
+        whenUnsatisfiable: DoNotSchedule, labelSelector: {}}]";
+    let taint = r#"{"spec": {"taints": [{"key": "k", "effect": "NoSchedule"}]}}"#;
+    let cordon = r#"{"spec": {"unschedulable": true}}"#;
+    let claim = "volumes: [{name: v, persistentVolumeClaim: {claimName: none}}]";
+    for (patch, spec, reason) in [
+        ("{}", "nodeSelector: {a: b}", "node(s) didn't match Pod's node affinity/selector"),
+        ("{}", affinity, "node(s) didn't match pod affinity rules"),
+        (
+            "{}",
+            spread,
+            "node(s) didn't match pod topology spread constraints (missing required label)",
+        ),
+        (taint, "", "node(s) had untolerated taint(s)"),
+        (cordon, "", "node(s) were unschedulable"),
+        (r#"{"status": {"allocatable": {"pods": "0"}}}"#, "", "Too many pods"),
+        ("{}", claim, ""),
+    ] {
+        run(async |plane| {
+            let path = match patch.contains("status") {
+                true => format!("{NODE}/status"),
+                false => NODE.to_owned(),
+            };
+            request(plane, "PATCH", &path, patch).await;
+            plane.settled().await.unwrap();
+            let spec = match spec {
+                "" => "containers: [{name: c, image: i}]".to_owned(),
+                spec => format!("{spec}, containers: [{{name: c, image: i}}]"),
+            };
+            create(plane, &pod("p", &spec)).await;
+            let expected = match reason {
+                "" => "0/1 nodes are available: persistentvolumeclaim \"none\" not found.".into(),
+                reason => format!("{node} {reason}."),
+            };
+            assert_eq!(refusal(plane, "p").await, expected);
+            let events = "/api/v1/namespaces/default/events";
+            assert_eq!(column(plane, events, "/message").await, std::slice::from_ref(&expected));
+            assert_eq!(column(plane, events, "/reason").await, ["FailedScheduling"]);
+        });
+    }
+    run(async |plane| {
+        request(plane, "DELETE", NODE, "").await;
+        create(plane, &pod("p", "containers: [{name: c, image: i}]")).await;
+        assert_eq!(refusal(plane, "p").await, "no nodes available to schedule pods");
+    });
+}
+
+/// CP-101: a pod that no node admits is tried again every five minutes, which the event counts, and at
+/// once when a node has become another one.
+#[test]
+fn pods_are_tried_again() {
+    run(async |plane| {
+        create(plane, &pod("p", "nodeSelector: {a: b}, containers: [{name: c, image: i}]")).await;
+        let events = "/api/v1/namespaces/default/events";
+        let path = "/api/v1/namespaces/default/pods/p";
+        let before = request(plane, "GET", path, "").await;
+        for (passed, count) in [(299, "1"), (1, "2"), (299, "2"), (1, "3")] {
+            plane.advance(Duration::from_secs(passed)).await.unwrap();
+            assert_eq!(column(plane, events, "/count").await, [count]);
+        }
+        // Nothing is written that is there already.
+        assert_eq!(request(plane, "GET", path, "").await, before);
+        let label = r#"{"metadata": {"labels": {"a": "b"}}}"#;
+        request(plane, "PATCH", NODE, label).await;
+        plane.settled().await.unwrap();
+        assert_eq!(request(plane, "GET", path, "").await["status"]["phase"], "Running");
     });
 }

@@ -100,16 +100,20 @@ impl Controller for Scheduler {
         }
         if script.is_unschedulable {
             let count = view.count(&NODES);
-            return explain(pod, &message(count, &format!("{count} {SIMULATED}")), now);
+            let why = format!("{count} {SIMULATED}");
+            return explain(pod, &message(count, &why), &self.usage, now);
         }
         let volumes = match Volumes::of(pod, view) {
             _ if script.ignores_missing => Volumes::default(),
             Ok(volumes) => volumes,
-            Err(why) => return explain(pod, &message(view.count(&NODES), &why), now),
+            Err(why) => {
+                let message = message(view.count(&NODES), &why);
+                return explain(pod, &message, &self.usage, now);
+            }
         };
         let nodes = Nodes::new(pod, view, &self.usage, &volumes);
         let Some(node) = nodes.choose(pod, view, &self.usage) else {
-            let explained = explain(pod, &nodes.message(), now);
+            let explained = explain(pod, &nodes.message(), &self.usage, now);
             return match self.preempts {
                 true => explained.and(preempt(pod, &nodes.full, view, &self.usage, now)),
                 false => explained,

@@ -8,7 +8,7 @@ use serde_json::json;
 use super::affinity::Affinity;
 use super::preferences::Preferences;
 use super::spreading::Spreading;
-use super::usage::Usage;
+use super::usage::{RETRY, Usage};
 use super::volumes::Volumes;
 use crate::clock::Timestamp;
 use crate::event::Event;
@@ -93,20 +93,27 @@ pub(super) fn message(nodes: usize, reasons: &str) -> String {
     }
 }
 
-/// Says why no node admits a pod, if that is new (CP-101).
-pub(super) fn explain(pod: &Object, message: &str, now: Timestamp) -> Plan {
+/// Says why no node admits a pod, if that is new, and once more at each try that nothing but time has led
+/// to (CP-101).
+pub(super) fn explain(pod: &Object, message: &str, usage: &Usage, now: Timestamp) -> Plan {
     let known = pod.condition("PodScheduled").and_then(|it| it.get("message")?.as_str());
-    if known == Some(message) {
-        return Plan::nothing();
+    let is_known = known == Some(message);
+    let next = usage.next_try(pod, is_known, now);
+    if is_known && !next.is_zero() {
+        return Plan::nothing().again_after(next);
     }
     let condition = json!({
         "type": "PodScheduled", "status": "False", "reason": "Unschedulable",
         "message": message, "lastProbeTime": null, "lastTransitionTime": now.to_rfc3339(),
     });
     let patch = json!({"status": {"conditions": [condition]}});
-    Plan::nothing()
-        .try_request(Request::patch_in(&PODS, pod.key(), "status", &patch), &[404])
-        .event(Event::warning(&PODS, pod, "FailedScheduling", message.to_owned()))
+    let patch = Request::patch_in(&PODS, pod.key(), "status", &patch);
+    let plan = match is_known {
+        true => Plan::nothing(),
+        false => Plan::nothing().try_request(patch, &[404]),
+    };
+    plan.event(Event::warning(&PODS, pod, "FailedScheduling", message.to_owned()))
+        .again_after(RETRY)
 }
 
 /// Returns why a node does not admit a pod, whatever room it has; `None` if it does.

@@ -3,12 +3,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use billhook_apimachinery::Quantity;
 use billhook_kinds::pod_requests;
 
 use super::ports::{HostPort, host_ports};
 use super::terms::{Term, is_on_node};
+use crate::clock::Timestamp;
 use crate::controller::Key;
 use crate::object::Object;
 use crate::view::Change;
@@ -26,7 +28,12 @@ struct Counted {
     nominated: BTreeMap<Key, Arc<Object>>,
     /// The pods that wait for others to be on nodes.
     waiting: BTreeSet<Key>,
+    /// When it was last said that no node admits a pod.
+    refused: BTreeMap<Key, Timestamp>,
 }
+
+/// How long a pod that no node admits waits at most until it is tried again.
+pub(super) const RETRY: Duration = Duration::from_secs(300);
 
 /// The use of one node.
 #[derive(Clone, Debug, Default)]
@@ -45,6 +52,11 @@ impl Usage {
     pub(super) fn record(&self, change: &Change) -> bool {
         let mut counted = self.counted();
         counted.record_nomination(change);
+        if let Some(pod) = change.object()
+            && change.after.as_ref().is_none_or(|pod| is_on_node(pod))
+        {
+            counted.refused.remove(pod.key());
+        }
         let before = change.before.as_deref().filter(|pod| is_on_node(pod));
         let after = change.after.as_deref().filter(|pod| is_on_node(pod));
         if before.map(|pod| pod.get("/spec")) == after.map(|pod| pod.get("/spec")) {
@@ -64,6 +76,18 @@ impl Usage {
         for (node, terms) in self.counted().repelling.values() {
             terms.iter().for_each(|term| call(node, term));
         }
+    }
+
+    /// Returns how long a pod that no node admits waits until that is said again; not at all if that is news,
+    /// or the time has come, which begins anew then.
+    pub(super) fn next_try(&self, pod: &Object, is_known: bool, now: Timestamp) -> Duration {
+        let mut counted = self.counted();
+        let last = counted.refused.get(pod.key()).filter(|_| is_known);
+        let next = last.map_or(Duration::ZERO, |last| last.plus(RETRY).since(now));
+        if next.is_zero() {
+            counted.refused.insert(Arc::clone(pod.key()), now);
+        }
+        next
     }
 
     /// Lets a pod wait until others are on nodes.
