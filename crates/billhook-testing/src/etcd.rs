@@ -10,10 +10,19 @@ use std::sync::atomic::{AtomicU32, Ordering};
 #[derive(Debug)]
 pub struct Etcd {
     folder: PathBuf,
-    client_port: u16,
-    peer_port: u16,
+    member: Member,
     is_secured: bool,
     child: Child,
+}
+
+/// A member of a cluster, as it is started.
+#[derive(Clone, Debug)]
+struct Member {
+    name: String,
+    client_port: u16,
+    peer_port: u16,
+    /// The names and the peer URLs of all members.
+    cluster: String,
 }
 
 impl Drop for Etcd {
@@ -53,8 +62,27 @@ impl Etcd {
         })
     }
 
+    /// Starts the members of one cluster.
+    pub fn start_cluster(count: usize) -> Option<Vec<Self>> {
+        let ports: Vec<_> = (0..count).map(|_| (free_port(), free_port())).collect();
+        let named =
+            |(number, (_, peer)): (usize, &(u16, u16))| format!("m{number}={}", url(*peer, false));
+        let cluster = ports.iter().enumerate().map(named).collect::<Vec<_>>().join(",");
+        let members = ports.into_iter().enumerate().map(|(number, (client_port, peer_port))| {
+            let (name, cluster) = (format!("m{number}"), cluster.clone());
+            Etcd::start_member(Member { name, client_port, peer_port, cluster }, |_| false)
+        });
+        members.collect()
+    }
+
     /// Starts an etcd after something is done with its folder, which tells whether it is secured.
     fn start_in(prepare: impl FnOnce(&Path) -> bool) -> Option<Self> {
+        let (client_port, peer_port) = (free_port(), free_port());
+        let (name, cluster) = ("default".to_owned(), format!("default={}", url(peer_port, false)));
+        Etcd::start_member(Member { name, client_port, peer_port, cluster }, prepare)
+    }
+
+    fn start_member(member: Member, prepare: impl FnOnce(&Path) -> bool) -> Option<Self> {
         if Command::new("etcd").arg("--version").output().is_err() {
             let message = "\n*** NOTHING WAS TESTED: etcd is not installed, which Debian has as \
                 etcd-server and etcd-client\n";
@@ -65,15 +93,14 @@ impl Etcd {
         let name = format!("billhook-etcd-{}-{number}", std::process::id());
         let folder = std::env::temp_dir().join(name);
         std::fs::create_dir(&folder).unwrap();
-        let (client_port, peer_port) = (free_port(), free_port());
         let is_secured = prepare(&folder);
-        let child = spawn(&folder, client_port, peer_port, is_secured);
-        Some(Etcd { folder, client_port, peer_port, is_secured, child })
+        let child = spawn(&folder, &member, is_secured);
+        Some(Etcd { folder, member, is_secured, child })
     }
 
     /// Returns the URL for clients.
     pub fn url(&self) -> String {
-        url(self.client_port, self.is_secured)
+        url(self.member.client_port, self.is_secured)
     }
 
     /// Ends it at once.
@@ -84,7 +111,7 @@ impl Etcd {
 
     /// Starts it again with its data.
     pub fn start_again(&mut self) {
-        self.child = spawn(&self.folder, self.client_port, self.peer_port, self.is_secured);
+        self.child = spawn(&self.folder, &self.member, self.is_secured);
     }
 
     /// Sends it a signal, such as `STOP`.
@@ -121,15 +148,16 @@ fn url(port: u16, is_secured: bool) -> String {
     format!("{}://127.0.0.1:{port}", if is_secured { "https" } else { "http" })
 }
 
-fn spawn(folder: &Path, client_port: u16, peer_port: u16, is_secured: bool) -> Child {
-    let (client, peer) = (url(client_port, is_secured), url(peer_port, false));
+fn spawn(folder: &Path, member: &Member, is_secured: bool) -> Child {
+    let client = url(member.client_port, is_secured);
+    let peer = url(member.peer_port, false);
     let mut command = Command::new("etcd");
     command
-        .args(["--name", "default", "--data-dir"])
+        .args(["--name", &member.name, "--data-dir"])
         .arg(folder.join("data"))
         .args(["--listen-client-urls", &client, "--advertise-client-urls", &client])
         .args(["--listen-peer-urls", &peer, "--initial-advertise-peer-urls", &peer])
-        .args(["--initial-cluster", &format!("default={peer}")]);
+        .args(["--initial-cluster", &member.cluster]);
     if is_secured {
         let files =
             [("--trusted-ca-file", AUTHORITY), ("--cert-file", CERTIFICATE), ("--key-file", KEY)];

@@ -2,14 +2,14 @@
 
 use billhook_apiserver::etcd::{Etcd, EtcdOptions};
 use billhook_apiserver::storage::{
-    Backend as _, Change, Collection, Commit, HistoryLimits, Range, Storage, Write,
+    Backend as _, BackendError, Change, Collection, Commit, HistoryLimits, Range, Storage, Write,
 };
 use billhook_testing::etcd::Etcd as Process;
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use tokio::runtime::Builder;
 
-use super::suite::{guards_every_write, keeps_everything};
+use super::suite::{guards_every_write, keeps_everything, lists_pages_of_one_revision};
 use crate::storage::operations;
 
 fn foos() -> Collection {
@@ -46,6 +46,42 @@ fn etcd_keeps_everything() {
 async fn etcd_guards_every_write() {
     let Some(etcd) = Process::start() else { return };
     guards_every_write(connect(&etcd).await).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn etcd_lists_pages_of_one_revision() {
+    let Some(etcd) = Process::start() else { return };
+    lists_pages_of_one_revision(connect(&etcd).await).await;
+}
+
+/// ES-31, ES-50: the past is listed by another process, too, until it is compacted.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn etcd_lists_the_past() {
+    let Some(etcd) = Process::start() else { return };
+    let storage = open(&etcd).await;
+    for number in 0..9 {
+        let key = format!("default/{number}");
+        storage.write(&foos(), &key, Write::create(number.to_string())).await.unwrap();
+    }
+    let at = storage.revision();
+    for key in ["default/2", "default/3"] {
+        let stored = storage.get(&foos(), key).unwrap().modified;
+        storage.write(&foos(), key, Write::replace(stored, "new")).await.unwrap();
+    }
+    let backend = connect(&etcd).await;
+    let foos = foos();
+    let range = Range::of_prefix("default/").after("default/1").limit(2);
+    let past = backend.list_at(&foos, range, at).await.unwrap();
+    let texts: Vec<_> = past.objects.iter().map(|change| change.text.clone().unwrap()).collect();
+    assert_eq!((texts, past.remaining), (vec!["2".into(), "3".into()], 5));
+    let all = backend.list_at(&foos, Range::default(), at).await.unwrap();
+    assert_eq!((all.objects.len(), all.remaining), (9, 0));
+    let none = backend.list_at(&foos, Range::of_prefix("other/"), at).await.unwrap();
+    assert_eq!((none.objects.len(), none.remaining), (0, 0));
+    backend.compact(at + 1).await.unwrap();
+    let forgotten = backend.list_at(&foos, Range::default(), at).await;
+    assert_eq!(forgotten, Err(BackendError::Compacted(at)));
+    assert_eq!(backend.list_at(&foos, Range::default(), at + 1).await.unwrap().objects.len(), 9);
 }
 
 /// ES-65: each of two storages sees what the other has written, when it has caught up.

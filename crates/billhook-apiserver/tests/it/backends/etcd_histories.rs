@@ -110,3 +110,31 @@ async fn histories_over_a_disturbed_etcd_are_linearizable() {
         assert!(!log.is_empty());
     }
 }
+
+/// ES-61, ES-65: while members of a cluster go and come back, so that its leader changes, each write that was
+/// acknowledged is there, and one whose outcome is unknown was made once at most.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn histories_over_changing_leaders_are_linearizable() {
+    let Some(mut members) = Process::start_cluster(3) else { return };
+    let urls: Vec<String> = members.iter().map(Process::url).collect();
+    let mut storages = Vec::new();
+    for _ in 0..2 {
+        let backend = Etcd::open(EtcdOptions::new(urls.clone())).await.unwrap();
+        let limits = HistoryLimits::new(100_000, 64 << 20);
+        storages.push(Storage::open(backend, limits).await.unwrap());
+    }
+    let disturbed = async {
+        for round in 0_usize.. {
+            // Not a wait for anything: a cluster needs some time to find a leader.
+            let member = &mut members[round % 3];
+            tokio::time::sleep(Duration::from_millis(100)).await;
+            member.kill();
+            tokio::time::sleep(Duration::from_millis(300)).await;
+            member.start_again();
+            tokio::time::sleep(Duration::from_millis(1500)).await;
+        }
+    };
+    let (steps, log) = run_over(&storages, 1000, disturbed).await;
+    check(&steps, &log).unwrap();
+    assert!(!log.is_empty());
+}

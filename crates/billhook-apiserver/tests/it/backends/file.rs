@@ -9,7 +9,7 @@ use billhook_apiserver::storage::{
 use proptest::prelude::*;
 use tokio::runtime::Builder;
 
-use super::suite::{guards_every_write, keeps_everything};
+use super::suite::{guards_every_write, keeps_everything, lists_pages_of_one_revision};
 use crate::storage::operations;
 
 /// A folder for a test, which goes with it.
@@ -40,6 +40,12 @@ async fn open(path: &Path, history: u64) -> Storage {
 
 fn foos() -> Collection {
     Collection::new("example.com", "foos")
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_file_lists_pages_of_one_revision() {
+    let folder = Folder::new();
+    lists_pages_of_one_revision(Redb::open(folder.file()).unwrap()).await;
 }
 
 /// Writes objects, each of them several times.

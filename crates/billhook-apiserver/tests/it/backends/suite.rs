@@ -88,6 +88,61 @@ pub(crate) async fn guards_every_write(backend: impl Backend) {
     assert_eq!(watch.try_next(), Ok(None));
 }
 
+/// Pages at one revision while others write, how many objects they leave out, and an object that is deleted
+/// and created anew (ES-41, ES-50).
+pub(crate) async fn lists_pages_of_one_revision(backend: impl Backend) {
+    let storage = open(backend).await;
+    let foos = Collection::new("example.com", "foos");
+    for number in 10..35 {
+        let key = format!("default/{number}");
+        storage.write(&foos, &key, Write::create(number.to_string())).await.unwrap();
+    }
+    let (at, mut after, mut found) = (storage.revision(), String::new(), Vec::new());
+    let writer = {
+        let (storage, foos) = (storage.clone(), foos.clone());
+        tokio::spawn(async move {
+            for number in 10..35 {
+                let key = format!("default/{number}");
+                let stored = storage.get(&foos, &key).unwrap().modified;
+                storage.write(&foos, &key, Write::delete(stored)).await.unwrap();
+                storage.write(&foos, &key, Write::create("again")).await.unwrap();
+                storage.write(&foos, &format!("other/{number}"), Write::create("")).await.unwrap();
+            }
+        })
+    };
+    for remaining in [18, 11, 4, 0] {
+        let range = Range::of_prefix("default/").after(&after).limit(7);
+        let page = storage.list_at(&foos, range, at).unwrap();
+        assert_eq!((page.revision, page.remaining), (at, remaining));
+        after = page.objects.last().unwrap().key.to_string();
+        found.extend(page.objects.into_iter().map(|object| object.text));
+        tokio::task::yield_now().await;
+    }
+    let expected: Vec<String> = (10..35).map(|number| number.to_string()).collect();
+    assert_eq!(found, expected);
+    writer.await.unwrap();
+    let mut watch = storage.watch(&foos, "default/", at).unwrap();
+    for _ in 10..35 {
+        let deleted = watch.try_next().unwrap().unwrap();
+        let created = watch.try_next().unwrap().unwrap();
+        assert_eq!((deleted.after.is_none(), created.before.is_none()), (true, true));
+        assert_eq!(deleted.key(), created.key());
+        let stored = storage.get(&foos, created.key()).unwrap();
+        assert_eq!((stored.created, stored.modified), (created.revision, created.revision));
+    }
+    // What a compaction has forgotten is neither listed nor watched; the objects stay.
+    let objects = storage.list(&foos, Range::default()).objects;
+    storage.compact(storage.revision()).await.unwrap();
+    assert!(storage.list_at(&foos, Range::default(), at).is_err());
+    assert!(storage.watch(&foos, "", at).is_err());
+    assert_eq!(storage.list(&foos, Range::default()).objects, objects);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_log_lists_pages_of_one_revision() {
+    lists_pages_of_one_revision(Log::of(Vec::new())).await;
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
     #[test]
