@@ -11,14 +11,12 @@ use billhook_kinds::Kind;
 use bytes::Bytes;
 
 use super::definitions::from_beta;
-use crate::kinds::{own_text, record_of};
+use crate::kinds::{is_stored_in_json, own_text, record_of};
 use crate::protobuf;
 use crate::storage::Collection;
 
 /// The group whose definitions are stored in JSON, of an older version in other servers (ES-12).
 const DEFINITIONS: &str = "apiextensions.k8s.io";
-/// The groups of built-in kinds that are stored in JSON.
-const IN_JSON: [&str; 2] = [DEFINITIONS, "apiregistration.k8s.io"];
 
 /// The encodings of the built-in kinds.
 #[derive(Debug)]
@@ -36,7 +34,7 @@ impl Values {
     pub(super) fn new() -> Self {
         let stored = || {
             let kinds = Kind::all().iter();
-            kinds.filter(|kind| kind.is_stored() && !IN_JSON.contains(&kind.group))
+            kinds.filter(|kind| kind.is_stored() && !is_stored_in_json(kind))
         };
         let by_name = |kind: &'static Kind| ((kind.group, kind.plural), kind);
         let is_own = |kind: &&Kind| kind.api_version() == kind.storage_version;

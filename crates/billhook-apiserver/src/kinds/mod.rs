@@ -9,8 +9,11 @@ use billhook::{CrdOptions, KubernetesVersion};
 use billhook_admission::{Chain, KindStrategy, Unreachable};
 use billhook_apimachinery::record::Record;
 use billhook_apimachinery::split_api_version;
+use billhook_decode::{Document, read_json};
 use billhook_kinds::Kind;
+use bytes::Bytes;
 
+use crate::protobuf;
 use crate::resources::Resource;
 
 pub(crate) use self::policies::check_types;
@@ -46,7 +49,22 @@ fn compiled(
     let strategy = KindStrategy::new(kind, kubernetes)?.refuse_privileged(refuses_privileged);
     let mut resource = resource.native(Arc::new(strategy), kind);
     resource.own_text = own_text(kind);
+    if !is_stored_in_json(kind) {
+        resource.stored_size = message_size;
+    }
     Some(resource)
+}
+
+/// Whether the objects of a kind are stored as text: those of the groups of servers (ES-12).
+pub(crate) fn is_stored_in_json(kind: &Kind) -> bool {
+    ["apiextensions.k8s.io", "apiregistration.k8s.io"].contains(&kind.group)
+}
+
+/// Returns how large the message of an object is.
+fn message_size(text: &Bytes) -> usize {
+    let object = read_json(text).ok().map(Document::into_value);
+    let message = object.and_then(|object| protobuf::object(&object, record_of));
+    message.map_or(text.len(), |message| message.len())
 }
 
 /// Returns the fields of the objects of a kind, or of the bodies of a subresource.

@@ -40,6 +40,8 @@ pub(crate) struct Resource {
     heading: String,
     /// Returns the text of a stored object, which another resource may have stored.
     pub(crate) own_text: OwnText,
+    /// Returns how large an object is in etcd, by its text.
+    pub(crate) stored_size: fn(&Bytes) -> usize,
     /// The revision since which it is served as it is: older changes are not shown (LC-42).
     pub(crate) since: Revision,
     /// When the definition was established.
@@ -74,6 +76,7 @@ impl Resource {
             kind: None,
             heading: String::new(),
             own_text: Bytes::clone,
+            stored_size: Bytes::len,
             since: 0,
             established: None,
             is_changed: false,

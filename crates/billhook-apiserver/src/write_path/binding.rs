@@ -70,6 +70,7 @@ pub(super) struct Binding {
     server: Arc<Shared>,
     collection: Collection,
     own_text: OwnText,
+    size: fn(&Bytes) -> usize,
 }
 
 impl Store for Binding {
@@ -81,7 +82,14 @@ impl Store for Binding {
 impl Binding {
     pub(super) fn new(server: &Arc<Shared>, resource: &Resource) -> Self {
         let (server, collection) = (Arc::clone(server), resource.collection.clone());
-        Binding { server, collection, own_text: resource.own_text }
+        let (own_text, size) = (resource.own_text, resource.stored_size);
+        Binding { server, collection, own_text, size }
+    }
+
+    /// Returns how large an object is in etcd. What is stored is never larger than the text, so that only
+    /// large ones have to be measured (ES-90).
+    fn stored_size(&self, text: &Bytes) -> usize {
+        if text.len() <= MAX_STORED { text.len() } else { (self.size)(text) }
     }
 
     async fn write(&self, write: StoreWrite<'_>) -> Result<String, StoreError> {
@@ -94,7 +102,7 @@ impl Binding {
         }
         let expected = found.as_ref().map(|found| found.modified);
         let text = write.object.cloned();
-        let size = text.as_ref().map_or(0, Bytes::len);
+        let size = text.as_ref().map_or(0, |text| self.stored_size(text));
         if size > MAX_SENT {
             let why = format!("trying to send message larger than max ({size} vs. {MAX_SENT})");
             return Err(StoreError::TooLarge(failure(&why)));

@@ -403,3 +403,26 @@ async fn owners_of_large_objects_are_dropped() {
         assert_eq!(refused.json().get("reason"), None);
     }
 }
+
+/// ES-90: what counts is the message that is stored, which is smaller than the text.
+#[tokio::test]
+async fn large_objects_count_as_messages() {
+    let server = crate::support::server();
+    let role = |rules: usize| {
+        let rule = json!({"apiGroups": [""], "resources": ["configmaps"], "verbs": ["get"]});
+        json!({"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole",
+            "metadata": {"name": format!("r{rules}")}, "rules": vec![rule; rules]})
+    };
+    let path = "/apis/rbac.authorization.k8s.io/v1/clusterroles";
+    assert!(role(32_000).to_string().len() > 3 << 19);
+    let created = post(&server, path, &role(32_000)).await;
+    assert_eq!(created.code, 201, "{}", created.message());
+    let found = call(&server, Method::GET, &format!("{path}/r32000"), &[], "").await.json();
+    assert_eq!(found["rules"].as_array().unwrap().len(), 32_000);
+    // The text of a custom resource is what is stored.
+    let foo = json!({"apiVersion": "example.com/v1", "kind": "Foo", "metadata": {"name": "a"},
+        "spec": {"color": "x".repeat(1_600_000)}});
+    let foos = "/apis/example.com/v1/namespaces/default/foos";
+    let refused = post(&server, foos, &foo).await;
+    assert_eq!(refused.message(), "etcdserver: request is too large");
+}
