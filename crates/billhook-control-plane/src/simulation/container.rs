@@ -6,6 +6,7 @@ use billhook_apimachinery::record::text;
 use serde_json::{Map, Value, json};
 
 use super::needs::Needs;
+use super::restart::Restart;
 use super::script::{ContainerScript, ExitWords};
 use crate::clock::Timestamp;
 use crate::document::set;
@@ -19,6 +20,8 @@ pub(super) struct Container {
     pub(super) state: State,
     last: Option<Terminated>,
     restarts: u64,
+    /// Whether it is started again.
+    restart: Restart,
     pub(super) is_ready: bool,
     /// Whether its liveness probe has failed just now.
     pub(super) has_failed_liveness: bool,
@@ -42,42 +45,6 @@ pub(super) struct Terminated {
     finished: Timestamp,
 }
 
-/// When a container is started again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum RestartPolicy {
-    Always,
-    OnFailure,
-    Never,
-}
-
-impl RestartPolicy {
-    pub(super) fn parse(text: &str) -> Self {
-        match text {
-            "Never" => RestartPolicy::Never,
-            "OnFailure" => RestartPolicy::OnFailure,
-            _ => RestartPolicy::Always,
-        }
-    }
-
-    /// Returns the policy of an init container, which goes on while others run if it is a sidecar.
-    pub(super) fn of_init(self, is_sidecar: bool) -> Self {
-        match (is_sidecar, self) {
-            (true, _) => RestartPolicy::Always,
-            (false, RestartPolicy::Never) => RestartPolicy::Never,
-            (false, _) => RestartPolicy::OnFailure,
-        }
-    }
-
-    /// Returns whether it starts a container again that has ended with a code.
-    pub(super) fn restarts(self, code: i64) -> bool {
-        match self {
-            RestartPolicy::Always => true,
-            RestartPolicy::OnFailure => code != 0,
-            RestartPolicy::Never => false,
-        }
-    }
-}
-
 /// The circumstances on which the next state of a container depends.
 #[derive(Debug)]
 pub(super) struct Surroundings<'s> {
@@ -85,7 +52,6 @@ pub(super) struct Surroundings<'s> {
     pub(super) pod: (&'s str, &'s str),
     /// When the pod has come to its node.
     pub(super) arrived: Timestamp,
-    pub(super) restart_policy: RestartPolicy,
     pub(super) now: Timestamp,
     /// The objects that are missing.
     pub(super) needs: &'s Needs,
@@ -103,7 +69,12 @@ const KILLED: i64 = 137;
 
 impl Container {
     /// Reads a container of a pod's spec, with its status if it has one.
-    pub(super) fn read(spec: &Value, statuses: &[Value], waits_for: &str) -> Self {
+    pub(super) fn read(
+        spec: &Value,
+        statuses: &[Value],
+        restart: Restart,
+        waits_for: &str,
+    ) -> Self {
         let name = text(spec, "name");
         let status = statuses.iter().find(|status| text(status, "name") == name);
         let waiting = || State::Waiting { reason: waits_for.to_owned(), message: String::new() };
@@ -118,6 +89,7 @@ impl Container {
             state: state.unwrap_or_else(waiting),
             last,
             restarts: restarts.unwrap_or_default(),
+            restart,
             is_ready: status.is_some_and(|status| status.get("ready") == Some(&Value::Bool(true))),
             has_failed_liveness: false,
         }
@@ -171,10 +143,12 @@ impl Container {
                 due.into_iter().chain(changes).min()
             }
             State::Terminated(ended) => {
-                if !around.restart_policy.restarts(ended.code) {
-                    return None;
+                let ended = ended.clone();
+                if self.restart.is_after(ended.code) {
+                    self.start_again(ended, script, around)
+                } else {
+                    None
                 }
-                self.restart(ended.clone(), script, around)
             }
         }
     }
@@ -186,7 +160,7 @@ impl Container {
     }
 
     /// The first restart is at once, later ones wait.
-    fn restart(
+    fn start_again(
         &mut self,
         ended: Terminated,
         script: &ContainerScript,
@@ -304,6 +278,16 @@ impl Container {
             State::Terminated(ended) => Some(ended.code),
             _ => None,
         }
+    }
+
+    /// Whether it is to start, or to start again.
+    pub(super) fn may_start(&self) -> bool {
+        self.is_waiting() || self.exit_code().is_some_and(|code| self.restart.is_after(code))
+    }
+
+    /// Whether it has failed, and is not started again.
+    pub(super) fn has_failed(&self) -> bool {
+        self.exit_code().is_some_and(|code| code != 0 && !self.restart.is_after(code))
     }
 
     pub(super) fn is_running(&self) -> bool {

@@ -7,6 +7,7 @@ mod needs;
 mod node;
 mod pod;
 mod pod_events;
+mod restart;
 mod rule;
 mod rules;
 mod scheduler;

@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::container::{Container, RestartPolicy, Surroundings};
+use super::container::{Container, Surroundings};
 use super::needs::Needs;
+use super::restart::Restart;
 use super::script::{End, Exit, Script};
 use crate::clock::Timestamp;
 use crate::object::Object;
@@ -18,7 +19,6 @@ pub(super) struct Pod<'p> {
     pub(super) containers: Vec<Container>,
     /// When it has come to its node.
     pub(super) arrived: Timestamp,
-    restart_policy: RestartPolicy,
     /// Its end, if it was ended from outside.
     pub(super) ended: Option<Ended>,
 }
@@ -72,19 +72,22 @@ impl<'p> Pod<'p> {
     pub(super) fn read(object: &'p Object, now: Timestamp) -> Self {
         let specs = object.list("/spec/initContainers");
         let waits_for = if specs.is_empty() { "ContainerCreating" } else { "PodInitializing" };
-        let read = |specs: &[Value], statuses: &str| -> Vec<Container> {
-            let statuses = object.list(statuses);
-            specs.iter().map(|spec| Container::read(spec, statuses, waits_for)).collect()
+        let read = |specs: &[Value], is_init: bool, statuses: &str| -> Vec<Container> {
+            let (statuses, policy) = (object.list(statuses), object.text("/spec/restartPolicy"));
+            let read = |spec| {
+                let restart = Restart::read(spec, policy, is_init);
+                Container::read(spec, statuses, restart, waits_for)
+            };
+            specs.iter().map(read).collect()
         };
-        let init = read(specs, "/status/initContainerStatuses").into_iter().zip(specs);
+        let init = read(specs, true, "/status/initContainerStatuses").into_iter().zip(specs);
         let is_sidecar = |spec: &Value| spec.get("restartPolicy").is_some_and(|it| it == "Always");
         let init = init.map(|(container, spec)| Init { container, is_sidecar: is_sidecar(spec) });
         Pod {
             object,
             init: init.collect(),
-            containers: read(object.list("/spec/containers"), "/status/containerStatuses"),
+            containers: read(object.list("/spec/containers"), false, "/status/containerStatuses"),
             arrived: object.time("/status/startTime").unwrap_or(now),
-            restart_policy: RestartPolicy::parse(object.text("/spec/restartPolicy")),
             ended: None,
         }
     }
@@ -142,14 +145,12 @@ impl<'p> Pod<'p> {
         if needs.volume.is_some() && self.all().all(Container::is_new) {
             return None;
         }
-        let (arrived, restart_policy) = (self.arrived, self.restart_policy);
-        let pod = (&**self.object.key(), self.object.uid());
-        let around = |restart_policy| Surroundings { pod, arrived, restart_policy, now, needs };
+        let (pod, arrived) = ((&**self.object.key(), self.object.uid()), self.arrived);
+        let around = Surroundings { pod, arrived, now, needs };
         let mut next = None;
         for Init { container, is_sidecar } in &mut self.init {
-            let restart_policy = restart_policy.of_init(*is_sidecar);
             let script = script.container(&container.name);
-            let step = container.advance(&script, &around(restart_policy));
+            let step = container.advance(&script, &around);
             next = next.into_iter().chain(step).min();
             let is_done =
                 if *is_sidecar { container.is_running() } else { has_succeeded(container) };
@@ -160,7 +161,7 @@ impl<'p> Pod<'p> {
         }
         for container in &mut self.containers {
             let script = script.container(&container.name);
-            let step = container.advance(&script, &around(restart_policy));
+            let step = container.advance(&script, &around);
             next = next.into_iter().chain(step).min();
         }
         next
@@ -168,14 +169,7 @@ impl<'p> Pod<'p> {
 
     /// Returns whether a container is to start, or to start again.
     pub(super) fn may_start(&self) -> bool {
-        let may_start = |container: &Container, policy: RestartPolicy| {
-            container.is_waiting()
-                || container.exit_code().is_some_and(|code| policy.restarts(code))
-        };
-        let policy = self.restart_policy;
-        let mut init = self.init.iter();
-        init.any(|it| may_start(&it.container, policy.of_init(it.is_sidecar)))
-            || self.containers.iter().any(|container| may_start(container, policy))
+        self.all().any(Container::may_start)
     }
 
     /// Stops the containers because the pod is deleted. Returns how long some go on.
@@ -241,20 +235,17 @@ impl<'p> Pod<'p> {
             Some(Ended::Stopped) => return Phase::Failed,
             None => {}
         }
-        let failed = |init: &Init| init.container.exit_code().is_some_and(|code| code != 0);
-        if self.restart_policy == RestartPolicy::Never && self.init.iter().any(failed) {
+        if self.init.iter().any(|init| init.container.has_failed()) {
             return Phase::Failed;
         }
         if !self.uninitialized().is_empty() || self.containers.iter().any(Container::is_new) {
             return Phase::Pending;
         }
-        let has_ended = codes().count() == self.containers.len();
-        match self.restart_policy {
-            _ if !has_ended => Phase::Running,
-            RestartPolicy::Always => Phase::Running,
-            _ if codes().all(|code| code == 0) => Phase::Succeeded,
-            RestartPolicy::Never => Phase::Failed,
-            RestartPolicy::OnFailure => Phase::Running,
+        let goes_on = |it: &Container| it.exit_code().is_none() || it.may_start();
+        match () {
+            () if self.containers.iter().any(goes_on) => Phase::Running,
+            () if codes().all(|code| code == 0) => Phase::Succeeded,
+            () => Phase::Failed,
         }
     }
 }

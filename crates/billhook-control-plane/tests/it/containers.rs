@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use crate::support::{create, request, run, run_with};
 
 const PODS: &str = "/api/v1/namespaces/default/pods";
+const POD: &str = "/api/v1/namespaces/default/pods/p";
 const EVENTS: &str = "/api/v1/namespaces/default/events";
 
 fn pod(spec: &str) -> String {
@@ -212,6 +213,71 @@ fn the_liveness_of_a_container() {
             let reasons: Vec<_> = events.iter().map(|it| it.split(':').next().unwrap()).collect();
             let start = ["Pulled", "Created", "Started"];
             assert_eq!(reasons, [&start[..], &["Unhealthy", "Killing"]].concat());
+        },
+    );
+}
+
+/// CP-112: the policy and the rules of a container come before the policy of its pod.
+#[test]
+fn containers_have_restart_policies() {
+    let rule = |operator: &str| {
+        format!("[{{action: Restart, exitCodes: {{operator: {operator}, values: [3, 42]}}}}]")
+    };
+    let (of_some, of_others) = (rule("In"), rule("NotIn"));
+    for (of_pod, own, rules, code, phase, restarts) in [
+        ("Always", "", "", 1, "Running", 1),
+        ("Never", "", "", 1, "Failed", 0),
+        ("Never", "Always", "", 0, "Running", 1),
+        ("Never", "OnFailure", "", 1, "Running", 1),
+        ("Never", "OnFailure", "", 0, "Succeeded", 0),
+        ("Always", "Never", "", 1, "Failed", 0),
+        ("Always", "Never", "", 0, "Succeeded", 0),
+        ("Always", "Never", &*of_some, 42, "Running", 1),
+        ("Always", "Never", &*of_some, 1, "Failed", 0),
+        ("Never", "Never", &*of_others, 1, "Running", 1),
+        ("Never", "Never", &*of_others, 3, "Failed", 0),
+        ("OnFailure", "OnFailure", &*of_some, 1, "Running", 1),
+    ] {
+        let mut container = "name: c, image: i".to_owned();
+        if !own.is_empty() {
+            container += &format!(", restartPolicy: {own}");
+        }
+        if !rules.is_empty() {
+            container += &format!(", restartPolicyRules: {rules}");
+        }
+        let spec = format!("restartPolicy: {of_pod}, containers: [{{{container}}}]");
+        run_with(
+            |builder| builder.simulate(Rule::pods("p").exits(code)),
+            async |plane| {
+                create(plane, &pod(&spec)).await;
+                let status = request(plane, "GET", POD, "").await["status"].clone();
+                let found = &status["containerStatuses"][0]["restartCount"];
+                assert_eq!((&status["phase"], found), (&json!(phase), &json!(restarts)), "{spec}");
+            },
+        );
+    }
+    // One that goes on keeps the pod running; an init container has a policy, too.
+    run_with(
+        |builder| builder.simulate(Rule::pods("p").container("i").exits(0)),
+        async |plane| {
+            let init = "initContainers: [{name: i, image: i, restartPolicy: Never}]";
+            let containers =
+                "containers: [{name: a, image: i, restartPolicy: Never}, {name: b, image: i}]";
+            create(plane, &pod(&format!("{init}, {containers}"))).await;
+            plane.simulate(Rule::pods("p").container("a").exits(1)).await;
+            plane.settled().await.unwrap();
+            let status = request(plane, "GET", POD, "").await["status"].clone();
+            assert_eq!(status["phase"], "Running");
+            assert!(status["containerStatuses"][0]["state"].get("terminated").is_some());
+        },
+    );
+    run_with(
+        |builder| builder.simulate(Rule::pods("p").container("i").exits(1)),
+        async |plane| {
+            let init = "initContainers: [{name: i, image: i, restartPolicy: Never}]";
+            create(plane, &pod(&format!("{init}, containers: [{{name: c, image: i}}]"))).await;
+            let status = request(plane, "GET", POD, "").await["status"].clone();
+            assert_eq!(status["phase"], "Failed");
         },
     );
 }

@@ -126,7 +126,7 @@ fn restarts(errors: &mut Vec<FieldError>, status: &Value, old: &Value, list: &st
             continue;
         };
         let failed = integer(end, "/exitCode").unwrap_or_default() != 0;
-        let restarts_by_itself = restarts_by_itself(old, name_of(stored), is_init);
+        let restarts_by_itself = restarts_by_itself(old, name_of(stored), is_init, failed);
         if failed && policy == "OnFailure" || restarts_by_itself {
             continue;
         }
@@ -140,12 +140,14 @@ fn restarts(errors: &mut Vec<FieldError>, status: &Value, old: &Value, list: &st
     }
 }
 
-/// Whether a container has a policy of its own by which it is restarted.
-fn restarts_by_itself(pod: &Value, name: &str, is_init: bool) -> bool {
+/// Whether a container has a policy of its own by which it is restarted, after a failure or any end.
+fn restarts_by_itself(pod: &Value, name: &str, is_init: bool, failed: bool) -> bool {
     let list = if is_init { "/spec/initContainers" } else { "/spec/containers" };
     let mut same = items(pod, list).iter().filter(|container| name_of(container) == name);
     same.next().is_some_and(|container| {
-        is_sidecar(container) || !items(container, "/restartPolicyRules").is_empty()
+        is_sidecar(container)
+            || (failed && text(container, "/restartPolicy") == "OnFailure")
+            || !items(container, "/restartPolicyRules").is_empty()
     })
 }
 
