@@ -23,6 +23,7 @@ pub struct Request {
 
 const JSON: &str = "application/json";
 const MERGE_PATCH: &str = "application/merge-patch+json";
+const JSON_PATCH: &str = "application/json-patch+json";
 const STRATEGIC_PATCH: &str = "application/strategic-merge-patch+json";
 const APPLY_PATCH: &str = "application/apply-patch+yaml";
 const ALL_RESOURCES: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
@@ -95,6 +96,11 @@ impl Request {
     pub(crate) fn patch_at(path: &str, is_strategic: bool, patch: &Value) -> Self {
         let content_type = if is_strategic { STRATEGIC_PATCH } else { MERGE_PATCH };
         Request::new(Method::PATCH, path.to_owned(), content_type, patch)
+    }
+
+    /// Changes what is at a path, by the operations of a JSON patch.
+    pub(crate) fn json_patch_at(path: &str, operations: &Value) -> Self {
+        Request::new(Method::PATCH, path.to_owned(), JSON_PATCH, operations)
     }
 
     /// Deletes the object at a path, with `DeleteOptions`.

@@ -231,8 +231,20 @@ fn what_is_not_understood_is_refused() {
         (json!({"next": next, "weight": -1}), "spec.weight is not a whole number"),
         (json!({"next": {"delete": "yes"}}), "spec.next.delete is not true or false"),
         (
-            json!({"next": {"patches": [{"template": "a", "type": "json"}]}}),
-            "spec.next.patches[0].type is not merge or strategic",
+            json!({"next": {"patches": [{"template": "a", "type": "apply"}]}}),
+            "spec.next.patches[0].type is not json, merge or strategic",
+        ),
+        (
+            json!({"next": {"patches": [{"template": "a", "type": "json", "root": "status"}]}}),
+            "spec.next.patches[0].root is not understood with type json, whose operations have paths",
+        ),
+        (
+            json!({"next": next, "weightFrom": {"expressionFrom": "a"}}),
+            "spec.weightFrom.expressionFrom \"a\" is not a path such as .status.phase",
+        ),
+        (
+            json!({"next": next, "delay": {"jitterDurationFrom": {}}}),
+            "spec.delay.jitterDurationFrom.expressionFrom is missing",
         ),
         (
             json!({"next": next, "selector": {"matchExpressions": [{"key": "a", "operator": "Exists"}]}}),
@@ -261,5 +273,83 @@ fn what_is_not_understood_is_refused() {
     ] {
         let error = Stage::from_value(&stage("s", "Pod", &spec)).unwrap_err();
         assert_eq!(error.to_string(), why);
+    }
+}
+
+/// CP-110: a JSON patch changes what its operations name.
+#[test]
+fn json_patches_change_objects() {
+    let template = "
+- {op: replace, path: /data/a, value: '{{ .data.b }}{{ .data.a }}'}
+- {op: remove, path: /data/b}
+- {op: add, path: /metadata/labels/done, value: 'yes'}
+";
+    let document = stage(
+        "patch",
+        "ConfigMap",
+        &json!({
+            "selector": {"matchExpressions": [{"key": ".metadata.labels.done", "operator": "DoesNotExist"}]},
+            "next": {"patches": [{"type": "json", "template": template}]},
+        }),
+    );
+    run_with(
+        |builder| builder.stage(Stage::from_value(&document).unwrap()),
+        async |plane| {
+            create(plane, &map()).await;
+            let map = request(plane, "GET", MAP, "").await;
+            assert_eq!(map["data"], json!({"a": "x1", "empty": ""}));
+            assert_eq!(map["metadata"]["labels"], json!({"l": "v", "done": "yes"}));
+        },
+    );
+}
+
+/// CP-110: an object says the weights of stages, and how long their delays may be.
+#[test]
+fn objects_decide_about_stages() {
+    let of = |name: &str, extra: Value| {
+        let patch = format!("data: {{done: {name}, at: '{{{{ Now }}}}'}}");
+        let mut spec = json!({
+            "selector": {"matchExpressions": [{"key": ".data.done", "operator": "DoesNotExist"}]},
+            "next": {"patches": [{"template": patch}]},
+        });
+        spec.as_object_mut().unwrap().extend(extra.as_object().unwrap().clone());
+        Stage::from_value(&stage(name, "ConfigMap", &spec)).unwrap()
+    };
+    let weight = |path: &str| json!({"weight": 1, "weightFrom": {"expressionFrom": path}});
+    for (first, second, done) in [
+        (".data.nothing", ".data.a", "second"),
+        (".data.a", ".data.nothing", "first"),
+        // What is not a number leaves the weight of the stage.
+        (".data.nothing", ".data.b", "second"),
+    ] {
+        run_with(
+            |builder| builder.stage(of("first", weight(first))).stage(of("second", weight(second))),
+            async |plane| {
+                let mut map: Value = serde_json::from_str(&map()).unwrap();
+                map["data"]["nothing"] = "0".into();
+                create(plane, &map.to_string()).await;
+                assert_eq!(request(plane, "GET", MAP, "").await["data"]["done"], done);
+            },
+        );
+    }
+    let delay = json!({"delay": {"durationMilliseconds": 60_000,
+        "jitterDurationFrom": {"expressionFrom": ".data.longest"}}});
+    for (longest, range) in [
+        ("60s", ["2026-01-01T00:01:00Z", "2026-01-01T00:01:00Z"]),
+        ("2026-01-01T00:01:00Z", ["2026-01-01T00:01:00Z", "2026-01-01T00:01:00Z"]),
+        ("1h", ["2026-01-01T00:01:01Z", "2026-01-01T01:00:00Z"]),
+    ] {
+        run_with(
+            |builder| builder.stage(of("late", delay.clone())),
+            async |plane| {
+                let mut map: Value = serde_json::from_str(&map()).unwrap();
+                map["data"]["longest"] = longest.into();
+                create(plane, &map.to_string()).await;
+                plane.advance(Duration::from_secs(3600)).await.unwrap();
+                let map = request(plane, "GET", MAP, "").await;
+                let at = map["data"]["at"].as_str().unwrap();
+                assert!((range[0]..=range[1]).contains(&at), "{longest}: {at}");
+            },
+        );
     }
 }

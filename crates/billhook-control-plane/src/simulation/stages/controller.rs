@@ -144,7 +144,9 @@ impl Stages {
         let candidates = self.stages.iter().enumerate().filter(selects);
         let weight = |stage: &Stage| {
             let own = object.annotation(&stage.annotation("weight"));
-            own.and_then(|text| text.parse().ok()).unwrap_or(stage.weight)
+            let own = own.and_then(|text| text.parse().ok());
+            let found = || first_at(stage.weight_from.as_ref()?, &whole)?.parse().ok();
+            own.or_else(found).unwrap_or(stage.weight)
         };
         let mut candidates: Vec<(usize, u64)> =
             candidates.map(|(index, stage)| (index, weight(stage))).collect();
@@ -198,7 +200,11 @@ impl Stages {
                 "" => path.clone(),
                 subresource => format!("{path}/{subresource}"),
             };
-            plan = plan.try_request(Request::patch_at(&path, is_built_in, &printed), &[404, 409]);
+            let request = match patch.is_json {
+                true => Request::json_patch_at(&path, &printed),
+                false => Request::patch_at(&path, is_built_in, &printed),
+            };
+            plan = plan.try_request(request, &[404, 409]);
         }
         if next.is_deletion {
             let options = json!({"gracePeriodSeconds": 0, "preconditions": {"uid": object.uid()}});
@@ -217,6 +223,15 @@ impl Stages {
         let text = patch.template.print(&object.whole(), &surroundings)?;
         let read = billhook_yaml::read_document(text.as_bytes());
         let read = read.map_err(|error| error.to_string())?.into_value().into_inner();
+        if patch.is_json {
+            let Value::Array(mut operations) = read else {
+                return Err("a JSON patch is a list of operations".to_owned());
+            };
+            // No other object of the name is changed.
+            let test = json!({"op": "test", "path": "/metadata/uid", "value": object.uid()});
+            operations.insert(0, test);
+            return Ok(operations.into());
+        }
         let mut printed = match patch.root.as_str() {
             "" => read,
             root => Value::Object(Map::from_iter([(root.to_owned(), read)])),
@@ -233,6 +248,11 @@ impl Stages {
     }
 }
 
+/// Returns the text of what is first at a path.
+fn first_at(path: &Path, value: &Value) -> Option<String> {
+    path.find(value).first().map(|found| text_of(found))
+}
+
 impl Stage {
     fn is_of(&self, object: &Object) -> bool {
         object.text("/kind") == self.kind && object.text("/apiVersion") == self.api_version
@@ -246,15 +266,20 @@ impl Stage {
     /// Returns when an object comes to the stage.
     fn due(&self, object: &Object, now: Timestamp) -> Timestamp {
         let own = |name| object.annotation(&self.annotation(name)).and_then(duration);
-        let Delay { duration: written, jitter, from } = &self.delay;
-        let found = |path: &Path| path.find(&object.whole()).first().map(|it| text_of(it));
-        let found = from.as_ref().and_then(found);
+        let Delay { duration: written, jitter, from, jitter_from } = &self.delay;
+        let found = |path: &Option<Path>| first_at(path.as_ref()?, &object.whole());
+        let (found, longest) = (found(from), found(jitter_from));
         let found = found.as_deref();
         if let Some(time) = found.and_then(Timestamp::parse) {
             return time;
         }
         let shortest = own("delay").or_else(|| duration(found?)).unwrap_or(*written);
-        let longest = own("jitter-delay").or(*jitter).unwrap_or(shortest);
+        let from_object = || {
+            let text = longest.as_deref()?;
+            let until = |end: Timestamp| end.since(now);
+            Timestamp::parse(text).map(until).or_else(|| duration(text))
+        };
+        let longest = own("jitter-delay").or_else(from_object).or(*jitter).unwrap_or(shortest);
         let span = u64::try_from(longest.saturating_sub(shortest).as_millis()).unwrap_or(u64::MAX);
         let text = format!("{} {} {}", self.name, object.uid(), object.revision());
         let jitter = u64::from(number_of(&text)).checked_rem(span).unwrap_or_default();

@@ -47,6 +47,8 @@ pub struct Stage {
     kind: String,
     selector: Selector,
     weight: u64,
+    /// Where the object says the weight.
+    weight_from: Option<Path>,
     delay: Delay,
     next: Next,
 }
@@ -65,8 +67,9 @@ struct Delay {
     duration: Duration,
     /// The longest delay, if it is not always the same.
     jitter: Option<Duration>,
-    /// Where the object says how long, or until when.
+    /// Where the object says how long, or until when, and how long at most.
     from: Option<Path>,
+    jitter_from: Option<Path>,
 }
 
 /// The changes that a stage makes.
@@ -91,6 +94,8 @@ struct Patch {
     subresource: String,
     root: String,
     template: Template,
+    /// Whether it is a list of operations.
+    is_json: bool,
 }
 
 impl StageError {
@@ -121,7 +126,15 @@ impl Stage {
             return Err(StageError::new("apiVersion", &format!("is not {API_VERSION}")));
         }
         let name = stage.get("metadata").and_then(|it| it.get("name")?.as_str());
-        let known = ["resourceRef", "selector", "weight", "delay", "next", "immediateNextStage"];
+        let known = [
+            "resourceRef",
+            "selector",
+            "weight",
+            "weightFrom",
+            "delay",
+            "next",
+            "immediateNextStage",
+        ];
         let spec = stage.object("spec", &known)?.ok_or_else(|| stage.missing("spec"))?;
         let of = spec.object("resourceRef", &["apiGroup", "kind"])?;
         let of = of.ok_or_else(|| spec.missing("resourceRef"))?;
@@ -134,6 +147,7 @@ impl Stage {
             kind: of.text("kind")?.ok_or_else(|| of.missing("kind"))?.to_owned(),
             selector: selector.map(|it| Selector::read(&it)).transpose()?.unwrap_or_default(),
             weight: spec.number("weight")?.unwrap_or_default(),
+            weight_from: expression(&spec, "weightFrom")?,
             delay: delay(&spec)?,
             next,
         })
@@ -146,23 +160,28 @@ impl Stage {
 }
 
 fn delay(spec: &Fields<'_>) -> Result<Delay, StageError> {
-    let known = ["durationMilliseconds", "jitterDurationMilliseconds", "durationFrom"];
+    let known = [
+        "durationMilliseconds",
+        "jitterDurationMilliseconds",
+        "durationFrom",
+        "jitterDurationFrom",
+    ];
     let Some(delay) = spec.object("delay", &known)? else { return Ok(Delay::default()) };
     let milliseconds = |name| Ok(delay.number(name)?.map(Duration::from_millis));
-    let from = match delay.object("durationFrom", &["expressionFrom"])? {
-        Some(from) => {
-            let path =
-                from.text("expressionFrom")?.ok_or_else(|| from.missing("expressionFrom"))?;
-            let error = |why: String| StageError::new(&from.at("expressionFrom"), &why);
-            Some(Path::parse(path).map_err(error)?)
-        }
-        None => None,
-    };
     Ok(Delay {
         duration: milliseconds("durationMilliseconds")?.unwrap_or_default(),
         jitter: milliseconds("jitterDurationMilliseconds")?,
-        from,
+        from: expression(&delay, "durationFrom")?,
+        jitter_from: expression(&delay, "jitterDurationFrom")?,
     })
+}
+
+/// Reads where an object says the value of a member, if the stage leaves that to it.
+fn expression(fields: &Fields<'_>, name: &str) -> Result<Option<Path>, StageError> {
+    let Some(from) = fields.object(name, &["expressionFrom"])? else { return Ok(None) };
+    let path = from.text("expressionFrom")?.ok_or_else(|| from.missing("expressionFrom"))?;
+    let error = |why: String| StageError::new(&from.at("expressionFrom"), &why);
+    Path::parse(path).map(Some).map_err(error)
 }
 
 fn next(spec: &Fields<'_>) -> Result<Next, StageError> {
@@ -179,17 +198,26 @@ fn next(spec: &Fields<'_>) -> Result<Next, StageError> {
     if let Some(text) = next.text("statusTemplate")? {
         let subresource = next.text("statusSubresource")?.unwrap_or("status").to_owned();
         let template = template(text, &next.at("statusTemplate"))?;
-        patches.push(Patch { subresource, root: "status".to_owned(), template });
+        patches.push(Patch { subresource, root: "status".to_owned(), template, is_json: false });
     }
     for patch in next.objects("patches", &["subresource", "root", "template", "type"])? {
-        if !matches!(patch.text("type")?, None | Some("merge" | "strategic")) {
-            return Err(StageError::new(&patch.at("type"), "is not merge or strategic"));
-        }
+        let is_json = match patch.text("type")? {
+            None | Some("merge" | "strategic") => false,
+            Some("json") if patch.text("root")?.is_none_or(str::is_empty) => true,
+            Some("json") => {
+                let why = "is not understood with type json, whose operations have paths";
+                return Err(StageError::new(&patch.at("root"), why));
+            }
+            Some(_) => {
+                return Err(StageError::new(&patch.at("type"), "is not json, merge or strategic"));
+            }
+        };
         let text = patch.text("template")?.ok_or_else(|| patch.missing("template"))?;
         patches.push(Patch {
             subresource: patch.text("subresource")?.unwrap_or_default().to_owned(),
             root: patch.text("root")?.unwrap_or_default().to_owned(),
             template: template(text, &patch.at("template"))?,
+            is_json,
         });
     }
     let finalizers = finalizers(&next)?;
