@@ -39,6 +39,8 @@ use crate::storage::{
 
 /// How many objects are loaded together (ES-90).
 const PAGE: i64 = 10_000;
+/// How many past changes are read for a watch; one that would need more is to begin anew.
+const MAX_PAST: usize = 10_000;
 /// How large a write is at most, as clients of etcd limit it (ES-60).
 const MAX_WRITE: usize = 2 << 20;
 /// How often the progress of the watch is asked for while a read waits for it (ES-44).
@@ -283,6 +285,32 @@ impl Etcd {
         Ok(advance)
     }
 
+    /// Reads the changes of a collection after a revision, up to another one, by a watch of its own.
+    async fn between(
+        &self,
+        collection: &Collection,
+        after: Revision,
+        until: Revision,
+    ) -> Result<Vec<Change>, BackendError> {
+        let prefix = self.layout.prefix();
+        let mut watcher = Watcher::open(&self.client, prefix, self.coverage, after).await?;
+        let mut changes = Vec::new();
+        while watcher.seen() < until {
+            if self.coverage == Coverage::Prefix {
+                // Without room, enough is asked for already.
+                let _ = watcher.requests().try_send(progress());
+            }
+            let next = watcher.next(&self.layout, &self.values);
+            let Ok(advance) = tokio::time::timeout(PROGRESS, next).await else { continue };
+            let is_wanted = |it: &Change| it.collection == *collection && it.revision <= until;
+            changes.extend(advance?.changes.into_iter().filter(is_wanted));
+            if changes.len() > MAX_PAST {
+                return Err(BackendError::Compacted(after));
+            }
+        }
+        Ok(changes)
+    }
+
     /// Asks for the newest revision, which every answer tells, and waits until it is seen.
     async fn ask_for_revision(&self) -> Result<Revision, BackendError> {
         let revision = self.ask_for_health().await?;
@@ -340,6 +368,15 @@ impl Backend for Etcd {
         at: Revision,
     ) -> BoxFuture<'b, Result<PastObjects, BackendError>> {
         Box::pin(self.past(collection, range, at))
+    }
+
+    fn changes_of<'b>(
+        &'b self,
+        collection: &'b Collection,
+        after: Revision,
+        until: Revision,
+    ) -> BoxFuture<'b, Result<Vec<Change>, BackendError>> {
+        Box::pin(self.between(collection, after, until))
     }
 
     fn check(&self) -> BoxFuture<'_, Result<(), BackendError>> {

@@ -13,8 +13,8 @@ use prometheus_client::registry::{Registry, Unit};
 
 use crate::future::BoxFuture;
 use crate::storage::{
-    Advance, Backend, BackendError, Collection, Commit, CommitError, Loaded, PastObjects, Range,
-    Revision,
+    Advance, Backend, BackendError, Change, Collection, Commit, CommitError, Loaded, PastObjects,
+    Range, Revision,
 };
 
 /// The buckets of the times of requests, in seconds: from a commit in memory to the deadline of a write.
@@ -195,6 +195,15 @@ impl Backend for MeasuredBackend {
         at: Revision,
     ) -> BoxFuture<'b, Result<PastObjects, BackendError>> {
         Box::pin(self.measure("list_at", self.backend.list_at(collection, range, at)))
+    }
+
+    fn changes_of<'b>(
+        &'b self,
+        collection: &'b Collection,
+        after: Revision,
+        until: Revision,
+    ) -> BoxFuture<'b, Result<Vec<Change>, BackendError>> {
+        Box::pin(self.measure("changes_of", self.backend.changes_of(collection, after, until)))
     }
 
     fn name(&self) -> &'static str {

@@ -177,7 +177,7 @@ async fn verbs(
     match verb {
         Verb::Get => read::get(context).await,
         Verb::List => list::list(context).await,
-        Verb::Watch => watch::watch(context),
+        Verb::Watch => Box::pin(watch::watch(context)).await,
         Verb::Create => Box::pin(write::create(context)).await,
         Verb::Update => Box::pin(write::update(context)).await,
         Verb::Patch => Box::pin(write::patch(context)).await,

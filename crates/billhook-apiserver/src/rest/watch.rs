@@ -1,5 +1,6 @@
 //! Watches (18, WA).
 
+use std::collections::VecDeque;
 use std::fmt;
 use std::pin::Pin;
 use std::sync::{Arc, Weak};
@@ -26,7 +27,7 @@ use crate::request::{MediaType, Query};
 use crate::resources::{Resource, WatchCache};
 use crate::response::{Response, status_json};
 use crate::shared::Shared;
-use crate::storage::{Collection, Event, Object, Range, Revision, RevisionError, Watch};
+use crate::storage::{Collection, Event, Object, PastError, Range, Revision, RevisionError, Watch};
 use crate::view::View;
 
 /// How long a watch lasts at most, so that its end can be computed.
@@ -38,7 +39,7 @@ const NOT_STREAMABLE: &str = "only the following media types are accepted: \
     application/json;stream=watch, application/vnd.kubernetes.protobuf;stream=watch";
 
 /// `GET` of a collection's changes.
-pub(super) fn watch(context: &Context<'_>) -> Result<Response, Status> {
+pub(super) async fn watch(context: &Context<'_>) -> Result<Response, Status> {
     let query = &context.request.query;
     let options = ListOptions::read(context)?;
     let wanted =
@@ -49,7 +50,7 @@ pub(super) fn watch(context: &Context<'_>) -> Result<Response, Status> {
     }
     context.view.check()?;
     context.check_cache()?;
-    let (stream, end) = EventStream::begin(context, options, wanted);
+    let (stream, end) = EventStream::begin(context, options, wanted).await;
     let type_ = match media_type {
         MediaType::Protobuf => frames::CONTENT_TYPE,
         _ => media_type.name(),
@@ -102,7 +103,11 @@ impl fmt::Debug for EventStream {
 }
 
 impl EventStream {
-    fn begin(context: &Context<'_>, options: ListOptions, wanted: Revision) -> (Self, Instant) {
+    async fn begin(
+        context: &Context<'_>,
+        options: ListOptions,
+        wanted: Revision,
+    ) -> (Self, Instant) {
         let ListOptions { selectors, duration, .. } = options;
         let end = later(Instant::now(), duration.unwrap_or(context.server.settings.watch_time));
         let mut events = Events {
@@ -120,13 +125,14 @@ impl EventStream {
             state: State::default(),
             end_of_state: None,
             failure: None,
+            past: VecDeque::new(),
             changes: None,
             retired: context.cache.retired.subscribe(),
             end,
             progress: None,
             timer: None,
         };
-        events.failure = events.start(context, wanted).err();
+        events.failure = events.start(context, wanted).await.err();
         (EventStream(Stream::Waiting(Box::pin(Box::new(events).next()))), end)
     }
 }
@@ -159,6 +165,8 @@ struct Events {
     end_of_state: Option<Revision>,
     /// Why the watch could not begin.
     failure: Option<Status>,
+    /// The changes before those that are watched, which memory has forgotten.
+    past: VecDeque<Event>,
     /// `None` after a failure.
     changes: Option<Watch>,
     /// Says when the definition is another one (LC-42).
@@ -232,7 +240,7 @@ struct Progress {
 }
 
 impl Events {
-    fn start(&mut self, context: &Context<'_>, wanted: Revision) -> Result<(), Status> {
+    async fn start(&mut self, context: &Context<'_>, wanted: Revision) -> Result<(), Status> {
         let start = Start::of(&context.request.query, context.server.settings.edition);
         if self.view.shows_lists() {
             // No event is a list.
@@ -259,9 +267,20 @@ impl Events {
             is_new: false,
             next: next_progress(now, self.end),
         });
-        let changes = storage.watch(collection, &prefix, after);
-        let begun = changes.map_err(|error| expired(&context.resource, after, error))?;
-        self.changes = Some(begun);
+        let resource = &context.resource;
+        self.changes = Some(if resource.is_cached() {
+            let watch = storage.watch(collection, &prefix, after);
+            watch.map_err(|error| expired(resource, after, error))?
+        } else {
+            let (past, watch) = storage.watch_past(collection, &prefix, after).await.map_err(
+                |error| match error {
+                    PastError::Revision(error) => expired(resource, after, error),
+                    PastError::Failed(why) => Status::failure(500, "", why),
+                },
+            )?;
+            self.past = past.into();
+            watch
+        });
         Ok(())
     }
 
@@ -273,6 +292,7 @@ impl Events {
                 Err(status) => {
                     self.state = State::default();
                     self.end_of_state = None;
+                    self.past.clear();
                     self.changes = None;
                     let printed = PrintedEvent::from(error_line(&status));
                     return Some((printed.encode(self.is_framed)?, self));
@@ -292,6 +312,9 @@ impl Events {
         }
         if let Some(revision) = self.end_of_state.take() {
             return Some(Ok(Some(self.bookmark(revision, true).into())));
+        }
+        if let Some(event) = self.past.pop_front() {
+            return Some(self.tell_change(&event).await);
         }
         let changes = self.changes.as_mut()?;
         let wakes = self.progress.as_ref().map_or(self.end, |progress| progress.next.min(self.end));

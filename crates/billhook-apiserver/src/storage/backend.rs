@@ -54,6 +54,17 @@ pub trait Backend: fmt::Debug + Send + Sync + 'static {
         Box::pin(std::future::ready(Err(BackendError::Compacted(at))))
     }
 
+    /// Returns the changes of a collection after a revision that is forgotten in memory, up to another
+    /// one. By default they are forgotten here, too.
+    fn changes_of<'b>(
+        &'b self,
+        _collection: &'b Collection,
+        after: Revision,
+        _until: Revision,
+    ) -> BoxFuture<'b, Result<Vec<Change>, BackendError>> {
+        Box::pin(std::future::ready(Err(BackendError::Compacted(after))))
+    }
+
     /// Returns the name of its check in the health of the server.
     fn name(&self) -> &'static str {
         "backend"
@@ -109,6 +120,15 @@ impl<B: Backend + ?Sized> Backend for Arc<B> {
         at: Revision,
     ) -> BoxFuture<'b, Result<PastObjects, BackendError>> {
         (**self).list_at(collection, range, at)
+    }
+
+    fn changes_of<'b>(
+        &'b self,
+        collection: &'b Collection,
+        after: Revision,
+        until: Revision,
+    ) -> BoxFuture<'b, Result<Vec<Change>, BackendError>> {
+        (**self).changes_of(collection, after, until)
     }
 
     fn name(&self) -> &'static str {

@@ -1,5 +1,6 @@
 //! A storage with a backend: its writes, and the changes that come back.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 use std::time::Duration;
@@ -8,9 +9,9 @@ use tokio::runtime::Handle;
 use tokio::sync::watch;
 use tokio::task::AbortHandle;
 
-use super::backend::{Advance, Backend, BackendError, Commit, CommitError};
+use super::backend::{Advance, Backend, BackendError, Change, Commit, CommitError};
 use super::shared::Shared;
-use super::{Mismatch, Revision, WriteError};
+use super::{Collection, Event, Mismatch, Object, Range, Revision, WriteError};
 
 /// How long a write waits for its backend, and to come back from it. What takes longer may have been
 /// made.
@@ -184,6 +185,35 @@ impl Durable {
             Ok(true)
         };
         tokio::time::timeout(MAX_WAIT, caught_up).await.unwrap_or_else(|_| Err(timed_out()))
+    }
+
+    /// Returns the events of a collection after a revision, up to another one, from the objects that there
+    /// were and the changes since then.
+    pub(super) async fn events_of(
+        &self,
+        collection: &Collection,
+        after: Revision,
+        until: Revision,
+    ) -> Result<Vec<Event>, BackendError> {
+        let read = async {
+            let past = self.backend.list_at(collection, Range::default(), after).await?;
+            let objects = past.objects.into_iter().filter_map(Object::of_change);
+            let mut objects: BTreeMap<_, _> =
+                objects.map(|object| (Arc::clone(&object.key), object)).collect();
+            let changes = self.backend.changes_of(collection, after, until).await?;
+            let event = |change: Change| {
+                let (revision, key) = (change.revision, Arc::from(change.key.as_str()));
+                let after = Object::of_change(change);
+                let before = match after.clone() {
+                    Some(object) => objects.insert(key, object),
+                    None => objects.remove(&key),
+                };
+                Event { revision, before, after }
+            };
+            Ok(changes.into_iter().map(event).collect())
+        };
+        let timed_out = || BackendError::Failed(TIMED_OUT.to_owned());
+        tokio::time::timeout(MAX_WAIT, read).await.unwrap_or_else(|_| Err(timed_out()))
     }
 
     async fn wait_for(&self, revision: Revision) -> Result<(), WriteError> {

@@ -16,8 +16,8 @@ use super::history::{HistoryLimits, Snapshot};
 use super::shared::{Observer, Shared, State};
 use super::watch::Watch;
 use super::{
-    Collection, Listing, Object, PastError, Range, Revision, RevisionError, Write, WriteError,
-    end_of,
+    Collection, Event, Listing, Object, PastError, Range, Revision, RevisionError, Write,
+    WriteError, end_of,
 };
 
 /// How long a read waits for a revision that it asks for, and how often it looks meanwhile (ES-33, ES-44).
@@ -247,6 +247,30 @@ impl Storage {
             Ok(PastObjects { objects, remaining }) => {
                 let objects = objects.into_iter().filter_map(Object::of_change).collect();
                 Ok(Listing::new(at, (objects, remaining)))
+            }
+            Err(BackendError::Compacted(_)) => Err((*forgotten).into()),
+            Err(BackendError::Failed(why)) => Err(PastError::Failed(why)),
+        }
+    }
+
+    /// [`Storage::watch`], with the changes before it that are forgotten in memory and not by the backend.
+    pub(crate) async fn watch_past(
+        &self,
+        collection: &Collection,
+        prefix: &str,
+        after: Revision,
+    ) -> Result<(Vec<Event>, Watch), PastError> {
+        let watched = self.watch(collection, prefix, after);
+        let (Err(forgotten), Some(durable)) = (&watched, &self.durable) else {
+            return Ok((Vec::new(), watched?));
+        };
+        let newest = self.revision();
+        let watch = self.watch(collection, prefix, newest)?;
+        let events = durable.events_of(collection, after, newest).await;
+        match events {
+            Ok(mut events) => {
+                events.retain(|event| event.key().starts_with(prefix));
+                Ok((events, watch))
             }
             Err(BackendError::Compacted(_)) => Err((*forgotten).into()),
             Err(BackendError::Failed(why)) => Err(PastError::Failed(why)),

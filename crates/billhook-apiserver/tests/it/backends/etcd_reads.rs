@@ -83,8 +83,12 @@ fn map(name: &str) -> Value {
 }
 
 fn event(name: &str) -> Value {
+    of_namespace(name, "default")
+}
+
+fn of_namespace(name: &str, namespace: &str) -> Value {
     json!({"apiVersion": "v1", "kind": "Event", "metadata": {"name": name}, "type": "Normal",
-        "involvedObject": {"kind": "Pod", "namespace": "default", "name": "p"}, "reason": "R",
+        "involvedObject": {"kind": "Pod", "namespace": namespace, "name": "p"}, "reason": "R",
         "message": "m"})
 }
 
@@ -364,4 +368,51 @@ async fn events_come_from_storage() {
     }
     get(&there, MAPS).await;
     assert_eq!(names(&get(&there, &format!("{MAPS}?resourceVersion=0&limit=1")).await).len(), 2);
+}
+
+/// ES-33, ES-43: a watch of events begins where etcd remembers, though the server has started later.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn watches_of_events_reach_back() {
+    let Some(etcd) = Process::start() else { return };
+    let before = server(&etcd).await;
+    let begin = revision(&post(&before, EVENTS, &event("a")).await);
+    post(&before, MAPS, &map("m")).await;
+    post(&before, EVENTS, &event("b")).await;
+    post(&before, &EVENTS.replace("default", "kube-system"), &of_namespace("c", "kube-system"))
+        .await;
+    let patch = json!({"count": 2}).to_string();
+    let type_ = [("content-type", "application/merge-patch+json")];
+    call(&before, Method::PATCH, &format!("{EVENTS}/a"), &type_, &patch).await;
+    call(&before, Method::DELETE, &format!("{EVENTS}/b"), &[], "").await;
+    drop(before);
+    let after = server(&etcd).await;
+    let seen = async |path: &str| {
+        let path = format!("{path}?watch=1&resourceVersion={begin}&timeoutSeconds=1");
+        let watched = tokio::spawn({
+            let after = after.clone();
+            async move { get(&after, &path).await.text }
+        });
+        tokio::time::sleep(Duration::from_millis(300)).await;
+        call(&after, Method::PATCH, &format!("{EVENTS}/a"), &type_, &patch.replace('2', "3")).await;
+        let lines: Vec<Value> = watched
+            .await
+            .unwrap()
+            .lines()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect();
+        let shown =
+            |it: &Value| format!("{} {}", text(it, "/type"), text(it, "/object/metadata/name"));
+        lines.iter().map(shown).collect::<Vec<_>>().join(", ")
+    };
+    let own = "ADDED b, MODIFIED a, DELETED b, MODIFIED a";
+    assert_eq!(seen(EVENTS).await, own);
+    let all = seen("/apis/events.k8s.io/v1/events").await;
+    assert_eq!(all, "ADDED b, ADDED c, MODIFIED a, DELETED b, MODIFIED a");
+    etcd.ctl(&["compact", &(begin + 3).to_string()]);
+    let ended =
+        get(&server(&etcd).await, &format!("{EVENTS}?watch=1&resourceVersion={begin}")).await;
+    let failure = ended.json();
+    assert_eq!((&failure["type"], &failure["object"]["code"]), (&json!("ERROR"), &json!(410)));
+    let message = "The resourceVersion for the provided watch is too old.";
+    assert_eq!(text(&failure, "/object/message"), message);
 }
