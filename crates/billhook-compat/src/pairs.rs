@@ -42,8 +42,8 @@ pub(crate) fn answers(old: &[Side], new: &[Side], bare: &Bare) -> Vec<Answer> {
             let known = known.filter(|_| is_stored_alike);
             let known: Vec<FieldPath> = known.map_or_else(Vec::new, |(from, to)| {
                 let pair = Pair::new(from, to, bare);
-                let lost = lossy(&pair).into_iter().map(|obstacle| obstacle.path);
-                lost.collect()
+                let lost = lossy(&pair).into_iter().filter(|obstacle| !obstacle.is_rest());
+                lost.map(|obstacle| obstacle.path).collect()
             });
             let pair = Pair::new(from, to, bare);
             answers.extend(of_pair(&pair, &known));
@@ -66,9 +66,11 @@ fn of_pair(pair: &Pair<'_>, known: &[FieldPath]) -> Vec<Answer> {
             continue;
         }
         let witness = lost(pair, &obstacle);
-        let change = format!("{} has other fields", pair.new.version.name());
-        let answer = pair.about(Question::Stored, &obstacle, witness);
-        answers.push(Answer { version: version.clone(), change, ..answer });
+        let mut answer = pair.about(Question::Stored, &obstacle, witness);
+        if !obstacle.is_rest() {
+            answer.change = format!("{} has other fields", pair.new.version.name());
+        }
+        answers.push(Answer { version: version.clone(), ..answer });
     }
     if answers.is_empty() {
         let reason = match known {
@@ -89,6 +91,7 @@ fn lossy<'s>(pair: &Pair<'s>) -> Vec<Obstacle<'s>> {
         pair.prover.kinds_of(obstacle.nodes.0).include(Kinds::ARRAY.or(Kinds::OBJECT))
     };
     let may_lose = |obstacle: &Obstacle<'_>| match obstacle.keyword {
+        _ if obstacle.is_rest() => true,
         "properties" | "pruning" | "x-kubernetes-embedded-resource" => true,
         // Only a null that is kept is stored.
         "nullable" => obstacle.stored == StoredEffect::Open,

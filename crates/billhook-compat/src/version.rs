@@ -362,6 +362,9 @@ impl<'s> Pair<'s> {
         let verdict = if witness.is_some() { Verdict::Breaks } else { Verdict::Undecided };
         let (reason, witness) = match witness {
             Some(witness) => (witness.reason, Some(witness.value.into())),
+            None if obstacle.is_rest() => {
+                ("the others were not looked at (CC-04)".to_owned(), None)
+            }
             None => ("neither a proof nor a witness was found".to_owned(), None),
         };
         Answer {

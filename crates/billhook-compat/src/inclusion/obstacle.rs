@@ -40,7 +40,28 @@ pub(crate) struct Obstacle<'s> {
     pub(crate) places: (FieldPath, FieldPath),
 }
 
+/// The keyword of an obstacle that stands for all that was not looked at.
+const REST: &str = "";
+
 impl<'s> Obstacle<'s> {
+    /// Stands for the changes of two schemas beyond so many.
+    pub(super) fn rest(nodes: (&'s JsonSchemaProps, &'s JsonSchemaProps), beyond: usize) -> Self {
+        Obstacle {
+            path: FieldPath::default(),
+            keyword: REST,
+            change: format!("more than {beyond} changes"),
+            attempts: Vec::new(),
+            stored: StoredEffect::Open,
+            nodes,
+            places: Default::default(),
+        }
+    }
+
+    /// Whether it stands for all that was not looked at.
+    pub(crate) fn is_rest(&self) -> bool {
+        self.keyword == REST
+    }
+
     /// The rule that may be violated, if it is about one.
     pub(crate) fn rule(&self) -> Option<&'s ValidationRule> {
         let Some(Attempt::Rule(index)) = self.attempts.first() else { return None };

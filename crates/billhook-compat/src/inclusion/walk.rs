@@ -25,7 +25,7 @@ pub(crate) fn walk<'s>(
     to: Shape<'s>,
     mode: Mode,
 ) -> Vec<Obstacle<'s>> {
-    let mut walk = Walk { prover, mode, found: Vec::new() };
+    let mut walk = Walk { prover, mode, found: Vec::new(), is_cut: false };
     let mut known = Known::of(from, prover.bare);
     if prover.drops_status && mode == Mode::Writes {
         known.present.retain(|name| *name != "status");
@@ -39,6 +39,9 @@ pub(crate) fn walk<'s>(
         place: Place::Root,
     };
     walk.node(from, to, &known, &at);
+    if walk.is_cut {
+        walk.found.push(Obstacle::rest((from.schema, to.schema), MAX_OBSTACLES));
+    }
     walk.found
 }
 
@@ -85,11 +88,13 @@ pub(super) struct Walk<'w, 's> {
     pub(super) prover: &'w Prover<'s>,
     mode: Mode,
     found: Vec<Obstacle<'s>>,
+    /// Whether something was not looked at.
+    is_cut: bool,
 }
 
 impl<'s> Walk<'_, 's> {
     fn is_full(&self) -> bool {
-        self.found.len() > MAX_OBSTACLES
+        self.found.len() >= MAX_OBSTACLES
     }
 
     fn node(&mut self, from: Shape<'s>, to: Shape<'s>, known: &Known<'s>, at: &At<'s>) {
@@ -99,7 +104,11 @@ impl<'s> Walk<'_, 's> {
             && from.is_bare(bare) == to.is_bare(bare)
             && from.in_kept_list == to.in_kept_list
             && (std::ptr::eq(from.document, to.document) || deep_eq(from.document, to.document));
-        if self.is_full() || is_same {
+        if is_same {
+            return;
+        }
+        if self.is_full() {
+            self.is_cut = true;
             return;
         }
         if from.is_bare(bare) && to.is_bare(bare) {
@@ -195,7 +204,12 @@ impl<'s> Walk<'_, 's> {
                 let has_null =
                     |shape: Shape<'_>| self.prover.kinds_of(shape.schema).include(Kinds::NULL);
                 let of = |has: bool| if has { Null::Kept } else { Null::Refused };
-                let is_sent = known.kinds.include(Kinds::NULL) && has_null(from);
+                // What is removed or replaced, and what an enum refuses (VV-38), is not stored.
+                let is_kept = Null::of(from, at.place, self.prover) == Null::Kept;
+                let is_sent = known.kinds.include(Kinds::NULL)
+                    && has_null(from)
+                    && is_kept
+                    && from.schema.enum_.is_empty();
                 (of(is_sent), of(has_null(to)))
             }
         };
@@ -533,6 +547,7 @@ impl<'s> Walk<'_, 's> {
         at: &At<'s>,
     ) {
         if self.is_full() {
+            self.is_cut = true;
             return;
         }
         let nodes = (nodes.0.schema, nodes.1.schema);

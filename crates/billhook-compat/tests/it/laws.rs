@@ -2,6 +2,8 @@
 
 use billhook::{CustomResourceDefinition, DecodeOptions, FieldValidation, ValidateOptions};
 use billhook_compat::{Comparison, Question, Verdict};
+use billhook_schema::JsonSchemaProps;
+use billhook_validation::Validator;
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
@@ -180,6 +182,47 @@ fn created(
     validation.errors().is_empty().then(|| object["spec"].clone())
 }
 
+/// The part of a schema that a client knows (CC-23).
+fn types(schema: &Value) -> Value {
+    let mut known = schema.clone();
+    let Some(members) = known.as_object_mut() else { return known };
+    for bound in [
+        "pattern",
+        "maxLength",
+        "minLength",
+        "minimum",
+        "maximum",
+        "exclusiveMinimum",
+        "exclusiveMaximum",
+        "multipleOf",
+        "maxItems",
+        "minItems",
+        "maxProperties",
+        "oneOf",
+        "not",
+        "anyOf",
+        "x-kubernetes-list-type",
+    ] {
+        members.remove(bound);
+    }
+    for part in ["items", "additionalProperties"] {
+        if let Some(part) = members.get_mut(part) {
+            *part = types(part);
+        }
+    }
+    let mut required = members.get("required").cloned().unwrap_or_else(|| json!([]));
+    if let Some(listed) = members.get_mut("properties").and_then(Value::as_object_mut) {
+        for (name, part) in listed {
+            if part.get("default").is_some() {
+                required.as_array_mut().unwrap().push(name.as_str().into());
+            }
+            *part = types(part);
+        }
+    }
+    members.insert("required".to_owned(), required);
+    known
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
 
@@ -204,6 +247,40 @@ proptest! {
                 let stored = created(&before, value, FieldValidation::Strict);
                 prop_assert!(stored.is_some());
                 prop_assert_ne!(created(&after, value, FieldValidation::Ignore), stored);
+            }
+        }
+    }
+
+    /// Each object that is written from now on fits the old types, where that is proved.
+    #[test]
+    fn readers_are_not_surprised(
+        old in any_schema(),
+        new in any_schema(),
+        is_near in any::<bool>(),
+        keyword in prop::sample::select(vec!["nullable", "enum", "type", "format", "default", "required"]),
+        values in prop::collection::vec(value(), 40),
+    ) {
+        // Mostly two schemas differ in much; here often in one keyword alone.
+        let mut other = old.clone();
+        other.as_object_mut().unwrap().remove(keyword);
+        let new = match is_near {
+            true if keyword == "nullable" => {
+                other[keyword] = true.into();
+                other
+            }
+            true => other,
+            false => new,
+        };
+        let known = types(&spec_of(old.clone()));
+        let known = Validator::new(&JsonSchemaProps::from_value(&known).unwrap());
+        let (old, new) = (definition(spec_of(old)), definition(spec_of(new)));
+        let read = |crd: &Value| CustomResourceDefinition::from_value(crd);
+        let (Ok(before), Ok(after)) = (read(&old), read(&new)) else { return Ok(()) };
+        if verdict(&compared(&old, &new), Question::Readers) == Verdict::Safe {
+            for value in values.iter().map(Some).chain(std::iter::once(None)) {
+                let Some(stored) = created(&after, value, FieldValidation::Ignore) else { continue };
+                let is_new = created(&before, value, FieldValidation::Ignore).as_ref() != Some(&stored);
+                prop_assert!(!is_new || known.is_valid(&stored), "{}", stored);
             }
         }
     }
