@@ -9,7 +9,7 @@ use crate::definition;
 use crate::inclusion::Bare;
 use crate::pairs;
 use crate::version::{Pair, Side};
-use crate::{merging, readers, stored, writers};
+use crate::{merging, preserved, readers, stored, writers};
 
 /// Options of a comparison.
 #[derive(Clone, Debug, Default)]
@@ -102,7 +102,8 @@ pub fn compare_with(
             continue;
         }
         if let Some(reason) = pair.unreadable() {
-            answers.extend(asked.into_iter().map(|question| pair.undecided(question, reason)));
+            let of = |question| preserved::answers(&pair, question, reason);
+            answers.extend(asked.into_iter().flat_map(of));
             continue;
         }
         for question in asked {

@@ -17,6 +17,7 @@ pub mod limits;
 mod lint;
 mod merging;
 mod pairs;
+mod preserved;
 mod readers;
 mod rules;
 mod search;

@@ -122,7 +122,8 @@ impl<'s> Pair<'s> {
             || self.preserves() == (true, true) && deep_eq(&self.old.document, &self.new.document)
     }
 
-    fn preserves(&self) -> (bool, bool) {
+    /// Whether the definitions keep what no schema describes.
+    pub(crate) fn preserves(&self) -> (bool, bool) {
         let of = |side: &Side| side.version.definition().preserves_unknown_fields();
         (of(self.old), of(self.new))
     }

@@ -19,6 +19,7 @@ mod limits;
 mod lints;
 mod mutations;
 mod operators;
+mod preserved;
 mod readers;
 mod releases;
 mod rules;
