@@ -1,6 +1,6 @@
 //! Requests for certificates, approved and signed by a test (CP-91).
 
-use billhook_apimachinery::base64::encode;
+use billhook_apimachinery::base64::{decode, encode};
 use billhook_control_plane::Object;
 use rcgen::{CertificateParams, DistinguishedName, DnType, KeyPair, SanType};
 use serde_json::{Value, json};
@@ -101,6 +101,19 @@ fn body(name: &str, organizations: &[&str], others: Vec<SanType>) -> String {
     encode(request.pem().unwrap().as_bytes())
 }
 
+/// The same request, whose other names are no sequence.
+fn with_unreadable_names(body: &str) -> String {
+    let pem = String::from_utf8(decode(body).unwrap()).unwrap();
+    let lines = pem.lines().filter(|line| !line.starts_with("-----"));
+    let mut der = decode(&lines.collect::<String>()).unwrap();
+    // The identifier of the extension, and an octet string of one byte of length.
+    let names = der.windows(6).position(|bytes| bytes == [6, 3, 0x55, 0x1d, 0x11, 4]).unwrap() + 7;
+    assert_eq!(std::mem::replace(&mut der[names], 0x31), 0x30);
+    let [begin, end] =
+        ["BEGIN", "END"].map(|word| format!("-----{word} CERTIFICATE REQUEST-----\n"));
+    encode(format!("{begin}{}\n{end}", encode(&der)).as_bytes())
+}
+
 /// CP-91: each signer refuses what it does not sign.
 #[test]
 fn signers_check_what_they_sign() {
@@ -155,6 +168,12 @@ fn signers_check_what_they_sign() {
             node(vec![dns(), email()]),
             &serving,
             "only DNS names and IP addresses are allowed",
+        ),
+        (
+            "kube-apiserver-client-kubelet",
+            with_unreadable_names(&node(vec![dns()])),
+            &client,
+            "the extensions cannot be read: unexpected ASN.1 DER tag: expected SEQUENCE, got SET",
         ),
         (
             "kubelet-serving",

@@ -36,7 +36,7 @@ pub(super) fn check(request: &Object) -> Result<(), String> {
             check_usages(request, &["digital signature", "client auth"])?;
             let body = body(request)?;
             check_node(&body)?;
-            match alternative_names(&body).as_slice() {
+            match alternative_names(&body)?.as_slice() {
                 [] => Ok(()),
                 _ => Err("names and addresses of a server are not allowed".to_owned()),
             }
@@ -48,7 +48,7 @@ pub(super) fn check(request: &Object) -> Result<(), String> {
             let is_of_server = |name: &GeneralName| {
                 matches!(name, GeneralName::DnsName(_) | GeneralName::IpAddress(_))
             };
-            match alternative_names(&body).as_slice() {
+            match alternative_names(&body)?.as_slice() {
                 [] => Err("a DNS name or an IP address is required".to_owned()),
                 names if names.iter().all(is_of_server) => Ok(()),
                 _ => Err("only DNS names and IP addresses are allowed".to_owned()),
@@ -105,15 +105,23 @@ fn names(body: &CertReqInfo, wanted: ObjectIdentifier) -> Vec<String> {
 }
 
 /// Returns the names and addresses that a request asks for beside its subject.
-fn alternative_names(body: &CertReqInfo) -> Vec<GeneralName> {
-    let attributes = body.attributes.iter().filter(|attribute| attribute.oid == EXTENSIONS);
-    let values = attributes.flat_map(|attribute| attribute.values.iter());
-    let extensions = values.filter_map(|value| value.decode_as::<ExtensionReq>().ok());
-    let mut named = extensions
-        .flat_map(|extensions| extensions.0)
-        .filter(|extension| extension.extn_id == ALTERNATIVE_NAMES);
-    let names = named.next().map(|it| SubjectAltName::from_der(it.extn_value.as_bytes()));
-    names.and_then(Result::ok).map(|names| names.0).unwrap_or_default()
+fn alternative_names(body: &CertReqInfo) -> Result<Vec<GeneralName>, String> {
+    let mut names = Vec::new();
+    for attribute in body.attributes.iter().filter(|attribute| attribute.oid == EXTENSIONS) {
+        for value in attribute.values.iter() {
+            let extensions: ExtensionReq = value.decode_as().map_err(unreadable)?;
+            let extensions = extensions.0.iter();
+            for named in extensions.filter(|extension| extension.extn_id == ALTERNATIVE_NAMES) {
+                let found = SubjectAltName::from_der(named.extn_value.as_bytes());
+                names.extend(found.map_err(unreadable)?.0);
+            }
+        }
+    }
+    Ok(names)
+}
+
+fn unreadable(error: x509_cert::der::Error) -> String {
+    format!("the extensions cannot be read: {error}")
 }
 
 /// Returns when the certificate of a request ends, if it has one that can be read.
