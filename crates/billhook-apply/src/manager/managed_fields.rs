@@ -158,7 +158,7 @@ pub(super) const FIELDS_V1: &str = "FieldsV1";
 const FIELDS: &str = "fieldsV1";
 
 /// The bytes that most entries need, so that printing begins with one allocation.
-const CAPACITY: usize = 1024;
+const CAPACITY: usize = 960;
 
 impl ManagedFields {
     /// Reads the entries in `metadata.managedFields` of an object. Of those with the same identity
