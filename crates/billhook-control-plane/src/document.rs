@@ -1,6 +1,17 @@
-//! Changes of documents.
+//! Reading and changing documents.
 
+use billhook_apimachinery::value::at;
 use serde_json::{Map, Value};
+
+/// Returns the elements of the list at a JSON pointer; none if it is absent.
+pub(crate) fn list<'v>(value: &'v Value, pointer: &str) -> &'v [Value] {
+    at(value, pointer).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
+}
+
+/// Returns the text at a JSON pointer; an empty one if it is absent.
+pub(crate) fn text_at<'v>(value: &'v Value, pointer: &str) -> &'v str {
+    at(value, pointer).and_then(Value::as_str).unwrap_or_default()
+}
 
 /// Sets a member of a document, by the names on the way to it; objects that are missing are made.
 pub(crate) fn set(document: &mut Value, path: &[&str], value: Value) {

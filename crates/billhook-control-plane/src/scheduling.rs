@@ -3,6 +3,7 @@
 use billhook_apimachinery::record::text;
 use serde_json::Value;
 
+use crate::document::list;
 use crate::object::Object;
 
 /// Returns whether the node selector and the required node affinity of a pod's spec admit a node.
@@ -15,7 +16,7 @@ pub(crate) fn selects(spec: &Value, node: &Object) -> bool {
 
 /// Returns whether a node selector, which is a list of terms, admits a node.
 pub(crate) fn admits(selector: &Value, node: &Object) -> bool {
-    list(selector, "nodeSelectorTerms").iter().any(|term| is_met(term, node))
+    list(selector, "/nodeSelectorTerms").iter().any(|term| is_met(term, node))
 }
 
 /// Returns the sum of the weights of the node affinity that a pod's spec prefers and a node meets. A term
@@ -25,9 +26,9 @@ pub(crate) fn preference(spec: &Value, node: &Object) -> i64 {
     let terms = spec.pointer(preferred).and_then(Value::as_array).into_iter().flatten();
     let weight = |term: &Value| {
         let preference = term.get("preference")?;
-        let is_empty = ["matchExpressions", "matchFields"]
+        let is_empty = ["/matchExpressions", "/matchFields"]
             .iter()
-            .all(|name| list(preference, name).is_empty());
+            .all(|pointer| list(preference, pointer).is_empty());
         (is_empty || is_met(preference, node)).then_some(term.get("weight")?.as_i64()?)
     };
     terms.filter_map(weight).fold(0, i64::saturating_add)
@@ -35,7 +36,7 @@ pub(crate) fn preference(spec: &Value, node: &Object) -> i64 {
 
 /// A term without requirements admits no node.
 fn is_met(term: &Value, node: &Object) -> bool {
-    let (expressions, fields) = (list(term, "matchExpressions"), list(term, "matchFields"));
+    let (expressions, fields) = (list(term, "/matchExpressions"), list(term, "/matchFields"));
     let label = |name: &str| node.labels().get(name).and_then(Value::as_str);
     let field = |name: &str| (name == "metadata.name").then(|| node.name());
     !(expressions.is_empty() && fields.is_empty())
@@ -45,7 +46,7 @@ fn is_met(term: &Value, node: &Object) -> bool {
 
 /// Returns whether a requirement holds for a value.
 fn holds(requirement: &Value, value: Option<&str>) -> bool {
-    let values = list(requirement, "values");
+    let values = list(requirement, "/values");
     let is_among = || value.is_some_and(|value| values.iter().any(|it| it.as_str() == Some(value)));
     let numbers = || {
         let wanted: i64 = values.first()?.as_str()?.parse().ok()?;
@@ -93,9 +94,4 @@ pub(crate) fn tolerates(toleration: &Value, taint: &Value) -> bool {
             "Exists" => true,
             _ => text(toleration, "value") == text(taint, "value"),
         }
-}
-
-/// Returns the list of a member; an empty one if it is absent.
-fn list<'v>(value: &'v Value, name: &str) -> &'v [Value] {
-    value.get(name).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
 }

@@ -90,16 +90,17 @@ impl<'i> IncomingRequest<'i> {
             }
             _ => self.read_old(stored).await.map(|(old, revision)| (Some(old), revision))?,
         };
-        let mut owners = None;
-        let (mut attributes, old) = match (operation, old) {
+        let (mut attributes, old, owners) = match (operation, old) {
             (Operation::Create, _) if request.subresource.is_none() => {
-                let created = self.create(now, warnings, changes).await?;
-                owners = created.1;
-                (created.0, None)
+                let (attributes, owners) = self.create(now, warnings, changes).await?;
+                (attributes, None, owners)
             }
-            (Operation::Update, Some(old)) => self.update(old, now, warnings, changes).await?,
+            (Operation::Update, Some(old)) => {
+                let (attributes, old) = self.update(old, now, warnings, changes).await?;
+                (attributes, old, None)
+            }
             (Operation::Delete, Some(old)) if request.subresource.is_none() => {
-                (self.resource.delete(old), None)
+                (self.resource.delete(old), None, None)
             }
             _ => {
                 let message = "the server does not allow this method on the requested resource";

@@ -57,17 +57,15 @@ pub(crate) async fn encode(
         let unchanged = is_stored(&text);
         return Ok(Encoded { text, unchanged, is_faithful: false, revision_place: None });
     }
-    let printed = match model.record() {
-        Some(record) => {
-            let owners = owners.map(ManagedFields::to_declared_json);
-            let owners = owners.as_deref().map(|owners| ("managedFields", owners));
-            declared_json_with_place(object, record, &REVISION, owners)
-        }
-        None => {
-            let owners = owners.map(ManagedFields::to_json);
-            let owners = owners.as_deref().map(|owners| ("managedFields", owners));
-            compact_json_with_place(object, &REVISION, owners)
-        }
+    let record = model.record();
+    let owners = owners.map(|owners| match record {
+        Some(_) => owners.to_declared_json(),
+        None => owners.to_json(),
+    });
+    let owners = owners.as_deref().map(|owners| ("managedFields", owners));
+    let printed = match record {
+        Some(record) => declared_json_with_place(object, record, &REVISION, owners),
+        None => compact_json_with_place(object, &REVISION, owners),
     };
     let text = kept(printed.text);
     let unchanged = is_stored(&text);

@@ -4,13 +4,10 @@ use std::error::Error;
 
 use tonic::{Code, Status};
 
-use crate::storage::{BackendError, CommitError, Revision};
+use crate::storage::{BackendError, CommitError, Revision, TOO_LARGE};
 
 /// The text of a write that may have been made.
 const TIMED_OUT: &str = "etcdserver: request timed out";
-
-/// The text of a write of more than etcd takes.
-const TOO_LARGE: &str = "etcdserver: request is too large";
 
 /// Whether a call has failed before it could have any effect, and may succeed soon.
 pub(super) fn is_passing(status: &Status) -> bool {

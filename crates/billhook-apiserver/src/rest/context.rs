@@ -16,7 +16,7 @@ use crate::request::{Request, ResourcePath};
 use crate::resources::{Resource, WatchCache};
 use crate::response::{Form, Response};
 use crate::shared::{Shared, Written};
-use crate::storage::{BackendError, Object, Revision, Storage};
+use crate::storage::{Object, Revision, Storage};
 use crate::view::View;
 use crate::write_path::admit;
 
@@ -161,8 +161,8 @@ impl Context<'_> {
 }
 
 /// The failure of a storage that cannot be read (ES-60).
-fn unreadable(error: &BackendError) -> Status {
-    Status::failure(500, "", error.to_string())
+pub(super) fn unreadable(why: &impl ToString) -> Status {
+    Status::failure(500, "", why.to_string())
 }
 
 /// Some names cannot be in a URL (RE-42).

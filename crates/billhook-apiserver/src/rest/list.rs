@@ -10,7 +10,7 @@ use billhook_decode::read_json;
 use http::StatusCode;
 use serde_json::Value;
 
-use super::context::Context;
+use super::context::{Context, unreadable};
 use super::list_options::ListOptions;
 use super::list_text::{self, Items, ListText};
 use super::read::{check_reached, revision, too_large};
@@ -85,9 +85,7 @@ impl Page {
             _ => false,
         };
         let keys = selectors.keys(context);
-        // What is listed from memory at revision 0 is listed at once.
-        let is_whole = (text == "0" && context.resource.is_cached()) || keys.is_one;
-        let limit = limit.filter(|_| !is_whole);
+        let limit = limit.filter(|_| !keys.is_one && !is_whole(context));
         let at = Some(wanted).filter(|wanted| is_exact && *wanted > 0);
         Ok(Page { selectors, keys, limit, at, after: String::new(), is_continued: false })
     }
@@ -107,9 +105,7 @@ impl Page {
         if let Some(at) = at {
             check_reached(context, at)?;
         }
-        let is_whole =
-            context.request.query.text("resourceVersion") == "0" && context.resource.is_cached();
-        let limit = limit.filter(|_| !is_whole);
+        let limit = limit.filter(|_| !is_whole(context));
         let keys = Keys { prefix: selectors.prefix(context), is_one: false };
         Ok(Page { selectors, keys, limit, at, after, is_continued: true })
     }
@@ -254,7 +250,7 @@ impl Page {
         let Some(at) = at else { return Ok(storage.list(collection, range)) };
         storage.list_past(collection, range, at).await.map_err(|error| match error {
             PastError::Revision(RevisionError::Future { current }) => too_large(at, current),
-            PastError::Failed(why) => Status::failure(500, "", why),
+            PastError::Failed(why) => unreadable(&why),
             _ if self.is_continued => Status::failure(410, "Expired", EXPIRED_PAGE),
             _ => {
                 let message = "The resourceVersion for the provided list is too old.";
@@ -292,6 +288,11 @@ fn hold(context: &Context<'_>, listing: &Listing) -> Result<Reservation, Status>
 
 /// The revision of pages that show the newest state, whatever the pages before them showed.
 const NEWEST: &i64 = &-1;
+
+/// Whether everything is listed at once: from memory, at revision 0.
+fn is_whole(context: &Context<'_>) -> bool {
+    context.request.query.text("resourceVersion") == "0" && context.resource.is_cached()
+}
 
 /// Returns the revision of a page that a request asks for, if it is a certain one.
 pub(super) fn revision_of_page(token: &str) -> Option<Revision> {

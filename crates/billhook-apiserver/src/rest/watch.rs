@@ -14,7 +14,7 @@ use http::{HeaderValue, StatusCode, header};
 use serde_json::{Value, json};
 use tokio::time::{Instant, Sleep, sleep_until};
 
-use super::context::Context;
+use super::context::{Context, unreadable};
 use super::frames::{self, frame};
 use super::list_options::{ListOptions, is_newest};
 use super::read::revision;
@@ -275,7 +275,7 @@ impl Events {
             let (past, watch) = storage.watch_past(collection, &prefix, after).await.map_err(
                 |error| match error {
                     PastError::Revision(error) => expired(resource, after, error),
-                    PastError::Failed(why) => Status::failure(500, "", why),
+                    PastError::Failed(why) => unreadable(&why),
                 },
             )?;
             self.past = past.into();

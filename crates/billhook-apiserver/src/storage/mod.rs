@@ -247,6 +247,9 @@ pub enum RevisionError {
     Closed,
 }
 
+/// The text of a write of more than etcd takes (RE-140).
+pub(crate) const TOO_LARGE: &str = "etcdserver: request is too large";
+
 /// Why a collection cannot be listed as it was.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum PastError {

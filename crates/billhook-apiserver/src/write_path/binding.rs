@@ -14,7 +14,9 @@ use serde_json::Value;
 use crate::future::BoxFuture;
 use crate::resources::Resource;
 use crate::shared::Shared;
-use crate::storage::{Collection, Object, OwnText, Revision, Write, WriteError, stored_object};
+use crate::storage::{
+    Collection, Object, OwnText, Revision, TOO_LARGE, Write, WriteError, stored_object,
+};
 
 /// How many bytes a stored object has at most: as in etcd (RE-140).
 const MAX_STORED: usize = 3 << 19;
@@ -108,7 +110,7 @@ impl Binding {
             return Err(StoreError::TooLarge(failure(&why)));
         }
         if size > MAX_STORED {
-            return Err(StoreError::TooLarge(failure("etcdserver: request is too large")));
+            return Err(StoreError::TooLarge(failure(TOO_LARGE)));
         }
         let is_stored = found.as_ref().is_some_and(|found| Some(&found.text) == text.as_ref());
         if write.dry_run || is_stored {

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
+use crate::document::list;
 use crate::object::Object;
 use crate::resource::{CONFIG_MAPS, Resource, SECRETS};
 use crate::view::View;
@@ -63,7 +64,7 @@ impl Finder<'_> {
         if let Some(map) = volume.get("configMap") {
             return self.missing(&CONFIG_MAP, map, "name");
         }
-        let sources = list(volume.get("projected")?, "sources");
+        let sources = list(volume.get("projected")?, "/sources");
         // The volume of the account's token is the cluster's own.
         if sources.iter().any(|source| source.get("serviceAccountToken").is_some()) {
             return None;
@@ -81,13 +82,13 @@ impl Finder<'_> {
         }
         let name = mounted.get(name).and_then(Value::as_str).unwrap_or_default();
         let Some(object) = self.find(source, name) else { return Some(not_found(source, name)) };
-        let keys = list(mounted, "items").iter().filter_map(|item| item.get("key")?.as_str());
+        let keys = list(mounted, "/items").iter().filter_map(|item| item.get("key")?.as_str());
         let missing = keys.into_iter().find(|key| !has_key(object, key))?;
         Some(format!("references non-existent {} key: {missing}", source.key))
     }
 
     fn missing_in_environment(&self, container: &Value) -> Option<String> {
-        let of_all = list(container, "envFrom").iter().find_map(|from| {
+        let of_all = list(container, "/envFrom").iter().find_map(|from| {
             let of = |name, source: &Source| {
                 let reference = from.get(name).filter(|it| !is_optional(it))?;
                 let name = reference.get("name").and_then(Value::as_str).unwrap_or_default();
@@ -96,7 +97,7 @@ impl Finder<'_> {
             of("configMapRef", &CONFIG_MAP).or_else(|| of("secretRef", &SECRET))
         });
         of_all.or_else(|| {
-            list(container, "env").iter().find_map(|variable| {
+            list(container, "/env").iter().find_map(|variable| {
                 let from = variable.get("valueFrom")?;
                 let of = |name, source| self.missing_key(source, from.get(name)?);
                 of("configMapKeyRef", &CONFIG_MAP).or_else(|| of("secretKeyRef", &SECRET))
@@ -136,8 +137,4 @@ fn has_key(object: &Object, key: &str) -> bool {
 
 fn is_optional(reference: &Value) -> bool {
     reference.get("optional") == Some(&Value::Bool(true))
-}
-
-fn list<'v>(value: &'v Value, name: &str) -> &'v [Value] {
-    value.get(name).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
 }

@@ -3,6 +3,7 @@
 use billhook_apimachinery::record::text;
 use serde_json::Value;
 
+use crate::document::list;
 use crate::object::Object;
 
 /// The consequence of a failure for the Job.
@@ -38,7 +39,7 @@ fn cause(pod: &Object, rule: &Value) -> Option<String> {
         let (name, code) = statuses.find_map(|status| matching_code(status, wanted))?;
         return Some(format!("Container {name} for pod {place} failed with exit code {code}"));
     }
-    let mut patterns = list(rule, "onPodConditions").iter();
+    let mut patterns = list(rule, "/onPodConditions").iter();
     let pattern = patterns.find(|pattern| {
         let status =
             pod.condition(text(pattern, "type")).map(|condition| text(condition, "status"));
@@ -52,11 +53,7 @@ fn matching_code<'s>(status: &'s Value, wanted: &Value) -> Option<(&'s str, i64)
     let name = text(status, "name");
     let code = status.pointer("/state/terminated/exitCode")?.as_i64().filter(|code| *code != 0)?;
     let container = text(wanted, "containerName");
-    let is_listed = list(wanted, "values").iter().any(|value| value.as_i64() == Some(code));
+    let is_listed = list(wanted, "/values").iter().any(|value| value.as_i64() == Some(code));
     let is_wanted = is_listed == (text(wanted, "operator") == "In");
     (is_wanted && (container.is_empty() || container == name)).then_some((name, code))
-}
-
-fn list<'v>(value: &'v Value, name: &str) -> &'v [Value] {
-    value.get(name).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
 }

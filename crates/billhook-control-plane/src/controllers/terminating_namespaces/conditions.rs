@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::remaining::{Remaining, list};
+use super::remaining::Remaining;
 use crate::clock::Timestamp;
 use crate::conditions::set_condition;
+use crate::document::list;
 
 /// A namespace, and what remains in it.
 pub(super) struct Known<'k> {

@@ -8,11 +8,11 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use self::conditions::{Known, conditions};
-use self::remaining::{Content, Remaining, contents, list, longest_grace};
+use self::remaining::{Content, Remaining, contents, longest_grace};
 use crate::account::Account;
 use crate::clock::Timestamp;
 use crate::controller::{Controller, Keys};
-use crate::document::set;
+use crate::document::{list, set, text_at};
 use crate::plan::Plan;
 use crate::request::{Outcome, Request};
 use crate::resource::{NAMESPACES, Resource};
@@ -68,7 +68,7 @@ impl Controller for TerminatingNamespaces {
                 let run = Run { name, estimate, now };
                 let namespace = found.object();
                 // Another one of the name is another one's business.
-                let is_same = uid_of(&namespace) == uid;
+                let is_same = text_at(&namespace, "/metadata/uid") == uid;
                 if is_same { run.begin(namespace) } else { Plan::nothing() }
             }
             failed => failed.and_then(Plan::of_outcome).unwrap_or_default(),
@@ -197,8 +197,4 @@ fn delete(contents: Vec<Content>, next: impl FnOnce(Remaining) -> Plan + Send + 
 
 fn finalizers(namespace: &Value) -> &[Value] {
     list(namespace, "/spec/finalizers")
-}
-
-fn uid_of(namespace: &Value) -> &str {
-    namespace.pointer("/metadata/uid").and_then(Value::as_str).unwrap_or_default()
 }

@@ -8,6 +8,7 @@ use billhook_apimachinery::record::text;
 use serde_json::{Value, json};
 
 use crate::clock::Timestamp;
+use crate::document::{list, text_at};
 use crate::object::Object;
 use crate::pods::is_terminal;
 use crate::request::Request;
@@ -31,7 +32,7 @@ pub(super) struct Content {
 pub(super) fn contents(namespace: &str, documents: &[Value]) -> Vec<Content> {
     let mut all: Vec<Content> = Vec::new();
     for group in documents.iter().flat_map(|document| list(document, "/items")) {
-        let name = text_at(group, "/metadata/name");
+        let (name, begin) = (text_at(group, "/metadata/name"), all.len());
         for version in list(group, "/versions") {
             let api_version = match (name, text(version, "version")) {
                 ("", version) => version.to_owned(),
@@ -40,7 +41,7 @@ pub(super) fn contents(namespace: &str, documents: &[Value]) -> Vec<Content> {
             let found = list(version, "/resources").iter().filter(|it| is_deletable(it));
             for plural in found.map(|resource| text(resource, "resource")) {
                 let resource = format!("{plural}.{name}");
-                if all.iter().any(|known| known.resource == resource) {
+                if all.iter().skip(begin).any(|known| known.resource == resource) {
                     continue;
                 }
                 all.push(Content {
@@ -70,15 +71,6 @@ pub(super) fn longest_grace(
 ) -> Duration {
     let pods = view.list(&PODS, namespace);
     pods.map(|pod| grace(pod, deleted, now)).max().unwrap_or_default()
-}
-
-/// Returns the elements of the list at a JSON pointer.
-pub(super) fn list<'v>(value: &'v Value, pointer: &str) -> &'v [Value] {
-    value.pointer(pointer).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
-}
-
-fn text_at<'v>(value: &'v Value, pointer: &str) -> &'v str {
-    value.pointer(pointer).and_then(Value::as_str).unwrap_or_default()
 }
 
 /// Returns how long a pod may still take.
