@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::edge::{Edge, holds};
-use crate::limits::ENGINE_CACHE_BYTES;
+use crate::limits::{ENGINE_CACHE_BYTES, SETTLED_PLACES};
 use crate::program::{Instruction, Program};
 use crate::steps::{OutOfSteps, Steps};
 
@@ -41,9 +41,7 @@ impl State {
 #[derive(Debug)]
 pub(crate) struct Automaton {
     states: Vec<Arc<State>>,
-    /// For each state what follows each class of ASCII characters, and the end of the text. The
-    /// number of a state is where its part begins.
-    ascii: Vec<u32>,
+    rows: Vec<u32>,
     wide: HashMap<(u32, char), u32>,
     numbers: HashMap<Arc<State>, u32>,
     /// The number of the state before the first character, once it is known.
@@ -51,6 +49,8 @@ pub(crate) struct Automaton {
     bytes: usize,
     /// The bytes of it that count as kept.
     pub(crate) kept: usize,
+    /// How often it was matched, up to the largest number.
+    pub(crate) matches: u8,
     /// How often all of it was forgotten.
     forgotten: u64,
     room: Room,
@@ -72,12 +72,13 @@ impl Automaton {
     pub(crate) fn new(program: &Program) -> Automaton {
         Automaton {
             states: Vec::new(),
-            ascii: Vec::new(),
+            rows: Vec::new(),
             wide: HashMap::new(),
             numbers: HashMap::new(),
             start: None,
             bytes: 0,
             kept: 0,
+            matches: 0,
             forgotten: 0,
             room: Room::new(program),
         }
@@ -96,43 +97,43 @@ impl Automaton {
         text: &str,
         steps: &mut Steps,
     ) -> Result<bool, OutOfSteps> {
-        steps.take(text.len() / 8 + 1)?;
-        let end = program.ascii_classes;
-        let mut state = self.start(program);
-        let mut at = 0;
-        while let Some(byte) = text.as_bytes().get(at) {
-            let next = match program.ascii_class(*byte) {
-                Some(class) => {
-                    at += 1;
-                    match self.known(state, class) {
-                        UNKNOWN => {
-                            self.follow(program, state, Some(char::from(*byte)), class, steps)?
-                        }
-                        next => next,
-                    }
+        let (mut state, mut at) = (self.start(program), 0);
+        loop {
+            match walk(program, &self.rows, text, at, state) {
+                Stop::Result(is_match) => return Ok(is_match),
+                Stop::End(last) => {
+                    let next = self.follow(program, last, None, program.ascii_classes, steps)?;
+                    return Ok(next == MATCH);
                 }
-                None => {
-                    let Some(c) = text.get(at..).and_then(|rest| rest.chars().next()) else {
-                        break;
+                Stop::Unknown(before, place) => {
+                    let Some(c) = text.get(place..).and_then(|rest| rest.chars().next()) else {
+                        return Ok(false);
                     };
-                    at += c.len_utf8();
-                    match self.wide.get(&(state, c)) {
-                        Some(next) => *next,
-                        None => self.follow(program, state, Some(c), usize::MAX, steps)?,
-                    }
+                    at = place + c.len_utf8();
+                    state = self.after(program, before, c, steps)?;
                 }
-            };
-            match next {
-                MATCH => return Ok(true),
-                DEAD => return Ok(false),
-                next => state = next,
             }
         }
-        let next = match self.known(state, end) {
-            UNKNOWN => self.follow(program, state, None, end, steps)?,
-            next => next,
-        };
-        Ok(next == MATCH)
+    }
+
+    /// Returns what follows a state and a character that its row does not tell.
+    #[cold]
+    fn after(
+        &mut self,
+        program: &Program,
+        state: u32,
+        c: char,
+        steps: &mut Steps,
+    ) -> Result<u32, OutOfSteps> {
+        if let Ok(byte) = u8::try_from(c)
+            && byte.is_ascii()
+        {
+            return self.follow(program, state, Some(c), program.class(byte), steps);
+        }
+        match self.wide.get(&(state, c)) {
+            Some(next) => Ok(*next),
+            None => self.follow(program, state, Some(c), usize::MAX, steps),
+        }
     }
 
     /// Returns the number of the state before the first character.
@@ -148,9 +149,23 @@ impl Automaton {
         }
     }
 
-    #[inline]
-    fn known(&self, state: u32, class: usize) -> u32 {
-        self.ascii.get(state as usize + class).copied().unwrap_or(UNKNOWN)
+    /// Works out all that can follow ASCII characters and returns it, unless that is too much.
+    pub(crate) fn settle(&mut self, program: &Program) -> Option<Settled> {
+        let mut steps = Steps::of(SETTLED_PLACES as u64 * SETTLED_PLACES as u64);
+        let start = self.start(program);
+        let (mut number, forgotten) = (0, self.forgotten);
+        while number < self.rows.len() {
+            for (class, c) in program.examples().chain([(program.ascii_classes, None)]) {
+                if self.rows.get(number + class) == Some(&UNKNOWN) {
+                    self.follow(program, number as u32, c, class, &mut steps).ok()?;
+                }
+            }
+            if self.rows.len() > SETTLED_PLACES || self.forgotten != forgotten {
+                return None;
+            }
+            number += program.row();
+        }
+        Some(Settled { rows: self.rows.as_slice().into(), start })
     }
 
     /// Works out what follows a state and a character, or the end of the text, and keeps it.
@@ -163,7 +178,7 @@ impl Automaton {
         class: usize,
         steps: &mut Steps,
     ) -> Result<u32, OutOfSteps> {
-        let position = number as usize / (program.ascii_classes + 1);
+        let position = number as usize / program.row();
         let Some(state) = self.states.get(position).cloned() else { return Ok(DEAD) };
         let is_match = self.room.step(program, &state, c, steps)?;
         let forgotten = self.forgotten;
@@ -182,7 +197,7 @@ impl Automaton {
         };
         // Unless all states were forgotten on the way.
         if self.forgotten == forgotten {
-            match (self.ascii.get_mut((number as usize).saturating_add(class)), c) {
+            match (self.rows.get_mut((number as usize).saturating_add(class)), c) {
                 (Some(place), _) if class <= program.ascii_classes => *place = next,
                 (_, Some(c)) => {
                     self.bytes += WIDE;
@@ -200,27 +215,83 @@ impl Automaton {
         if let Some(number) = self.numbers.get(&state) {
             return *number;
         }
-        let row = program.ascii_classes + 1;
+        let row = program.row();
         self.bytes += STATE + 4 * (row + state.places.len());
         if self.bytes > ENGINE_CACHE_BYTES && !self.states.is_empty() {
             self.forget();
         }
-        let number = self.ascii.len() as u32;
+        let number = self.rows.len() as u32;
         let state = Arc::new(state);
         self.numbers.insert(Arc::clone(&state), number);
         self.states.push(state);
-        self.ascii.resize(self.ascii.len() + row, UNKNOWN);
+        self.rows.resize(self.rows.len() + row, UNKNOWN);
         number
     }
 
     fn forget(&mut self) {
         self.states = Vec::new();
-        self.ascii = Vec::new();
+        self.rows = Vec::new();
         self.wide = HashMap::new();
         self.numbers = HashMap::new();
         self.start = None;
         self.bytes = 0;
         self.forgotten += 1;
+    }
+}
+
+/// All that can follow ASCII characters, for any number of threads at a time.
+#[derive(Debug)]
+pub(crate) struct Settled {
+    rows: Box<[u32]>,
+    start: u32,
+}
+
+impl Settled {
+    /// Returns the bytes that it takes.
+    pub(crate) fn footprint(&self) -> usize {
+        size_of_val(&*self.rows)
+    }
+
+    /// Returns whether the program matches anywhere in a text, if ASCII characters decide it.
+    #[inline]
+    pub(crate) fn is_match(&self, program: &Program, text: &str) -> Option<bool> {
+        match walk(program, &self.rows, text, 0, self.start) {
+            Stop::Result(is_match) => Some(is_match),
+            Stop::End(_) | Stop::Unknown(..) => None,
+        }
+    }
+}
+
+/// Where a walk stops.
+enum Stop {
+    /// There is a match, or there can be none.
+    Result(bool),
+    /// At the end of the text in a state of which the end is unknown.
+    End(u32),
+    /// In a state of which the character at a place of the text is unknown.
+    Unknown(u32, usize),
+}
+
+/// Walks over a text from a place and a state on. A row is what follows each class of ASCII
+/// characters and the end of the text; at last a place that stays unknown, for all other characters.
+/// The number of a state is where its row begins.
+#[inline]
+fn walk(program: &Program, rows: &[u32], text: &str, mut at: usize, mut state: u32) -> Stop {
+    let mut next = state;
+    // What is no state is beyond the rows, so that a byte takes one comparison.
+    for byte in text.as_bytes().get(at..).unwrap_or_default() {
+        let Some(known) = rows.get(next as usize + program.class(*byte)) else { break };
+        (state, next) = (next, *known);
+        at += 1;
+    }
+    match next {
+        MATCH => Stop::Result(true),
+        DEAD => Stop::Result(false),
+        UNKNOWN => Stop::Unknown(state, at - 1),
+        last => match rows.get(last as usize + program.ascii_classes) {
+            Some(&UNKNOWN) | None => Stop::End(last),
+            Some(end) => Stop::Result(*end == MATCH),
+        },
     }
 }
 

@@ -31,6 +31,13 @@ pub const ENGINE_INSTRUCTIONS: usize = 4 << 20;
 /// it is full, the search starts afresh.
 pub const ENGINE_CACHE_BYTES: usize = 512 << 10;
 
+/// The matches after which all that can follow is worked out ahead, so that threads need not take
+/// turns.
+pub const SETTLED_MATCHES: u8 = 32;
+
+/// The places, four bytes each, of the largest automaton that is worked out ahead.
+pub const SETTLED_PLACES: usize = 4 << 10;
+
 /// The memory, in bytes, that [`Patterns`](crate::Patterns) keep together, or one pattern that belongs to
 /// none. What needs more is worked out again for each match.
 pub const KEPT_BYTES: usize = 32 << 20;

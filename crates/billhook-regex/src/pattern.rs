@@ -6,8 +6,8 @@ use std::str::FromStr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, TryLockError};
 
-use crate::automaton::Automaton;
-use crate::limits::{KEPT_BYTES, KEPT_PATTERNS};
+use crate::automaton::{Automaton, Settled};
+use crate::limits::{KEPT_BYTES, KEPT_PATTERNS, SETTLED_MATCHES};
 use crate::program::Program;
 use crate::search::Search;
 use crate::steps::{OutOfSteps, Steps};
@@ -34,6 +34,8 @@ const AUTOMATA: usize = 8;
 struct Inner {
     text: Box<str>,
     program: OnceLock<Program>,
+    /// What matches most texts once the pattern has matched often.
+    settled: OnceLock<Settled>,
     /// Those kept for the next matches, each for one thread at a time.
     automata: [Mutex<Option<Box<Automaton>>>; AUTOMATA],
     memory: Memory,
@@ -76,6 +78,7 @@ impl Pattern {
         let inner = Inner {
             text: pattern.into(),
             program: OnceLock::new(),
+            settled: OnceLock::new(),
             automata: Default::default(),
             memory,
         };
@@ -96,7 +99,14 @@ impl Pattern {
     /// If it takes more.
     pub fn is_match_within(&self, text: &str, steps: &mut Steps) -> Result<bool, OutOfSteps> {
         self.inner.with_program(steps, |program, steps| {
-            self.inner.with_automaton(program, |automaton| automaton.is_match(program, text, steps))
+            steps.take(text.len() / 8 + 1)?;
+            let settled = self.inner.settled.get();
+            match settled.and_then(|settled| settled.is_match(program, text)) {
+                Some(is_match) => Ok(is_match),
+                None => self
+                    .inner
+                    .with_automaton(program, |automaton| automaton.is_match(program, text, steps)),
+            }
         })
     }
 
@@ -170,10 +180,26 @@ impl Inner {
         let Some(mut kept) = unused else { return call(&mut Automaton::new(program)) };
         let automaton = kept.get_or_insert_with(|| Box::new(Automaton::new(program)));
         let result = call(automaton);
-        if !self.may_keep(automaton) {
+        if self.settle(program, automaton) {
+            self.memory.give_back(automaton.kept);
+            *kept = None;
+        } else if !self.may_keep(automaton) {
             *kept = None;
         }
         result
+    }
+
+    /// Works out ahead all that can follow, once an automaton has matched often; returns whether that
+    /// was done now.
+    fn settle(&self, program: &Program, automaton: &mut Automaton) -> bool {
+        automaton.matches = automaton.matches.saturating_add(1);
+        let is_due = automaton.matches == SETTLED_MATCHES && self.settled.get().is_none();
+        if !is_due || self.program.get().is_none() {
+            return false;
+        }
+        let settled = automaton.settle(program);
+        let settled = settled.filter(|settled| self.memory.take(settled.footprint()));
+        settled.is_some_and(|settled| self.settled.set(settled).is_ok())
     }
 
     /// Accounts for the memory of an automaton; returns whether there is enough to keep it for the

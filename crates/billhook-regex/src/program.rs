@@ -44,9 +44,10 @@ pub(crate) struct Program {
     /// Whether a match can only begin at the start of the text.
     pub(crate) is_anchored: bool,
     pub(crate) looks: Looks,
-    /// A number for each ASCII character, the same only for those that nothing tells apart.
-    ascii: [u8; 128],
-    /// How many different numbers there are.
+    /// A number for each ASCII character, the same only for those that nothing tells apart; for all
+    /// other bytes the last number of a row.
+    classes: [u8; 256],
+    /// How many different numbers ASCII characters have.
     pub(crate) ascii_classes: usize,
 }
 
@@ -99,10 +100,22 @@ impl Program {
         self.sets.get(set as usize).is_some_and(|set| set.contains(rune))
     }
 
-    /// Returns the number of an ASCII character.
+    /// Returns the number of a byte.
     #[inline]
-    pub(crate) fn ascii_class(&self, byte: u8) -> Option<usize> {
-        self.ascii.get(usize::from(byte)).map(|class| usize::from(*class))
+    pub(crate) fn class(&self, byte: u8) -> usize {
+        self.classes.get(usize::from(byte)).copied().map_or(0, usize::from)
+    }
+
+    /// Returns a character of each class of ASCII characters.
+    pub(crate) fn examples(&self) -> impl Iterator<Item = (usize, Option<char>)> {
+        let is_first = |byte: &u8| *byte == 0 || self.class(*byte) != self.class(*byte - 1);
+        (0..128).filter(is_first).map(|byte| (self.class(byte), Some(char::from(byte))))
+    }
+
+    /// Returns the length of a row with a place for each class of ASCII characters, for the end of
+    /// the text and for the bytes of all other characters.
+    pub(crate) fn row(&self) -> usize {
+        self.ascii_classes + 2
     }
 
     /// Whether a match can only begin at the start of the text.
@@ -151,10 +164,12 @@ impl Program {
             }
         }
         let mut class = 0;
-        for (number, begins) in self.ascii.iter_mut().zip(begins).skip(1) {
+        let (ascii, others) = self.classes.split_at_mut(128);
+        for (number, begins) in ascii.iter_mut().zip(begins).skip(1) {
             class += u8::from(begins);
             *number = class;
         }
+        others.fill(class + 2);
         self.ascii_classes = usize::from(class) + 1;
     }
 }
@@ -195,7 +210,7 @@ impl Compiler {
             start,
             is_anchored: false,
             looks: self.looks,
-            ascii: [0; 128],
+            classes: [0; 256],
             ascii_classes: 0,
         };
         program.is_anchored = program.find_anchored();

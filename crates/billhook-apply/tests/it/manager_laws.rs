@@ -181,7 +181,8 @@ proptest! {
 
     /// Entries that are written in another way are read; where they are not, the outcome is the
     /// same, also if it is an error. So it is if a field of another version is owned, which
-    /// goes through all versions.
+    /// goes through all versions, but for what holds empty lists only: they are no fields (SA-26),
+    /// so the other version does not see that it is still there (SA-73).
     #[test]
     fn all_ways_of_an_apply_lead_to_the_same(
         steps in vec(step(), 1..6),
@@ -199,7 +200,13 @@ proptest! {
             let manager = world.manager(manager, "2026-01-01T01:00:00Z");
             let mut applied = stored.clone();
             let outcome = manager.apply(&mut applied, &config, force);
-            let others = [with_other_keys(&stored), with_other_version(&stored)];
+            let has_empty_lists = [&config, &*stored].into_iter().any(|object| {
+                let mut without = object.clone();
+                remove_empty_lists(&mut without);
+                without != *object
+            });
+            let other_version = (!has_empty_lists).then(|| with_other_version(&stored));
+            let others = [with_other_keys(&stored)].into_iter().chain(other_version);
             for before in others.map(DeepValue::from) {
                 let mut after = before.clone();
                 let again = manager.apply(&mut after, &config, force);
