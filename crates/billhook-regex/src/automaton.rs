@@ -278,7 +278,7 @@ enum Stop {
 #[inline]
 fn walk(program: &Program, rows: &[u32], text: &str, mut at: usize, mut state: u32) -> Stop {
     let mut next = state;
-    // What is no state is beyond the rows, so that a byte takes one comparison.
+    // Numbers of other outcomes are beyond the rows, so that a byte takes one comparison.
     for byte in text.as_bytes().get(at..).unwrap_or_default() {
         let Some(known) = rows.get(next as usize + program.class(*byte)) else { break };
         (state, next) = (next, *known);

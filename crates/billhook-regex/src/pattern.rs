@@ -34,7 +34,7 @@ const AUTOMATA: usize = 8;
 struct Inner {
     text: Box<str>,
     program: OnceLock<Program>,
-    /// What matches most texts once the pattern has matched often.
+    /// Matches most texts once the pattern has matched often.
     settled: OnceLock<Settled>,
     /// Those kept for the next matches, each for one thread at a time.
     automata: [Mutex<Option<Box<Automaton>>>; AUTOMATA],
