@@ -21,6 +21,9 @@ pub struct FieldSet {
     nodes: Option<Arc<Vec<Node>>>,
 }
 
+/// The empty set.
+pub(crate) static NOTHING: FieldSet = FieldSet { nodes: None };
+
 /// The fate of the members below one that is taken away (SA-25).
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Below {

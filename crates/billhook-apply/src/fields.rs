@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use billhook_apimachinery::print;
 use billhook_apimachinery::value::{DeepValue, grow};
+use billhook_decode::read_json;
 use serde_json::{Map as Object, Value};
 
 use crate::field_set::{Below, FieldSet, Node};
@@ -16,13 +17,19 @@ pub(crate) enum Fields {
     Read(FieldSet),
     /// In FieldsV1, exactly as they would be written again.
     Written(DeepValue),
+    /// The JSON of that.
+    Printed(Box<str>),
 }
+
+/// The JSON of no fields.
+pub(crate) const NO_FIELDS: &str = "{}";
 
 impl Fields {
     pub(crate) fn to_set(&self) -> FieldSet {
         match self {
             Fields::Read(set) => set.clone(),
             Fields::Written(fields) => FieldSet::from_fields_v1(fields).unwrap_or_default(),
+            Fields::Printed(json) => FieldSet::from_fields_v1(&parse(json)).unwrap_or_default(),
         }
     }
 
@@ -30,6 +37,7 @@ impl Fields {
         match self {
             Fields::Read(set) => set.to_fields_v1(),
             Fields::Written(fields) => fields,
+            Fields::Printed(json) => parse(&json),
         }
     }
 
@@ -38,6 +46,7 @@ impl Fields {
         match self {
             Fields::Read(set) => fields_v1::push_json(set, false, &mut String::new(), out),
             Fields::Written(fields) => print::push_json(fields, out),
+            Fields::Printed(json) => out.push_str(json),
         }
     }
 
@@ -45,6 +54,7 @@ impl Fields {
         match self {
             Fields::Read(set) => set.is_empty(),
             Fields::Written(fields) => fields.as_object().is_none_or(Object::is_empty),
+            Fields::Printed(json) => **json == *NO_FIELDS,
         }
     }
 
@@ -52,34 +62,54 @@ impl Fields {
         match self {
             Fields::Read(own) => own.intersection(set),
             Fields::Written(fields) => intersection(fields, set, &mut String::new()),
+            Fields::Printed(json) => intersection(&parse(json), set, &mut String::new()),
         }
     }
 
     /// Takes the members of a set away.
     pub(crate) fn subtract(&mut self, set: &FieldSet) {
-        match self {
-            _ if set.is_empty() => {}
+        if set.is_empty() {
+            return;
+        }
+        match self.parsed() {
             Fields::Read(own) => own.subtract(set, Below::Stays),
             Fields::Written(fields) => {
                 if let Value::Object(fields) = &mut **fields {
                     subtract(fields, set, &mut String::new());
                 }
             }
+            Fields::Printed(_) => {}
         }
     }
 
     /// Adds the members of a set.
     pub(crate) fn add(&mut self, set: &FieldSet) {
-        match self {
-            _ if set.is_empty() => {}
+        if set.is_empty() {
+            return;
+        }
+        match self.parsed() {
             Fields::Read(own) => *own = own.union(set),
             Fields::Written(fields) => {
                 if let Value::Object(fields) = &mut **fields {
                     add(fields, set);
                 }
             }
+            Fields::Printed(_) => {}
         }
     }
+
+    /// The same fields, otherwise than printed.
+    fn parsed(&mut self) -> &mut Self {
+        if let Fields::Printed(json) = self {
+            *self = Fields::Written(parse(json));
+        }
+        self
+    }
+}
+
+/// Reads JSON that was printed here.
+fn parse(json: &str) -> DeepValue {
+    read_json(json.as_bytes()).map(|read| read.into_value()).unwrap_or_default()
 }
 
 impl Default for Fields {
@@ -92,6 +122,7 @@ impl PartialEq for Fields {
     fn eq(&self, other: &Self) -> bool {
         match (self, other) {
             (Fields::Written(left), Fields::Written(right)) => left == right,
+            (Fields::Printed(left), Fields::Printed(right)) => left == right,
             (left, right) => left.to_set() == right.to_set(),
         }
     }

@@ -12,8 +12,14 @@ use crate::identity::{Identity, key_fields};
 use crate::path_element::{PathElement, PathElementKind};
 use crate::shape::{Map, Shape, Type};
 
+/// Room for most keys of elements.
+pub(crate) const KEY_CAPACITY: usize = 64;
+
 /// The key that marks membership.
 pub(crate) const MEMBER: &str = ".";
+
+/// The member with that key, as JSON.
+pub(crate) const MARK: &str = r#"".":{}"#;
 
 /// A part of a FieldsV1 document that cannot be read (SA-24).
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -156,14 +162,18 @@ pub(crate) fn push_json(set: &FieldSet, is_member: bool, key: &mut String, out: 
     }
     out.push('{');
     if is_member {
-        push_json_string(MEMBER, out);
-        out.push_str(":{}");
+        out.push_str(MARK);
     }
     for (index, node) in nodes.into_iter().enumerate() {
         out.push_str(if is_member || index > 0 { "," } else { "" });
-        key.clear();
-        write_step(&node.element, key);
-        push_json_string(key, out);
+        match node.element.as_field() {
+            Some(name) => push_field_key(name, out),
+            None => {
+                key.clear();
+                write_step(&node.element, key);
+                push_json_string(key, out);
+            }
+        }
         out.push(':');
         match node.children.is_empty() {
             true => out.push_str("{}"),
@@ -173,13 +183,22 @@ pub(crate) fn push_json(set: &FieldSet, is_member: bool, key: &mut String, out: 
     out.push('}');
 }
 
+/// Appends the key of a field as JSON.
+pub(crate) fn push_field_key(name: &str, out: &mut String) {
+    if is_plain(name) {
+        out.push_str("\"f:");
+        out.push_str(name);
+        out.push('"');
+    } else {
+        push_json_string(&format!("f:{name}"), out);
+    }
+}
+
 /// Returns the key of a step.
 pub(crate) fn key_text(element: &PathElement) -> String {
-    /// Room for most keys of elements.
-    const CAPACITY: usize = 64;
     let mut text = match element.as_field() {
         Some(name) => String::with_capacity(name.len() + 2),
-        None => String::with_capacity(CAPACITY),
+        None => String::with_capacity(KEY_CAPACITY),
     };
     write_step(element, &mut text);
     text
@@ -235,7 +254,19 @@ fn is_plain(text: &str) -> bool {
 }
 
 fn is_plain_byte(byte: u8) -> bool {
-    matches!(byte, b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'/' | b' ')
+    static IS_PLAIN: [bool; 256] = {
+        let mut table = [false; 256];
+        let mut rest = table.as_mut_slice();
+        let mut byte = 0_u8;
+        while let [is_plain, behind @ ..] = rest {
+            *is_plain =
+                byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'/' | b' ');
+            byte = byte.wrapping_add(1);
+            rest = behind;
+        }
+        table
+    };
+    IS_PLAIN.get(usize::from(byte)).copied().unwrap_or_default()
 }
 
 fn push_plain(string: &str, text: &mut String) {

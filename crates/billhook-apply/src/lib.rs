@@ -23,6 +23,7 @@ mod list_order;
 mod lost_fields;
 mod manager;
 mod merge;
+mod new_fields;
 mod order;
 mod owners;
 mod ownership;

@@ -34,6 +34,7 @@ impl<'o> Owners<'o> {
         let owner = |fields: &'o Fields| match fields {
             Fields::Read(set) => Owner::Read(set.clone()),
             Fields::Written(fields) => Owner::Written(fields),
+            Fields::Printed(_) => Owner::Read(fields.to_set()),
         };
         let fields: Vec<&Fields> = fields.collect();
         if fields.len() > MAX_OWNERS {

@@ -16,7 +16,7 @@ use crate::remove::removal;
 use crate::schema::MergeSchema;
 use crate::type_check::{Duplicates, check};
 use crate::type_error::TypeErrors;
-use crate::value_set::{closure, is_of_apply, one_sided_fields, set_of};
+use crate::value_set::{closure, is_of_apply, set_of};
 use crate::values::{owned_path, values_at};
 
 /// An object that fits a [`MergeSchema`].
@@ -98,11 +98,6 @@ impl<'a> TypedValue<'a> {
     /// values, those of atomic lists by their position.
     pub fn owned_path(self, path: &FieldPath) -> OwnedPath {
         owned_path(self.schema.root(), self.value, path)
-    }
-
-    /// Returns what a comparison with an object that has nothing finds added (SA-27).
-    pub(crate) fn added_fields(self) -> FieldSet {
-        one_sided_fields(self.schema.root(), self.value).below
     }
 
     /// Compares the object with a newer one of the same schema (SA-27).

@@ -14,5 +14,6 @@ mod metadata;
 mod names;
 mod net;
 mod per_version;
+mod print;
 mod schedule;
 mod wording;

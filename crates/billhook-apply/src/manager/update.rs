@@ -10,7 +10,9 @@ use super::managed_fields::{
 use super::versions::{ComparisonError, ConversionError, Differences, Versioned};
 use super::{FieldManager, NEVER_OWNED};
 use crate::field_set::{Below, FieldSet};
+use crate::fields::{Fields, NO_FIELDS};
 use crate::fields_v1::is_current;
+use crate::new_fields::{LeftOut, new_fields_json};
 use crate::schema::MergeSchema;
 use crate::type_check::Duplicates;
 use crate::type_error::TypeErrors;
@@ -68,20 +70,27 @@ impl FieldManager<'_> {
         })
     }
 
-    /// Returns the entries of a new object that is created otherwise than by an apply. It is
-    /// given without managed fields.
+    /// Returns the entries of a new object that is created otherwise than by an apply. The fields of
+    /// an empty one have no owner. Both are given without managed fields.
     ///
     /// # Errors
     ///
-    /// If the object does not fit the merge types.
-    pub fn creation(&self, new: &Value) -> Result<ManagedFields, UpdateError> {
+    /// If an object does not fit the merge types.
+    pub fn creation(&self, empty: &Value, new: &Value) -> Result<ManagedFields, UpdateError> {
         let schema = self.schema()?;
-        let new = self.check_new(schema, new)?;
+        let (typed, _) = (self.check_new(schema, new)?, self.check_live(schema, empty)?);
         let reset = self.versions.reset_fields(self.api_version, self.subresource);
+        let left_out = LeftOut { whole: &reset, alone: &NEVER_OWNED };
+        let Some(json) = new_fields_json(schema.root(), empty, typed.value(), left_out) else {
+            return self.update(ManagedFields::default(), empty, new);
+        };
         let mut managed = ManagedFields::default();
-        let mut added = new.added_fields();
-        added.subtract(&reset, Below::Goes);
-        self.take(&mut managed, added);
+        if json != NO_FIELDS {
+            let mut entry = self.entry(ManagedFieldsOperation::Update);
+            entry.fields = Fields::Printed(json.into());
+            entry.time = self.now;
+            managed.insert(entry);
+        }
         Ok(managed)
     }
 
@@ -100,9 +109,7 @@ impl FieldManager<'_> {
     ) -> Result<ManagedFields, UpdateError> {
         let schema = self.schema()?;
         let new = self.check_new(schema, new)?;
-        let old = schema
-            .check(old, Duplicates::Allowed)
-            .map_err(|errors| UpdateError::Live { subject: self.subject(old), errors })?;
+        let old = self.check_live(schema, old)?;
         let (old, new) =
             (Versioned::new(self.api_version, old), Versioned::new(self.api_version, new));
         adapt(&mut managed, &old, self.versions)?;
@@ -125,6 +132,15 @@ impl FieldManager<'_> {
     ) -> Result<TypedValue<'v>, UpdateError> {
         let checked = schema.check(new, Duplicates::Allowed);
         checked.map_err(|errors| UpdateError::New { subject: self.subject(new), errors })
+    }
+
+    fn check_live<'v>(
+        &self,
+        schema: &'v MergeSchema,
+        live: &'v Value,
+    ) -> Result<TypedValue<'v>, UpdateError> {
+        let checked = schema.check(live, Duplicates::Allowed);
+        checked.map_err(|errors| UpdateError::Live { subject: self.subject(live), errors })
     }
 
     /// Adds the changed fields to the entry of the manager.

@@ -243,6 +243,23 @@ proptest! {
         }
     }
 
+    /// A creation makes the entries that an update of the empty object makes.
+    #[test]
+    fn creations_are_updates_of_nothing(
+        empty in prop_oneof![Just(json!({})), object()],
+        new in object(),
+        subresource in proptest::sample::select(&["", "status"][..]),
+    ) {
+        let world = World::new();
+        let (empty, new) = (typed(&empty, V1), typed(&new, V1));
+        let manager = world.manager("a", "2026-02-01T00:00:00Z").subresource(subresource);
+        let created = manager.creation(&empty, &new);
+        let updated = manager.update(ManagedFields::default(), &empty, &new);
+        prop_assert_eq!(&created, &updated);
+        let json = |managed: Result<ManagedFields, _>| managed.map(|managed| managed.to_json());
+        prop_assert_eq!(json(created), json(updated));
+    }
+
     /// Entries are printed as the value that is made of them is.
     #[test]
     fn entries_have_one_text(steps in vec(step(), 1..7)) {
