@@ -146,8 +146,8 @@ pub fn is_nonempty(value: &Value) -> bool {
     }
 }
 
-/// Returns the value at a place, such as `/spec/ports/0`: a JSON pointer to names without escapes, which
-/// takes no memory.
+/// Returns the value at a place, such as `/spec/ports/0` or `spec`: a JSON pointer to names without
+/// escapes, whose first slash may be left out. It takes no memory.
 pub fn at<'v>(mut value: &'v Value, place: &str) -> Option<&'v Value> {
     let mut rest = place;
     while let Some(step) = next_step(&mut rest) {
@@ -175,7 +175,10 @@ pub fn at_mut<'v>(mut value: &'v mut Value, place: &str) -> Option<&'v mut Value
 
 /// Takes the next step of a place from its rest. Steps are too short to be searched in.
 fn next_step<'p>(rest: &mut &'p str) -> Option<&'p str> {
-    let begun = rest.strip_prefix('/')?;
+    if rest.is_empty() {
+        return None;
+    }
+    let begun = rest.strip_prefix('/').unwrap_or(rest);
     let end = begun.bytes().position(|byte| byte == b'/').unwrap_or(begun.len());
     let (step, after) = begun.split_at_checked(end)?;
     *rest = after;

@@ -6,7 +6,7 @@ use billhook_apimachinery::{FieldError, KubernetesVersion, UserInfo};
 use serde_json::Value;
 
 use crate::rules;
-use crate::values::{items, path, text};
+use crate::values::{items, path, text, value_at};
 
 /// The rules of a kind beside its fields. Every method has a default.
 pub trait Behavior: Sync {
@@ -160,7 +160,7 @@ pub trait Behavior: Sync {
 
     /// Returns the cells of an object in the columns of its kind at a time (BK-722).
     fn cells(&self, object: &Value, _now: Time) -> Vec<Value> {
-        let created = object.pointer("/metadata/creationTimestamp");
+        let created = value_at(object, "/metadata/creationTimestamp");
         vec![text(object, "/metadata/name").into(), created.cloned().unwrap_or_default()]
     }
 

@@ -6,7 +6,7 @@ use billhook_apimachinery::metadata::Time;
 use billhook_apimachinery::record::FieldValue as _;
 use serde_json::Value;
 
-use crate::values::{members, text};
+use crate::values::{members, text, value_at};
 
 /// The cell of the name.
 pub(crate) fn name(object: &Value) -> Value {
@@ -30,7 +30,7 @@ pub(crate) fn at(object: &Value, place: &str) -> Value {
 
 /// The number of members or items.
 pub(crate) fn count(object: &Value, place: &str) -> usize {
-    match object.pointer(place) {
+    match value_at(object, place) {
         Some(Value::Array(items)) => items.len(),
         Some(Value::Object(members)) => members.len(),
         _ => 0,
@@ -70,7 +70,7 @@ pub(crate) fn labels(object: &Value, place: &str) -> Value {
 
 /// The cell of a label selector.
 pub(crate) fn selector(object: &Value, place: &str) -> Value {
-    let selector = object.pointer(place).map(LabelSelector::of).unwrap_or_default();
+    let selector = value_at(object, place).map(LabelSelector::of).unwrap_or_default();
     match selector.parse() {
         Ok(_) if selector.is_empty() => "<none>".into(),
         Ok(selector) => selector.to_string().into(),

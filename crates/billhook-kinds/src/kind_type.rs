@@ -216,7 +216,7 @@ fn is_changed(generation: Generation, object: &Value, old: &Value) -> bool {
             object.as_object().into_iter().flatten().map(|(name, _)| name.clone()).collect()
         };
         let mut all = names(object).into_iter().chain(names(old));
-        all.any(|name| name != "metadata" && name != "status" && differs(&format!("/{name}")))
+        all.any(|name| name != "metadata" && name != "status" && differs(&name))
     };
     match generation {
         Generation::Template => differs("/template"),

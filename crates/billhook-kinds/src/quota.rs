@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use crate::core::pod::{Amounts, class_of_service, pod_requests, total};
 use crate::limits::amounts;
 use crate::rules::quantity;
-use crate::values::{integer, items, text};
+use crate::values::{integer, items, text, value_at};
 
 message_error! {
     /// The reason why a quota refuses an object, in the server's words.
@@ -337,7 +337,7 @@ fn compute_usage(requests: &Amounts, limits: &Amounts) -> Amounts {
 fn service_usage(service: &Value) -> Amounts {
     let ports = items(service, "/spec/ports");
     let count = |ports: usize| Quantity::from(i64::try_from(ports).unwrap_or(i64::MAX));
-    let allocates = service.pointer("/spec/allocateLoadBalancerNodePorts") != Some(&false.into());
+    let allocates = value_at(service, "/spec/allocateLoadBalancerNodePorts") != Some(&false.into());
     let with_node_port =
         || ports.iter().filter(|port| integer(port, "/nodePort") > Some(0)).count();
     let (node_ports, balancers) = match text(service, "/spec/type") {
@@ -355,11 +355,11 @@ fn service_usage(service: &Value) -> Amounts {
 
 fn claim_usage(claim: &Value) -> Amounts {
     let mut usage = Amounts::from([("persistentvolumeclaims".to_owned(), 1.into())]);
-    let annotations = claim.pointer("/metadata/annotations");
+    let annotations = value_at(claim, "/metadata/annotations");
     let annotated = annotations.and_then(|all| all.get("volume.beta.kubernetes.io/storage-class"));
-    let class = annotated.or_else(|| claim.pointer("/spec/storageClassName"));
+    let class = annotated.or_else(|| value_at(claim, "/spec/storageClassName"));
     let class = class.and_then(Value::as_str).filter(|class| !class.is_empty());
-    let storage = claim.pointer("/spec/resources/requests/storage").and_then(quantity);
+    let storage = value_at(claim, "/spec/resources/requests/storage").and_then(quantity);
     if let Some(class) = class {
         usage.insert(format!("{class}{CLASS}persistentvolumeclaims"), 1.into());
     }

@@ -381,7 +381,7 @@ pub(crate) fn members_required(
     members: &[&str],
 ) {
     for name in members {
-        required(errors, &path.clone().name(name), text(object, &format!("/{name}")));
+        required(errors, &path.clone().name(name), text(object, name));
     }
 }
 

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::behavior::{Behavior, Findings, WriteContext};
 use crate::selector_text::selector_text;
-use crate::values::{items, path, text};
+use crate::values::{items, path, text, value_at};
 use crate::{cells, conditions};
 
 /// The text of a cell where nothing is given.
@@ -78,12 +78,12 @@ impl Behavior for Policy {
 }
 
 fn param_kind(policy: &Value) -> Value {
-    let Some(kind) = policy.pointer("/spec/paramKind") else { return UNSET.into() };
+    let Some(kind) = value_at(policy, "/spec/paramKind") else { return UNSET.into() };
     format!("{}/{}", text(kind, "/apiVersion"), text(kind, "/kind")).into()
 }
 
 fn param_ref(binding: &Value) -> Value {
-    let Some(reference) = binding.pointer("/spec/paramRef") else { return UNSET.into() };
+    let Some(reference) = value_at(binding, "/spec/paramRef") else { return UNSET.into() };
     match (text(reference, "/namespace"), text(reference, "/name")) {
         (_, "") => reference.get("selector").map_or_else(|| UNSET.to_owned(), selector_text),
         // The parameter may be one of the cluster.

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::behavior::{Behavior, Findings, WriteContext};
 use crate::cells;
 use crate::rules::{invalid, one_of, required};
-use crate::values::{integer, items, object_mut, path, set_missing, text};
+use crate::values::{integer, items, object_mut, path, set_missing, text, value_at};
 
 /// The rules of services of the API.
 #[derive(Debug)]
@@ -30,7 +30,7 @@ impl Behavior for ApiService {
     }
 
     fn prepare(&self, service: &mut Value, old: Option<&Value>, context: &WriteContext<'_>) {
-        let is_local = service.pointer("/spec/service").is_none();
+        let is_local = value_at(service, "/spec/service").is_none();
         let Value::Object(members) = service else { return };
         if old.is_some() {
             return;
@@ -70,7 +70,7 @@ impl Behavior for ApiService {
 
     fn cells(&self, object: &Value, now: Time) -> Vec<Value> {
         let of = |name: &str| text(object, &format!("/spec/service/{name}"));
-        let service = match object.pointer("/spec/service") {
+        let service = match value_at(object, "/spec/service") {
             Some(_) => format!("{}/{}", of("namespace"), of("name")),
             None => "Local".to_owned(),
         };
@@ -122,10 +122,10 @@ fn validate_priorities(service: &Value, errors: &mut Vec<FieldError>) {
 
 fn validate_target(service: &Value, errors: &mut Vec<FieldError>) {
     let at = |name: &str| path(&["spec", name]);
-    let bundle = service.pointer("/spec/caBundle").filter(|bundle| !text(bundle, "").is_empty());
-    let skips = service.pointer("/spec/insecureSkipTLSVerify");
+    let bundle = value_at(service, "/spec/caBundle").filter(|bundle| !text(bundle, "").is_empty());
+    let skips = value_at(service, "/spec/insecureSkipTLSVerify");
     let skips = skips.and_then(Value::as_bool).unwrap_or_default();
-    let Some(target) = service.pointer("/spec/service") else {
+    let Some(target) = value_at(service, "/spec/service") else {
         if let Some(bundle) = bundle {
             let detail = "local APIServices may not have a caBundle";
             errors.push(FieldError::invalid(at("caBundle"), bundle.clone(), detail));
@@ -137,7 +137,7 @@ fn validate_target(service: &Value, errors: &mut Vec<FieldError>) {
         return;
     };
     for name in ["namespace", "name"] {
-        required(errors, &at("service").name(name), text(target, &format!("/{name}")));
+        required(errors, &at("service").name(name), text(target, name));
     }
     let port = integer(target, "/port").filter(|port| !(1..=65_535).contains(port));
     if let Some(port) = port {

@@ -11,7 +11,7 @@ use super::template;
 use crate::behavior::{Behavior, Findings, WriteContext};
 use crate::core::pod_template;
 use crate::generated::apps_v1::DAEMON_SET_UPDATE_STRATEGY;
-use crate::values::{integer, object_mut, path, section, set_missing, text};
+use crate::values::{integer, object_mut, path, section, set_missing, text, value_at};
 use crate::workloads::{
     amount, containers, immutable_selector, invalid_selector, is_empty_selector, labels_cell,
     not_decremented, part, runs_always, selector_cell, template_labels,
@@ -112,7 +112,7 @@ impl Behavior for DaemonSet {
             cells::created(object, now),
             names,
             images,
-            selector_cell(object.pointer("/spec/selector")),
+            selector_cell(value_at(object, "/spec/selector")),
         ]
     }
 }

@@ -10,7 +10,7 @@ use super::template;
 use crate::behavior::{Behavior, Findings, WriteContext};
 use crate::core::pod_template;
 use crate::generated::apps_v1::DEPLOYMENT_STRATEGY;
-use crate::values::{integer, object_mut, path, section, set_missing, text};
+use crate::values::{integer, object_mut, path, section, set_missing, text, value_at};
 use crate::workloads::{
     amount, at_most_replicas, available_at_most_ready, containers, immutable_selector,
     not_decremented, part, selector_cell, warn_of_name,
@@ -49,7 +49,7 @@ impl Behavior for Deployment {
         if context.subresource != "status" {
             return;
         }
-        let labels = old.and_then(|old| old.pointer("/metadata/labels")).cloned();
+        let labels = old.and_then(|old| value_at(old, "/metadata/labels")).cloned();
         if let Some(metadata) = section(deployment, "metadata") {
             match labels {
                 Some(labels) => metadata.insert("labels".to_owned(), labels),
@@ -105,7 +105,7 @@ impl Behavior for Deployment {
             cells::created(object, now),
             names,
             images,
-            selector_cell(object.pointer("/spec/selector")),
+            selector_cell(value_at(object, "/spec/selector")),
         ]
     }
 }

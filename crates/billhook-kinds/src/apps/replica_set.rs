@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::template;
 use crate::behavior::{Behavior, Findings, WriteContext};
 use crate::core::pod_template;
-use crate::values::{integer, object_mut, path, set_missing};
+use crate::values::{integer, object_mut, path, set_missing, value_at};
 use crate::workloads::{
     at_most_replicas, available_at_most_ready, containers, immutable_selector, part, selector_cell,
     warn_of_name,
@@ -59,7 +59,7 @@ impl Behavior for ReplicaSet {
             cells::created(object, now),
             names,
             images,
-            selector_cell(object.pointer("/spec/selector")),
+            selector_cell(value_at(object, "/spec/selector")),
         ]
     }
 }

@@ -15,7 +15,9 @@ use crate::behavior::{Behavior, Findings, WriteContext};
 use crate::core::{pod_template, volume_claim};
 use crate::edition::EDITIONS;
 use crate::generated::apps_v1::STATEFUL_SET_UPDATE_STRATEGY;
-use crate::values::{integer, items, items_mut, object_mut, path, section, set_missing, text};
+use crate::values::{
+    integer, items, items_mut, object_mut, path, section, set_missing, text, value_at,
+};
 use crate::workloads::{
     amount, at_most_replicas, available_at_most_ready, containers, invalid_selector,
     is_empty_selector, not_decremented, part, runs_always, template_labels,
@@ -61,7 +63,7 @@ impl Behavior for StatefulSet {
         let place = "/spec/updateStrategy/rollingUpdate";
         let is_set =
             |rolling: &Value| rolling.get("maxUnavailable").is_some_and(|max| !max.is_null());
-        if old.and_then(|old| old.pointer(place)).is_some_and(is_set) {
+        if old.and_then(|old| value_at(old, place)).is_some_and(is_set) {
             return;
         }
         if let Some(Value::Object(rolling)) = stateful_set.pointer_mut(place) {

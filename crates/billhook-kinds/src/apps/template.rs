@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::behavior::{Findings, WriteContext};
 use crate::core::pod_template;
 use crate::rules;
-use crate::values::path;
+use crate::values::{path, value_at};
 use crate::workloads::{
     invalid_selector, is_empty_selector, parse_selector, part, runs_always, template_labels,
     warn_of_changes,
@@ -68,5 +68,5 @@ pub(super) fn validate_as(
 /// Returns what the selector of an object selects, after the checks that StatefulSets and DaemonSets
 /// make of it.
 pub(super) fn selector_of(object: &Value, context: &WriteContext<'_>) -> Option<Selector> {
-    parse_selector(object.pointer("/spec/selector"), context.kubernetes).ok()
+    parse_selector(value_at(object, "/spec/selector"), context.kubernetes).ok()
 }

@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::job::{JobSpec, validate_spec};
 use crate::behavior::{Behavior, Findings, WriteContext};
 use crate::core::pod_template;
-use crate::values::{items, object_mut, path, set_missing, text};
+use crate::values::{items, object_mut, path, set_missing, text, value_at};
 use crate::workloads::{
     NONE, containers, invalid_selector, part, selector_cell, warn_of_changes, warn_of_name,
 };
@@ -88,7 +88,7 @@ impl Behavior for CronJob {
             cells::created(object, now),
             names,
             images,
-            selector_cell(object.pointer("/spec/jobTemplate/spec/selector")),
+            selector_cell(value_at(object, "/spec/jobTemplate/spec/selector")),
         ]
     }
 }

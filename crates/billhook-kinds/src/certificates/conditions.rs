@@ -6,7 +6,7 @@ use billhook_apimachinery::FieldError;
 use serde_json::Value;
 
 use crate::rules::{one_of, required};
-use crate::values::{items, items_mut, path, section, set_missing, text};
+use crate::values::{items, items_mut, path, section, set_missing, text, value_at};
 
 const PLACE: &str = "/status/conditions";
 
@@ -18,7 +18,7 @@ const LASTING: [&str; 3] = ["Approved", "Denied", "Failed"];
 
 /// Takes the conditions of an approval over into the stored status.
 pub(super) fn take(request: &mut Value, old: &Value) {
-    let conditions = request.pointer(PLACE).cloned();
+    let conditions = value_at(request, PLACE).cloned();
     let status = old.get("status").cloned().unwrap_or_default();
     if let Value::Object(members) = request {
         members.insert("status".to_owned(), status);

@@ -11,7 +11,7 @@ use super::conditions;
 use crate::behavior::{Behavior, Findings, WriteContext};
 use crate::cells;
 use crate::rules::one_of;
-use crate::values::{integer, items, path, section, text};
+use crate::values::{integer, items, path, section, text, value_at};
 
 const USAGES: [&str; 23] = [
     "any",
@@ -173,7 +173,7 @@ fn blocks(encoded: &str) -> Vec<String> {
 
 fn validate_spec(request: &Value, errors: &mut Vec<FieldError>) {
     let at = |name: &str| path(&["spec", name]);
-    let pem = request.pointer("/spec/request").cloned().unwrap_or_default();
+    let pem = value_at(request, "/spec/request").cloned().unwrap_or_default();
     if blocks(text(&pem, "")).first().is_none_or(|type_| type_ != "CERTIFICATE REQUEST") {
         let detail = "PEM block type must be CERTIFICATE REQUEST";
         errors.push(FieldError::invalid(at("request"), pem, detail));

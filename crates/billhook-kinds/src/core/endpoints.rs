@@ -61,7 +61,7 @@ impl Behavior for Endpoints {
 /// The addresses in all subsets.
 fn addresses(endpoints: &Value) -> Vec<&str> {
     let lists = items(endpoints, "/subsets").iter().flat_map(|subset| LISTS.map(|l| (subset, l)));
-    let addresses = lists.flat_map(|(subset, list)| items(subset, &format!("/{list}")));
+    let addresses = lists.flat_map(|(subset, list)| items(subset, list));
     addresses.map(|address| text(address, "/ip")).collect()
 }
 
@@ -71,12 +71,12 @@ fn validate_subset(
     rules_of_addresses: &AddressRules<'_>,
     errors: &mut Vec<FieldError>,
 ) {
-    if LISTS.iter().all(|list| items(subset, &format!("/{list}")).is_empty()) {
+    if LISTS.iter().all(|list| items(subset, list).is_empty()) {
         let detail = "must specify `addresses` or `notReadyAddresses`";
         errors.push(FieldError::required(path.clone(), detail));
     }
     for list in LISTS {
-        for (index, address) in items(subset, &format!("/{list}")).iter().enumerate() {
+        for (index, address) in items(subset, list).iter().enumerate() {
             let path = path.clone().name(list).index(index);
             let (ip, ip_path) = (text(address, "/ip"), path.clone().name("ip"));
             rules_of_addresses.address(errors, &ip_path, ip);

@@ -24,7 +24,7 @@ impl Behavior for LimitRange {
     fn set_defaults(&self, range: &mut Value, _: KubernetesVersion) {
         for limit in items_mut(range, "/spec/limits") {
             for amounts in ["max", "min", "default", "defaultRequest", "maxLimitRequestRatio"] {
-                round_amounts(limit, &format!("/{amounts}"));
+                round_amounts(limit, amounts);
             }
             if text(limit, "/type") == "Container" {
                 complete(limit, "default", "max");

@@ -18,7 +18,7 @@ use crate::edition::EDITIONS;
 use crate::generated::core_v1::{NODE_ADDRESS, TAINT};
 use crate::resource_names::resource_amount;
 use crate::rules::{duplicate_internal, invalid, one_of, round_amounts};
-use crate::values::{is_set, items, members, path, set_missing, text};
+use crate::values::{is_set, items, members, path, set_missing, text, value_at};
 
 /// The labels that name roles of a node.
 const ROLE: &str = "node-role.kubernetes.io/";
@@ -35,7 +35,7 @@ impl Behavior for Node {
         for amounts in ["/status/capacity", "/status/allocatable"] {
             round_amounts(node, amounts);
         }
-        let capacity = node.pointer("/status/capacity").cloned();
+        let capacity = value_at(node, "/status/capacity").cloned();
         if let (Some(capacity), Some(status)) = (capacity, node.get_mut("status")) {
             set_missing(status, "allocatable", capacity);
         }
@@ -248,7 +248,7 @@ fn status(node: &Value) -> String {
         Some(_) => "NotReady",
         None => "Unknown",
     };
-    match node.pointer("/spec/unschedulable") {
+    match value_at(node, "/spec/unschedulable") {
         Some(Value::Bool(true)) => format!("{status},SchedulingDisabled"),
         _ => status.to_owned(),
     }

@@ -16,7 +16,7 @@ use crate::edition::EDITIONS;
 use crate::generated::core_v1::PERSISTENT_VOLUME_CLAIM_SPEC;
 use crate::resource_names::basic_amount;
 use crate::rules::{immutable, invalid, one_of, quantity, round_amounts, version_required};
-use crate::values::{items, members, object_mut, path, section, text};
+use crate::values::{items, members, object_mut, path, section, text, value_at};
 
 /// The annotation that named the class before there was a field.
 pub(super) const CLASS: &str = "volume.beta.kubernetes.io/storage-class";
@@ -104,7 +104,7 @@ impl Behavior for PersistentVolumeClaim {
 
 /// Warns of an annotation that an attribute has replaced.
 pub(super) fn warn_of_annotation(found: &mut Findings, object: &Value, key: &str, text: &str) {
-    if object.pointer("/metadata/annotations").is_some_and(|all| all.get(key).is_some()) {
+    if value_at(object, "/metadata/annotations").is_some_and(|all| all.get(key).is_some()) {
         let at = path(&["metadata", "annotations"]).key(key);
         found.warnings.push(format!("{at}: {text} attribute instead"));
     }
@@ -112,7 +112,7 @@ pub(super) fn warn_of_annotation(found: &mut Findings, object: &Value, key: &str
 
 /// Returns the cell of the phase of a claim or a volume.
 pub(super) fn phase(object: &Value) -> Value {
-    match object.pointer("/metadata/deletionTimestamp") {
+    match value_at(object, "/metadata/deletionTimestamp") {
         Some(_) => "Terminating".into(),
         None => cells::at(object, "/status/phase"),
     }
@@ -133,14 +133,14 @@ pub(super) fn access_modes(object: &Value, place: &str) -> Value {
 
 /// Returns the cell of the class of a claim or a volume.
 pub(super) fn class(object: &Value) -> Value {
-    let annotations = object.pointer("/metadata/annotations");
+    let annotations = value_at(object, "/metadata/annotations");
     let annotated = annotations.and_then(|all| all.get(CLASS)).cloned();
     annotated.unwrap_or_else(|| cells::at(object, "/spec/storageClassName"))
 }
 
 /// Returns the cell of a text that may be missing.
 pub(super) fn or_unset(object: &Value, place: &str) -> Value {
-    match object.pointer(place) {
+    match value_at(object, place) {
         Some(Value::String(text)) => text.as_str().into(),
         _ => "<unset>".into(),
     }
@@ -183,7 +183,8 @@ pub(super) fn drop_attributes_class(
     old: Option<&Value>,
     kubernetes: KubernetesVersion,
 ) {
-    let is_stored = old.is_some_and(|old| old.pointer("/spec/volumeAttributesClassName").is_some());
+    let is_stored =
+        old.is_some_and(|old| value_at(old, "/spec/volumeAttributesClassName").is_some());
     if !EDITIONS.of(kubernetes).has_attributes_classes && !is_stored {
         spec.remove("volumeAttributesClassName");
     }
@@ -202,7 +203,7 @@ fn validate_change(claim: &Value, old: &Value, errors: &mut Vec<FieldError>) {
         errors.push(FieldError::forbidden(path(&["spec"]), &detail));
     }
     let zero = || Quantity::from(0);
-    let amount = |object: &Value, place: &str| object.pointer(place).and_then(quantity);
+    let amount = |object: &Value, place: &str| value_at(object, place).and_then(quantity);
     let requested = |spec: &Value| amount(spec, STORAGE).unwrap_or_else(zero);
     let capacity = amount(old, "/status/capacity/storage").unwrap_or_else(zero);
     let new_size = requested(&new_spec);
@@ -240,7 +241,7 @@ fn with_free_fields(new: &Value, old: &Value) -> Value {
     if text(&spec, "/volumeName").is_empty() {
         take(&mut spec, "volumeName");
     }
-    let annotations = old.pointer("/metadata/annotations");
+    let annotations = value_at(old, "/metadata/annotations");
     let is_annotated = annotations.is_some_and(|all| all.get(CLASS).is_some());
     if spec.get("storageClassName").is_none() && !is_annotated {
         take(&mut spec, "storageClassName");
@@ -255,7 +256,7 @@ fn with_free_fields(new: &Value, old: &Value) -> Value {
     }
     take(&mut spec, "volumeAttributesClassName");
     if let (Some(free), Some(requests)) =
-        (new.pointer(STORAGE), spec.pointer_mut("/resources/requests"))
+        (value_at(new, STORAGE), spec.pointer_mut("/resources/requests"))
         && let Value::Object(requests) = requests
     {
         requests.insert("storage".to_owned(), free.clone());
@@ -265,8 +266,8 @@ fn with_free_fields(new: &Value, old: &Value) -> Value {
 
 fn validate_attributes_class(spec: &Value, old: &Value, errors: &mut Vec<FieldError>) {
     let name = "volumeAttributesClassName";
-    if old.pointer("/status/currentVolumeAttributesClassName").is_none()
-        || old.pointer(&format!("/spec/{name}")) == spec.get(name)
+    if value_at(old, "/status/currentVolumeAttributesClassName").is_none()
+        || value_at(old, &format!("/spec/{name}")) == spec.get(name)
     {
         return;
     }

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::pod::warnings::warnings;
 use super::pod::{annotations, defaults, spec};
 use crate::behavior::{Behavior, Findings, WriteContext};
-use crate::values::{items, object_mut, path, text};
+use crate::values::{items, object_mut, path, text, value_at};
 use crate::workloads::warn_of_changes;
 use crate::{cells, rules};
 
@@ -28,10 +28,10 @@ pub(crate) fn validate(
 ) {
     let errors = &mut found.errors;
     // Servers leave `metadata` out of the paths of these errors.
-    let labels = template.pointer("/metadata/labels");
+    let labels = value_at(template, "/metadata/labels");
     rules::labels(errors, &path.clone().name("labels"), labels, context.kubernetes);
     let annotations_path = path.clone().name("annotations");
-    if let Some(Value::Object(known)) = template.pointer("/metadata/annotations") {
+    if let Some(Value::Object(known)) = value_at(template, "/metadata/annotations") {
         let at = &annotations_path;
         let wording = context.kubernetes.wording();
         errors.extend(validate_annotations(known, &Location::at(at), wording));

@@ -9,7 +9,7 @@ use crate::cells;
 use crate::edition::EDITIONS;
 use crate::resource_names::{is_of_pods, quota_resource_name, resource_amount};
 use crate::rules::{quantity, round_amounts, version_required};
-use crate::values::{items, members, path, text};
+use crate::values::{items, members, path, text, value_at};
 
 const MUST_EXIST: &str = "must be 'Exists' when scope is any of ResourceQuotaScopeTerminating, \
     ResourceQuotaScopeNotTerminating, ResourceQuotaScopeBestEffort, \
@@ -64,7 +64,7 @@ impl Behavior for ResourceQuota {
 
     fn cells(&self, object: &Value, now: Time) -> Vec<Value> {
         let used = |name: &str| {
-            let used = object.pointer("/status/used").and_then(|used| used.get(name));
+            let used = value_at(object, "/status/used").and_then(|used| used.get(name));
             used.and_then(Value::as_str).unwrap_or("0")
         };
         let mut all: Vec<_> = members(object, "/status/hard").collect();
@@ -96,7 +96,7 @@ fn scopes_path() -> FieldPath {
 }
 
 fn scopes(quota: &Value) -> Value {
-    quota.pointer("/spec/scopes").cloned().unwrap_or_default()
+    value_at(quota, "/spec/scopes").cloned().unwrap_or_default()
 }
 
 fn sorted_scopes(quota: &Value) -> Vec<&str> {
@@ -136,14 +136,14 @@ fn validate_selector(quota: &Value, kubernetes: KubernetesVersion, errors: &mut 
             errors.push(FieldError::invalid(at, scope, UNSUPPORTED));
         }
         if !is_for_all(scope, quota) {
-            let selector = quota.pointer("/spec/scopeSelector").cloned().unwrap_or_default();
+            let selector = value_at(quota, "/spec/scopeSelector").cloned().unwrap_or_default();
             errors.push(FieldError::invalid(at.clone(), selector, NOT_FOR_RESOURCE));
         }
         validate_operator(expression, &at, errors);
         all.push(scope);
     }
     if are_conflicting(&all) {
-        let selector = quota.pointer("/spec/scopeSelector").cloned().unwrap_or_default();
+        let selector = value_at(quota, "/spec/scopeSelector").cloned().unwrap_or_default();
         errors.push(FieldError::invalid(at, selector, "conflicting scopes"));
     }
 }
@@ -217,7 +217,7 @@ fn are_conflicting(scopes: &[&str]) -> bool {
 
 fn warn(quota: &Value, warnings: &mut Vec<String>) {
     for name in ["cpu", "memory", "ephemeral-storage"] {
-        let of = |kind: &str| quota.pointer("/spec/hard")?.get(format!("{kind}.{name}"));
+        let of = |kind: &str| value_at(quota, "/spec/hard")?.get(format!("{kind}.{name}"));
         let (Some(request), Some(limit)) = (of("requests"), of("limits")) else { continue };
         if quantity(request) > quantity(limit) {
             warnings.push(format!(

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::behavior::{Behavior, Findings, WriteContext};
 use crate::cells;
-use crate::values::text;
+use crate::values::{text, value_at};
 
 /// The annotation that restricts which secrets pods may mount.
 const ENFORCE: &str = "kubernetes.io/enforce-mountable-secrets";
@@ -32,7 +32,7 @@ impl Behavior for ServiceAccount {
         _: &WriteContext<'_>,
         found: &mut Findings,
     ) {
-        let annotations = account.pointer("/metadata/annotations");
+        let annotations = value_at(account, "/metadata/annotations");
         if annotations.and_then(|all| all.get(ENFORCE)).is_some() {
             found.warnings.push(format!(
                 "metadata.annotations[{ENFORCE}]: deprecated in v1.32+; prefer separate \

@@ -10,7 +10,7 @@ use crate::resource_names::{positive_amount, resource_amount};
 use crate::rules::{
     label_selector, members_required, named, one_of, round_amounts, warn_of_fractions,
 };
-use crate::values::{items, set_missing, text};
+use crate::values::{items, set_missing, text, value_at};
 
 const ACCESS_MODES: [&str; 4] =
     ["ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod"];
@@ -39,7 +39,7 @@ pub(crate) fn validate_spec(
     label_selector(errors, &at("selector"), spec.get("selector"), kubernetes);
     access_modes(errors, path, spec);
     let storage = at("resources").key("storage");
-    match spec.pointer("/resources/requests/storage") {
+    match value_at(spec, "/resources/requests/storage") {
         None => errors.push(FieldError::required(storage, "")),
         Some(amount) => {
             resource_amount(errors, &storage, "storage", amount);
@@ -64,7 +64,7 @@ pub(crate) fn warn(found: &mut Vec<String>, path: &FieldPath, spec: &Value) {
 }
 
 fn validate_class(spec: &Value, path: &FieldPath, field: &str, errors: &mut Vec<FieldError>) {
-    let class = text(spec, &format!("/{field}"));
+    let class = text(spec, field);
     if !class.is_empty() {
         named(errors, &path.clone().name(field), class, dns1123_subdomain);
     }
@@ -107,8 +107,7 @@ fn validate_sources(spec: &Value, path: &FieldPath, errors: &mut Vec<FieldError>
         }
     }
     let (Some(source), Some(reference)) = (source, reference) else { return };
-    let differs =
-        |name: &str| text(source, &format!("/{name}")) != text(reference, &format!("/{name}"));
+    let differs = |name: &str| text(source, name) != text(reference, name);
     if ["apiGroup", "kind", "name"].into_iter().any(differs) {
         // The server shows an empty value.
         errors.push(FieldError::invalid(path.clone(), json!({}), "must match dataSourceRef"));

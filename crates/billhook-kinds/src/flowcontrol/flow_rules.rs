@@ -107,8 +107,7 @@ fn validate_verbs(rule: &Value, at: &FieldPath, errors: &mut Vec<FieldError>) {
 }
 
 fn validate_resources(rule: &Value, at: &FieldPath, errors: &mut Vec<FieldError>) {
-    let stars =
-        |name: &str| Stars { list: items(rule, &format!("/{name}")), at: at.clone().name(name) };
+    let stars = |name: &str| Stars { list: items(rule, name), at: at.clone().name(name) };
     validate_verbs(rule, at, errors);
     let detail = "resource rules must supply at least one api group";
     stars("apiGroups").validate(errors, detail, "api groups");

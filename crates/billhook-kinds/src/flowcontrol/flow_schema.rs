@@ -12,7 +12,7 @@ use crate::behavior::{Behavior, Findings, WriteContext};
 use crate::cells;
 use crate::generated::flowcontrol_v1::{FLOW_DISTINGUISHER_METHOD, FLOW_SCHEMA_SPEC};
 use crate::rules::{conditions, invalid};
-use crate::values::{integer, items, path, text};
+use crate::values::{integer, items, path, text, value_at};
 
 const PRECEDENCE: i64 = 1_000;
 
@@ -92,7 +92,7 @@ fn validate_spec(schema: &Value, errors: &mut Vec<FieldError>) {
         }
     }
     let methods = ["ByNamespace", "ByUser"];
-    let method = schema.pointer("/spec/distinguisherMethod");
+    let method = value_at(schema, "/spec/distinguisherMethod");
     if let Some(method) = method.filter(|method| !methods.contains(&text(method, "/type"))) {
         let at = path(&["spec", "distinguisherMethod", "type"]);
         let shown = show(Some(method), Type::Record(|| &FLOW_DISTINGUISHER_METHOD));

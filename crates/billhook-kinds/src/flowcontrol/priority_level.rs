@@ -9,7 +9,7 @@ use crate::behavior::{Behavior, Findings, WriteContext};
 use crate::cells;
 use crate::generated::flowcontrol_v1::PRIORITY_LEVEL_CONFIGURATION_SPEC;
 use crate::rules::conditions;
-use crate::values::{integer, object_mut, path, set_missing, text};
+use crate::values::{integer, object_mut, path, set_missing, text, value_at};
 
 const MAX_QUEUES: i64 = 10_000_000;
 
@@ -29,7 +29,7 @@ impl Behavior for PriorityLevelConfiguration {
         }
         if let Some(queuing) = object_mut(level, "/spec/limited/limitResponse/queuing") {
             for (name, default) in [("handSize", 8), ("queues", 64), ("queueLengthLimit", 50)] {
-                if integer(queuing, &format!("/{name}")).unwrap_or_default() == 0
+                if integer(queuing, name).unwrap_or_default() == 0
                     && let Value::Object(members) = queuing
                 {
                     members.insert(name.to_owned(), default.into());
@@ -93,7 +93,7 @@ fn validate_spec(level: &Value, errors: &mut Vec<FieldError>) {
         let detail = "must be 'Exempt' if and only if `name` is 'exempt'";
         errors.push(FieldError::invalid(at("type"), type_, detail));
     }
-    let (limited, exempt) = (level.pointer("/spec/limited"), level.pointer("/spec/exempt"));
+    let (limited, exempt) = (value_at(level, "/spec/limited"), value_at(level, "/spec/exempt"));
     match (type_, limited) {
         ("Exempt", limited) => {
             if limited.is_some() {
@@ -128,12 +128,12 @@ fn is_known(type_: &str) -> bool {
 /// The shares of a level, and how many of them it lends.
 fn validate_shares(part: &Value, at: &FieldPath, errors: &mut Vec<FieldError>) {
     let name = "nominalConcurrencyShares";
-    if let Some(shares) = integer(part, &format!("/{name}")).filter(|shares| *shares < 0) {
+    if let Some(shares) = integer(part, name).filter(|shares| *shares < 0) {
         let detail = "must be a non-negative integer";
         errors.push(FieldError::invalid(at.clone().name(name), shares, detail));
     }
     let name = "lendablePercent";
-    let percent = integer(part, &format!("/{name}"));
+    let percent = integer(part, name);
     if let Some(percent) = percent.filter(|percent| !(0..=100).contains(percent)) {
         let detail = "must be between 0 and 100, inclusive";
         errors.push(FieldError::invalid(at.clone().name(name), percent, detail));
@@ -143,12 +143,12 @@ fn validate_shares(part: &Value, at: &FieldPath, errors: &mut Vec<FieldError>) {
 fn validate_limited(limited: &Value, at: &FieldPath, errors: &mut Vec<FieldError>) {
     validate_shares(limited, at, errors);
     let name = "borrowingLimitPercent";
-    if let Some(percent) = integer(limited, &format!("/{name}")).filter(|percent| *percent < 0) {
+    if let Some(percent) = integer(limited, name).filter(|percent| *percent < 0) {
         let detail = "if specified, must be a non-negative integer";
         errors.push(FieldError::invalid(at.clone().name(name), percent, detail));
     }
     let at = at.clone().name("limitResponse");
-    let queuing = limited.pointer("/limitResponse/queuing");
+    let queuing = value_at(limited, "/limitResponse/queuing");
     let of_queuing = at.clone().name("queuing");
     match (text(limited, "/limitResponse/type"), queuing) {
         ("Reject", Some(_)) => {
@@ -169,7 +169,7 @@ fn validate_limited(limited: &Value, at: &FieldPath, errors: &mut Vec<FieldError
 }
 
 fn validate_queuing(queuing: &Value, at: &FieldPath, errors: &mut Vec<FieldError>) {
-    let of = |name: &str| integer(queuing, &format!("/{name}")).unwrap_or_default();
+    let of = |name: &str| integer(queuing, name).unwrap_or_default();
     let mut check = |name: &str, is_broken: bool, detail: &str| {
         if is_broken {
             errors.push(FieldError::invalid(at.clone().name(name), of(name), detail));

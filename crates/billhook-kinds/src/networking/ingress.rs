@@ -8,7 +8,7 @@ use super::reference;
 use crate::behavior::{Behavior, Findings, WriteContext};
 use crate::core::{load_balancer_addresses, validate_host};
 use crate::ip::{AddressRules, parse_address};
-use crate::values::{integer, items, path, text};
+use crate::values::{integer, items, path, text, value_at};
 use crate::{cells, rules};
 
 /// The annotation that was used before there were classes.
@@ -80,9 +80,9 @@ fn hosts(ingress: &Value) -> Value {
 
 /// The class and the annotation of older ingresses must agree.
 fn check_annotation(ingress: &Value, found: &mut Findings) {
-    let annotation = ingress.pointer("/metadata/annotations").and_then(|all| all.get(CLASS));
+    let annotation = value_at(ingress, "/metadata/annotations").and_then(|all| all.get(CLASS));
     let Some(annotation) = annotation.and_then(Value::as_str) else { return };
-    match ingress.pointer("/spec/ingressClassName").and_then(Value::as_str) {
+    match value_at(ingress, "/spec/ingressClassName").and_then(Value::as_str) {
         None => found.warnings.push(format!(
             "annotation \"{CLASS}\" is deprecated, please use 'spec.ingressClassName' instead"
         )),
@@ -97,7 +97,8 @@ fn check_annotation(ingress: &Value, found: &mut Findings) {
 
 fn validate_spec(ingress: &Value, kubernetes: KubernetesVersion, errors: &mut Vec<FieldError>) {
     let spec = path(&["spec"]);
-    let (rules, backend) = (items(ingress, "/spec/rules"), ingress.pointer("/spec/defaultBackend"));
+    let (rules, backend) =
+        (items(ingress, "/spec/rules"), value_at(ingress, "/spec/defaultBackend"));
     if rules.is_empty() && backend.is_none() {
         let detail = "either `defaultBackend` or `rules` must be specified";
         errors.push(FieldError::invalid(spec.clone(), Value::Null, detail));
@@ -119,7 +120,7 @@ fn validate_spec(ingress: &Value, kubernetes: KubernetesVersion, errors: &mut Ve
             rules::named(errors, &path.name("secretName"), secret, names::dns1123_subdomain);
         }
     }
-    if let Some(class) = ingress.pointer("/spec/ingressClassName") {
+    if let Some(class) = value_at(ingress, "/spec/ingressClassName") {
         let path = spec.name("ingressClassName");
         rules::named(errors, &path, text(class, ""), names::dns1123_subdomain);
     }

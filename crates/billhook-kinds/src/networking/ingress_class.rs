@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::reference;
 use crate::behavior::{Behavior, Findings, WriteContext};
-use crate::values::{object_mut, path, set_missing, text};
+use crate::values::{object_mut, path, set_missing, text, value_at};
 use crate::{cells, rules};
 
 /// The annotation of the class that ingresses without one get.
@@ -41,19 +41,19 @@ impl Behavior for IngressClass {
             errors.push(FieldError::invalid(path.clone(), controller, rules::IMMUTABLE));
         }
         validate_controller(controller, &path, errors);
-        if let Some(parameters) = class.pointer("/spec/parameters") {
+        if let Some(parameters) = value_at(class, "/spec/parameters") {
             validate_parameters(parameters, errors);
         }
     }
 
     fn cells(&self, class: &Value, now: Time) -> Vec<Value> {
-        let annotation = class.pointer("/metadata/annotations").and_then(|all| all.get(DEFAULT));
+        let annotation = value_at(class, "/metadata/annotations").and_then(|all| all.get(DEFAULT));
         let is_default = annotation.is_some_and(|value| value == "true");
         let name = text(class, "/metadata/name");
         vec![
             if is_default { format!("{name} (default)") } else { name.to_owned() }.into(),
             cells::at(class, "/spec/controller"),
-            class.pointer("/spec/parameters").map_or("<none>".into(), parameters_cell),
+            value_at(class, "/spec/parameters").map_or("<none>".into(), parameters_cell),
             cells::created(class, now),
         ]
     }

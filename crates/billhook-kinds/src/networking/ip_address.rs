@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::behavior::{Behavior, Findings, WriteContext};
 use crate::ip::canonical_address;
-use crate::values::{path, text};
+use crate::values::{path, text, value_at};
 use crate::{cells, rules};
 
 /// The members of a reference, as errors show them.
@@ -31,19 +31,19 @@ impl Behavior for IpAddress {
             rules::named(errors, &path(&["metadata", "name"]), name, canonical_address);
         }
         let parent = path(&["spec", "parentRef"]);
-        let reference = address.pointer("/spec/parentRef");
+        let reference = value_at(address, "/spec/parentRef");
         match reference {
             None => errors.push(FieldError::required(parent.clone(), "")),
             Some(reference) => validate_reference(reference, errors),
         }
         if let Some(old) = old {
-            let old = old.pointer("/spec/parentRef");
+            let old = value_at(old, "/spec/parentRef");
             rules::immutable_part(errors, &parent, reference, old, &MEMBERS);
         }
     }
 
     fn cells(&self, address: &Value, now: Time) -> Vec<Value> {
-        let reference = address.pointer("/spec/parentRef");
+        let reference = value_at(address, "/spec/parentRef");
         vec![
             cells::name(address),
             reference.map_or("<none>".into(), reference_cell),

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::behavior::{Behavior, Findings, WriteContext};
 use crate::ip::{AddressRules, Range};
-use crate::values::{integer, items, items_mut, object_mut, path, set_missing, text};
+use crate::values::{integer, items, items_mut, object_mut, path, set_missing, text, value_at};
 use crate::{cells, rules};
 
 /// The directions of traffic, and the peers of each.
@@ -61,7 +61,7 @@ fn ranges(policy: &Value) -> Vec<&str> {
     let mut ranges = Vec::new();
     for (direction, peers) in DIRECTIONS {
         let rules = items(policy, &format!("/spec/{direction}")).iter();
-        for peer in rules.flat_map(|rule| items(rule, &format!("/{peers}"))) {
+        for peer in rules.flat_map(|rule| items(rule, peers)) {
             ranges.push(text(peer, "/ipBlock/cidr"));
             ranges.extend(items(peer, "/ipBlock/except").iter().map(|range| text(range, "")));
         }
@@ -78,7 +78,7 @@ struct Check<'o> {
 impl Check<'_> {
     fn spec(&self, policy: &Value, errors: &mut Vec<FieldError>) {
         let spec = path(&["spec"]);
-        let selector = policy.pointer("/spec/podSelector");
+        let selector = value_at(policy, "/spec/podSelector");
         let selector_path = spec.clone().name("podSelector");
         rules::label_selector(errors, &selector_path, selector, self.kubernetes);
         for (direction, peers) in DIRECTIONS {
@@ -87,7 +87,7 @@ impl Check<'_> {
                 for (index, port) in items(rule, "/ports").iter().enumerate() {
                     validate_port(port, &path.clone().name("ports").index(index), errors);
                 }
-                for (index, peer) in items(rule, &format!("/{peers}")).iter().enumerate() {
+                for (index, peer) in items(rule, peers).iter().enumerate() {
                     self.peer(peer, &path.clone().name(peers).index(index), errors);
                 }
             }

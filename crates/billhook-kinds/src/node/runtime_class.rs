@@ -16,7 +16,7 @@ use crate::resource_names::{container_resource_name, resource_amount};
 use crate::rules::{
     duplicate_internal, immutable, invalid, invalid_internal, labels, named, one_of, round_amounts,
 };
-use crate::values::{items, members, path, text};
+use crate::values::{items, members, path, text, value_at};
 
 /// The rules of runtime classes.
 #[derive(Debug)]
@@ -49,7 +49,7 @@ impl Behavior for RuntimeClass {
             container_resource_name(errors, &at, name, kubernetes);
             resource_amount(errors, &at, name, amount);
         }
-        let selector = class.pointer("/scheduling/nodeSelector");
+        let selector = value_at(class, "/scheduling/nodeSelector");
         labels(errors, &path(&["scheduling", "nodeSelector"]), selector, kubernetes);
         validate_tolerations(class, kubernetes, errors);
         if let Some(old) = old {
@@ -84,7 +84,7 @@ fn validate_toleration(
     kubernetes: KubernetesVersion,
     errors: &mut Vec<FieldError>,
 ) {
-    let of = |name: &str| text(toleration, &format!("/{name}"));
+    let of = |name: &str| text(toleration, name);
     let at = |name: &str| at.clone().name(name);
     let (key, operator, value, effect) = (of("key"), of("operator"), of("value"), of("effect"));
     if !key.is_empty() {

@@ -120,7 +120,7 @@ pub(super) fn added_capabilities(pod: &Pod<'_>) -> Option<Finding> {
 
 pub(super) fn host_namespaces(pod: &Pod<'_>) -> Option<Finding> {
     let all = ["hostNetwork", "hostPID", "hostIPC"];
-    let shared = all.into_iter().filter(|name| is_set(pod.spec, &format!("/{name}")));
+    let shared = all.into_iter().filter(|name| is_set(pod.spec, name));
     let shared: Vec<String> = shared.map(|name| format!("{name}=true")).collect();
     (!shared.is_empty()).then(|| ("host namespaces".to_owned(), shared.join(", ")))
 }

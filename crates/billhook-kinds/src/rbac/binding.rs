@@ -83,7 +83,7 @@ impl Binding {
     }
 
     fn validate_subject(&self, subject: &Value, at: &FieldPath, errors: &mut Vec<FieldError>) {
-        let of = |name: &str| text(subject, &format!("/{name}"));
+        let of = |name: &str| text(subject, name);
         let at = |name: &str| at.clone().name(name);
         if of("name").is_empty() {
             errors.push(FieldError::required(at("name"), ""));

@@ -43,7 +43,7 @@ impl PolicyRule {
     /// Reads a rule. What is not a text is left out.
     pub fn read(rule: &Value) -> Self {
         let texts = |name: &str| {
-            let texts = items(rule, &format!("/{name}")).iter().filter_map(Value::as_str);
+            let texts = items(rule, name).iter().filter_map(Value::as_str);
             texts.map(str::to_owned).collect()
         };
         PolicyRule {

@@ -34,7 +34,7 @@ impl Behavior for Role {
 
 impl Role {
     fn validate_rule(&self, rule: &Value, at: &FieldPath, errors: &mut Vec<FieldError>) {
-        let is_empty = |name: &str| items(rule, &format!("/{name}")).is_empty();
+        let is_empty = |name: &str| items(rule, name).is_empty();
         let at = |name: &str| at.clone().name(name);
         if is_empty("verbs") {
             let detail = "verbs must contain at least one value";

@@ -11,7 +11,7 @@ use super::devices;
 use crate::behavior::{Behavior, Findings, WriteContext};
 use crate::cells;
 use crate::rules::members_required;
-use crate::values::{integer, items, items_mut, object_mut, path, text};
+use crate::values::{integer, items, items_mut, object_mut, path, text, value_at};
 
 /// The rules of claims and templates.
 #[derive(Debug)]
@@ -62,7 +62,7 @@ impl Behavior for ResourceClaim {
             ResourceClaim::Itself => &["spec", "devices"],
             ResourceClaim::Template => &["spec", "spec", "devices"],
         };
-        if let Some(devices) = claim.pointer(&format!("/{}", place.join("/"))) {
+        if let Some(devices) = value_at(claim, &format!("/{}", place.join("/"))) {
             devices::claim(errors, &path(place), devices, context.kubernetes);
         }
     }
@@ -90,14 +90,14 @@ fn validate_status(claim: &Value, old: &Value, errors: &mut Vec<FieldError>) {
             errors.push(FieldError::duplicate(at.name("uid"), uid));
         }
     }
-    if !users.is_empty() && claim.pointer("/status/allocation").is_none() {
+    if !users.is_empty() && value_at(claim, "/status/allocation").is_none() {
         let detail = "may not be specified when `allocated` is not set";
         errors.push(FieldError::forbidden(list.clone(), detail));
     }
     let old: BTreeSet<String> =
         items(old, "/status/reservedFor").iter().map(compact_json).collect();
     let is_new = |user: &Value| !old.contains(&compact_json(user));
-    if claim.pointer("/metadata/deletionTimestamp").is_some() && users.iter().any(is_new) {
+    if value_at(claim, "/metadata/deletionTimestamp").is_some() && users.iter().any(is_new) {
         let detail = "new entries may not be added while `deallocationRequested` or \
                       `deletionTimestamp` are set";
         errors.push(FieldError::forbidden(list, detail));
@@ -127,7 +127,7 @@ fn set_empty(object: &mut Value, name: &str, default: Value) {
 }
 
 fn state(claim: &Value) -> String {
-    let has = |place: &str| claim.pointer(place).is_some();
+    let has = |place: &str| value_at(claim, place).is_some();
     let states = [
         ("deleted", has("/metadata/deletionTimestamp")),
         ("allocated", has("/status/allocation")),

@@ -212,7 +212,7 @@ fn validate_binding(
     kubernetes: KubernetesVersion,
 ) {
     let [wanted, failed] = ["bindingConditions", "bindingFailureConditions"];
-    let of = |name: &str| items(device, &format!("/{name}"));
+    let of = |name: &str| items(device, name);
     let all_wanted: BTreeSet<&str> = of(wanted).iter().map(|it| text(it, "")).collect();
     for name in [wanted, failed] {
         let (list, all) = (path.clone().name(name), of(name));

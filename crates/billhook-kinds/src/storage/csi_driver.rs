@@ -10,7 +10,7 @@ use crate::behavior::{Behavior, Findings, WriteContext};
 use crate::cells;
 use crate::edition::EDITIONS;
 use crate::rules::{immutable, one_of};
-use crate::values::{integer, items, path, set_missing, text};
+use crate::values::{integer, items, path, set_missing, text, value_at};
 
 const TEN_MINUTES: i64 = 600;
 
@@ -40,7 +40,7 @@ impl Behavior for CsiDriver {
     fn prepare(&self, driver: &mut Value, old: Option<&Value>, _: &WriteContext<'_>) {
         // Servers do not know limits of volumes in scheduling yet (BK-29).
         let place = "/spec/preventPodSchedulingIfMissing";
-        if old.and_then(|old| old.pointer(place)).is_none()
+        if old.and_then(|old| value_at(old, place)).is_none()
             && let Some(Value::Object(spec)) = driver.get_mut("spec")
         {
             spec.remove("preventPodSchedulingIfMissing");
@@ -61,14 +61,14 @@ impl Behavior for CsiDriver {
                 ("attachRequired", "attachedRequired"),
                 ("volumeLifecycleModes", "volumeLifecycleModes"),
             ] {
-                let of = |driver: &Value| driver.pointer(&format!("/spec/{name}")).cloned();
+                let of = |driver: &Value| value_at(driver, &format!("/spec/{name}")).cloned();
                 let (new, old) = (of(driver), of(old));
                 immutable(errors, &path(&["spec", shown]), new.as_ref(), old.as_ref());
             }
         }
         let tokens = |driver: &Value| {
             ["tokenRequests", "serviceAccountTokenInSecrets"]
-                .map(|name| driver.pointer(&format!("/spec/{name}")).cloned())
+                .map(|name| value_at(driver, &format!("/spec/{name}")).cloned())
         };
         if EDITIONS.of(context.kubernetes).has_secret_tokens
             && matches!(tokens(driver), [Some(_), None])
@@ -80,7 +80,7 @@ impl Behavior for CsiDriver {
 
     fn cells(&self, object: &Value, now: Time) -> Vec<Value> {
         let flag = |name: &str| {
-            let value = object.pointer(&format!("/spec/{name}")).and_then(Value::as_bool);
+            let value = value_at(object, &format!("/spec/{name}")).and_then(Value::as_bool);
             Value::from(value.unwrap_or_default())
         };
         let join = |texts: Vec<&str>| texts.join(",");
@@ -115,7 +115,7 @@ fn validate_spec(driver: &Value, errors: &mut Vec<FieldError>) {
         let detail = "must be greater than or equal to 10 seconds";
         errors.push(FieldError::invalid(at(name), seconds, detail));
     }
-    let in_secrets = driver.pointer("/spec/serviceAccountTokenInSecrets");
+    let in_secrets = value_at(driver, "/spec/serviceAccountTokenInSecrets");
     if let Some(flag) = in_secrets.filter(|_| items(driver, "/spec/tokenRequests").is_empty()) {
         let detail = "serviceAccountTokenInSecrets is set but no tokenRequests are specified";
         let at = at("serviceAccountTokenInSecrets");

@@ -13,7 +13,7 @@ use crate::cells;
 use crate::edition::EDITIONS;
 use crate::generated::storage_v1::CSI_NODE_DRIVER;
 use crate::rules::{driver_name, invalid, invalid_internal, not_negative};
-use crate::values::{items, path, text};
+use crate::values::{items, path, text, value_at};
 
 const MAX_NODE_ID: usize = 192;
 
@@ -84,7 +84,7 @@ fn validate_driver(
         let detail = format!("must be {MAX_NODE_ID} characters or less");
         errors.push(FieldError::invalid(of_id, id, &detail));
     }
-    let count = driver.pointer("/allocatable/count");
+    let count = value_at(driver, "/allocatable/count");
     not_negative(errors, &at.clone().name("allocatable").name("count"), count);
     let keys = items(driver, "/topologyKeys");
     let mut seen = BTreeSet::new();

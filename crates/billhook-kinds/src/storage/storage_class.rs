@@ -12,7 +12,7 @@ use crate::behavior::{Behavior, Findings, WriteContext};
 use crate::cells;
 use crate::core::node_selector::deprecated_label;
 use crate::rules::{immutable, invalid, one_of};
-use crate::values::{items, path, set_missing, text};
+use crate::values::{items, path, set_missing, text, value_at};
 
 /// The annotations that make a class the default.
 const DEFAULT: [&str; 2] = [
@@ -41,7 +41,7 @@ impl Behavior for StorageClass {
         found: &mut Findings,
     ) {
         let (errors, kubernetes) = (&mut found.errors, context.kubernetes);
-        let of = |name: &str| text(class, &format!("/{name}"));
+        let of = |name: &str| text(class, name);
         let at = |name: &str| path(&[name]);
         provisioner(errors, &at("provisioner"), of("provisioner"), kubernetes);
         parameters(errors, class);
@@ -61,7 +61,7 @@ impl Behavior for StorageClass {
     }
 
     fn cells(&self, object: &Value, now: Time) -> Vec<Value> {
-        let annotations = object.pointer("/metadata/annotations");
+        let annotations = value_at(object, "/metadata/annotations");
         let is_set = |name| annotations.is_some_and(|all| text_of(all, name) == "true");
         let default = if DEFAULT.into_iter().any(is_set) { " (default)" } else { "" };
         let expands = object.get("allowVolumeExpansion").and_then(Value::as_bool);

@@ -11,7 +11,7 @@ use crate::cells;
 use crate::core::volume_claim::access_modes;
 use crate::generated::storage_v1::VOLUME_ATTACHMENT_SPEC;
 use crate::rules::{driver_name, invalid_internal, named};
-use crate::values::{items, members, path, text};
+use crate::values::{items, members, path, text, value_at};
 
 /// The highest sum of the lengths of names and values of an attachment's metadata.
 const MAX_METADATA: usize = 262_144;
@@ -53,7 +53,7 @@ impl Behavior for VolumeAttachment {
             if !attacher.is_empty() {
                 driver_name(errors, &path(&["spec", "attacher"]), attacher);
             }
-            if let Some(name) = attachment.pointer("/spec/source/persistentVolumeName") {
+            if let Some(name) = value_at(attachment, "/spec/source/persistentVolumeName") {
                 let at = path(&["spec", "source", "persistentVolumeName"]);
                 named(errors, &at, text(name, ""), dns1123_subdomain);
             }
@@ -67,7 +67,7 @@ impl Behavior for VolumeAttachment {
     }
 
     fn cells(&self, object: &Value, now: Time) -> Vec<Value> {
-        let is_attached = object.pointer("/status/attached").and_then(Value::as_bool);
+        let is_attached = value_at(object, "/status/attached").and_then(Value::as_bool);
         vec![
             cells::name(object),
             cells::at(object, "/spec/attacher"),
@@ -80,7 +80,7 @@ impl Behavior for VolumeAttachment {
 }
 
 fn validate_source(attachment: &Value, errors: &mut Vec<FieldError>) {
-    let of = |name: &str| attachment.pointer(&format!("/spec/source/{name}"));
+    let of = |name: &str| value_at(attachment, &format!("/spec/source/{name}"));
     let (name, inline) = (of("persistentVolumeName"), of("inlineVolumeSpec"));
     let at = path(&["spec", "source"]);
     let detail = "must specify exactly one of inlineVolumeSpec and persistentVolumeName";
@@ -121,7 +121,7 @@ fn validate_status(attachment: &Value, errors: &mut Vec<FieldError>) {
         too_long(errors, path(&["status", "attachmentMetadata"]), MAX_METADATA);
     }
     for name in ["attachError", "detachError"] {
-        let Some(error) = attachment.pointer(&format!("/status/{name}")) else { continue };
+        let Some(error) = value_at(attachment, &format!("/status/{name}")) else { continue };
         let at = path(&["status", name]);
         if text(error, "/message").len() > MAX_MESSAGE {
             too_long(errors, at.clone().name("message"), MAX_MESSAGE);

@@ -14,7 +14,7 @@ pub(crate) use self::counters::{
     amount, at_most_replicas, available_at_most_ready, not_decremented,
 };
 use crate::behavior::Findings;
-use crate::values::{items, members, text};
+use crate::values::{items, members, text, value_at};
 
 /// The cell of what is not there.
 pub(crate) const NONE: &str = "<none>";
@@ -82,7 +82,7 @@ pub(crate) fn template_labels(
     template: &Value,
     selector: &Selector,
 ) {
-    let labels = template.pointer("/metadata/labels").and_then(Value::as_object);
+    let labels = value_at(template, "/metadata/labels").and_then(Value::as_object);
     if !selector.matches(labels.unwrap_or(&Map::new())) {
         let path = path.clone().name("metadata").name("labels");
         let detail = "`selector` does not match template `labels`";
@@ -114,7 +114,7 @@ pub(crate) fn runs_always(
         let path = spec.clone().name("restartPolicy");
         errors.push(FieldError::not_supported(path, policy, ["Always"]));
     }
-    if template.pointer("/spec/activeDeadlineSeconds").is_some_and(|seconds| !seconds.is_null()) {
+    if value_at(template, "/spec/activeDeadlineSeconds").is_some_and(|seconds| !seconds.is_null()) {
         let detail = format!("activeDeadlineSeconds in {kind} is not Supported");
         errors.push(FieldError::forbidden(spec.name("activeDeadlineSeconds"), &detail));
     }
@@ -148,7 +148,7 @@ pub(crate) fn warn_of_changes(
 
 /// The part of a value at a place; null if absent.
 pub(crate) fn part<'o>(object: &'o Value, place: &str) -> &'o Value {
-    object.pointer(place).unwrap_or(&Value::Null)
+    value_at(object, place).unwrap_or(&Value::Null)
 }
 
 /// The cells of the containers of a template and their images.

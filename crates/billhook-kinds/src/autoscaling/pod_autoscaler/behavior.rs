@@ -12,7 +12,7 @@ use super::conversion::{ANNOTATIONS, METRICS, is_v1, pod_autoscaler_to_v1, pod_a
 use super::{spec, targets};
 use crate::behavior::{Behavior, Findings, WriteContext};
 use crate::cells;
-use crate::values::{integer, items, object_mut, path, set_missing, text};
+use crate::values::{integer, items, object_mut, path, set_missing, text, value_at};
 use crate::workloads::part;
 
 /// The rules of HorizontalPodAutoscalers.
@@ -30,7 +30,7 @@ impl Behavior for PodAutoscaler {
         let unknown = check_types(object, record, kubernetes, None)?;
         fill_nulls(object, record);
         let directions = ["scaleUp", "scaleDown"].map(|direction| {
-            let policies = object.pointer(&format!("/spec/behavior/{direction}/policies"));
+            let policies = value_at(object, &format!("/spec/behavior/{direction}/policies"));
             let is_empty = policies.and_then(Value::as_array).is_some_and(Vec::is_empty);
             (direction, is_empty)
         });
@@ -97,7 +97,7 @@ impl Behavior for PodAutoscaler {
     /// Objects of version 1 have the metric that is the default of those of version 2, which they are
     /// stored as.
     fn prepare(&self, autoscaler: &mut Value, _: Option<&Value>, _: &WriteContext<'_>) {
-        let annotations = autoscaler.pointer("/metadata/annotations");
+        let annotations = value_at(autoscaler, "/metadata/annotations");
         let has_metrics = annotations.is_some_and(|all| all.get(METRICS).is_some());
         if is_v1(autoscaler)
             && !has_metrics

@@ -8,7 +8,7 @@ use billhook_apimachinery::record::{Record, Type, complete, declared_json};
 use serde_json::{Map, Value, json};
 
 use crate::generated::{autoscaling_v1, autoscaling_v2};
-use crate::values::{integer, items, section, text};
+use crate::values::{integer, items, section, text, value_at};
 
 pub(super) const METRICS: &str = "autoscaling.alpha.kubernetes.io/metrics";
 const CURRENT_METRICS: &str = "autoscaling.alpha.kubernetes.io/current-metrics";
@@ -129,7 +129,7 @@ fn annotations_of(autoscaler: &Value) -> Map<String, Value> {
             conditions.iter().map(|condition| declared_json(condition, record)).collect();
         annotations.insert(CONDITIONS.to_owned(), format!("[{}]", list.join(",")).into());
     }
-    if let Some(behavior) = autoscaler.pointer("/spec/behavior").filter(|all| !all.is_null()) {
+    if let Some(behavior) = value_at(autoscaler, "/spec/behavior").filter(|all| !all.is_null()) {
         let record = Type::Record(|| &autoscaling_v2::HORIZONTAL_POD_AUTOSCALER_BEHAVIOR);
         annotations.insert(BEHAVIOR.to_owned(), show(Some(behavior), record).into());
     }
@@ -224,7 +224,7 @@ fn in_v1(metric: &Value, part: &str) -> String {
             let is_required = source == "object" && ["targetValue", "currentValue"].contains(&name)
                 || source == "external" && name == "currentValue";
             let zero = Value::from("0");
-            let value = value.pointer(place).filter(|value| !value.is_null());
+            let value = value_at(value, place).filter(|value| !value.is_null());
             let value = value.or(is_required.then_some(&zero))?;
             let printed = match name {
                 "target" => declared_json(value, &autoscaling_v2::CROSS_VERSION_OBJECT_REFERENCE),

@@ -14,7 +14,7 @@ use crate::cells;
 use crate::core::pod_template;
 use crate::edition::EDITIONS;
 use crate::values::{
-    integer, items, items_mut, members, object_mut, path, section, set_missing, text,
+    integer, items, items_mut, members, object_mut, path, section, set_missing, text, value_at,
 };
 use crate::workloads::{containers, part, selector_cell, warn_of_changes, warn_of_name};
 
@@ -139,7 +139,7 @@ impl Behavior for Job {
             cells::created(object, now),
             names,
             images,
-            selector_cell(object.pointer("/spec/selector")),
+            selector_cell(value_at(object, "/spec/selector")),
         ]
     }
 }

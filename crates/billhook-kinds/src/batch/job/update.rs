@@ -12,7 +12,7 @@ use super::status::is_true;
 use crate::behavior::WriteContext;
 use crate::edition::EDITIONS;
 use crate::generated::batch_v1::{POD_FAILURE_POLICY, SUCCESS_POLICY};
-use crate::values::{items_mut, path, section, text};
+use crate::values::{items_mut, path, section, text, value_at};
 use crate::workloads::{immutable, immutable_selector, part};
 
 /// Validates the change of a spec.
@@ -99,7 +99,7 @@ fn take_directives(before: &mut Value, template: &Value) {
         take(spec, name, now.get(name));
     }
     let mut affinity = spec.get("affinity").cloned().unwrap_or_default();
-    let of_nodes = now.pointer("/affinity/nodeAffinity");
+    let of_nodes = value_at(now, "/affinity/nodeAffinity");
     if affinity.is_null() && of_nodes.is_some() {
         affinity = Value::Object(Map::new());
     }

@@ -4,7 +4,7 @@ use billhook_apimachinery::metadata::Time;
 use serde_json::Value;
 
 use crate::cells;
-use crate::values::text;
+use crate::values::{text, value_at};
 
 /// Returns the cells of an event, whose first column is when it was seen, and not its name.
 pub(super) fn of(event: &Value, now: Time) -> Vec<Value> {
@@ -45,7 +45,7 @@ fn last_seen(event: &Value, now: Time) -> Value {
 
 /// How often the event was seen; one of the newer form does not say so of the first time.
 fn times(event: &Value) -> Value {
-    let count = |place| event.pointer(place).and_then(Value::as_i64).filter(|count| *count != 0);
+    let count = |place| value_at(event, place).and_then(Value::as_i64).filter(|count| *count != 0);
     let count = match event.get("series") {
         Some(_) => count("/series/count").unwrap_or_default(),
         None => count("/count").or_else(|| count("/deprecatedCount")).unwrap_or(1),

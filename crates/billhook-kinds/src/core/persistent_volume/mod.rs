@@ -20,7 +20,7 @@ use crate::difference::difference;
 use crate::generated::core_v1::VOLUME_NODE_AFFINITY;
 use crate::resource_names::{basic_amount, positive_amount};
 use crate::rules::{immutable, invalid_internal, named, one_of, round_amounts, version_required};
-use crate::values::{items, members, path, section, set_missing, text};
+use crate::values::{items, members, path, section, set_missing, text, value_at};
 
 const CHANGED: &str = "lastPhaseTransitionTime";
 
@@ -90,7 +90,7 @@ impl Behavior for PersistentVolume {
 
     fn cells(&self, object: &Value, now: Time) -> Vec<Value> {
         let of = |name: &str| text(object, &format!("/spec/claimRef/{name}"));
-        let claim = match object.pointer("/spec/claimRef") {
+        let claim = match value_at(object, "/spec/claimRef") {
             Some(_) => format!("{}/{}", of("namespace"), of("name")),
             None => String::new(),
         };
@@ -112,7 +112,7 @@ impl Behavior for PersistentVolume {
 
 /// Notes when the phase changed, unless the client did.
 fn note_change(volume: &mut Value, old: &Value, now: &str) {
-    let of = |volume: &Value, name: &str| volume.pointer(&format!("/status/{name}")).cloned();
+    let of = |volume: &Value, name: &str| value_at(volume, &format!("/status/{name}")).cloned();
     let time = of(volume, CHANGED);
     if of(volume, "phase") != of(old, "phase")
         && (time.is_none() || time == of(old, CHANGED))

@@ -117,7 +117,7 @@ pub(super) fn validate(spec: &Value, errors: &mut Vec<FieldError>) {
 }
 
 fn validate_source(name: &str, source: &Value, at: &FieldPath, errors: &mut Vec<FieldError>) {
-    let of = |name: &str| text(source, &format!("/{name}"));
+    let of = |name: &str| text(source, name);
     match name {
         "hostPath" | "local" => {
             let at = at.clone();
@@ -181,7 +181,7 @@ fn secret(source: &Value, at: &FieldPath, name: &str, errors: &mut Vec<FieldErro
 }
 
 fn validate_fibre_channel(source: &Value, at: &FieldPath, errors: &mut Vec<FieldError>) {
-    let has = |name: &str| !items(source, &format!("/{name}")).is_empty();
+    let has = |name: &str| !items(source, name).is_empty();
     let targets = at.clone().name("targetWWNs");
     match (has("targetWWNs"), has("wwids")) {
         (false, false) => {

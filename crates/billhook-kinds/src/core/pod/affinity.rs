@@ -39,11 +39,11 @@ pub(super) fn validate(
         let Some(affinity) = member(affinity, name) else { continue };
         let path = path.clone().name(name);
         let list = path.clone().name(REQUIRED);
-        for (index, term) in items(affinity, &format!("/{REQUIRED}")).iter().enumerate() {
+        for (index, term) in items(affinity, REQUIRED).iter().enumerate() {
             pod_term(errors, &list.clone().index(index), term, scope);
         }
         let list = path.name(PREFERRED);
-        for (index, weighted) in items(affinity, &format!("/{PREFERRED}")).iter().enumerate() {
+        for (index, weighted) in items(affinity, PREFERRED).iter().enumerate() {
             let path = list.clone().index(index);
             weight(errors, &path, weighted);
             if let Some(term) = member(weighted, "podAffinityTerm") {
@@ -65,7 +65,7 @@ fn of_nodes(errors: &mut Vec<FieldError>, path: &FieldPath, affinity: &Value, sc
         node_selector(errors, &path.clone().name(REQUIRED), selector, scope);
     }
     let list = path.clone().name(PREFERRED);
-    for (index, weighted) in items(affinity, &format!("/{PREFERRED}")).iter().enumerate() {
+    for (index, weighted) in items(affinity, PREFERRED).iter().enumerate() {
         let path = list.clone().index(index);
         weight(errors, &path, weighted);
         if let Some(term) = member(weighted, "preference") {
@@ -199,7 +199,7 @@ fn pod_term(errors: &mut Vec<FieldError>, path: &FieldPath, term: &Value, scope:
 fn label_keys(errors: &mut Vec<FieldError>, path: &FieldPath, term: &Value, scope: &Scope<'_>) {
     let own = items(term, "/matchLabelKeys");
     for name in ["matchLabelKeys", "mismatchLabelKeys"] {
-        let keys = items(term, &format!("/{name}"));
+        let keys = items(term, name);
         let path = path.clone().name(name);
         if !keys.is_empty() && member(term, "labelSelector").is_none() {
             let detail = "must not be specified when labelSelector is not set";

@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::annotations::{APP_ARMOR, SECCOMP, SECCOMP_OF_POD};
 use super::checks::member;
 use crate::core::volume_claim;
-use crate::values::{items, members, text};
+use crate::values::{items, members, text, value_at};
 
 /// The containers in the order in which warnings come.
 pub(super) const CONTAINERS: [&str; 3] = ["initContainers", "containers", "ephemeralContainers"];
@@ -94,7 +94,7 @@ pub(super) fn volumes(found: &mut Vec<String>, path: &FieldPath, spec: &Value) {
                 found.push(format!("{}: {text}", at.clone().name(shown)));
             }
         }
-        if let Some(claim) = volume.pointer("/ephemeral/volumeClaimTemplate/spec") {
+        if let Some(claim) = value_at(volume, "/ephemeral/volumeClaimTemplate/spec") {
             let at = at.name("ephemeral").name("volumeClaimTemplate").name("spec");
             volume_claim::warn(found, &at, claim);
         }

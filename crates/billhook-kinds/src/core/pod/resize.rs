@@ -9,7 +9,7 @@ use super::checks::{forbid, member, name_of, whole};
 use super::resources::class_of_service;
 use super::update::{CONTAINERS, take};
 use crate::rules::invalid;
-use crate::values::{items, items_mut, members, path, section, text};
+use crate::values::{items, items_mut, members, path, section, text, value_at};
 
 /// Checks which resources change.
 pub(super) fn validate(errors: &mut Vec<FieldError>, pod: &Value, old: &Value) {
@@ -61,7 +61,7 @@ pub(super) fn validate(errors: &mut Vec<FieldError>, pod: &Value, old: &Value) {
 /// Whether the node of a pod tells what its first running container has, as nodes that resize do.
 fn can_be_resized(pod: &Value) -> bool {
     let is_running =
-        |status: &&Value| status.pointer("/state/running").is_some_and(|it| !it.is_null());
+        |status: &&Value| value_at(status, "/state/running").is_some_and(|it| !it.is_null());
     let running = items(pod, "/status/containerStatuses").iter().find(is_running);
     running.is_none_or(|status| member(status, "resources").is_some())
 }
@@ -76,7 +76,7 @@ fn kept_of_pod(errors: &mut Vec<FieldError>, spec: &Value, stored: &Value) {
     for name in ["requests", "limits"] {
         let place = format!("/{name}");
         if members(before, &place)
-            .any(|(resource, _)| now.pointer(&place).and_then(|it| it.get(resource)).is_none())
+            .any(|(resource, _)| value_at(now, &place).and_then(|it| it.get(resource)).is_none())
         {
             let detail = format!("pod-level resource {name} cannot be removed");
             forbid(errors, at.clone().name(name), &detail);
@@ -111,9 +111,9 @@ fn kept(errors: &mut Vec<FieldError>, path: &FieldPath, container: &Value, store
         ("limits", "resource limits cannot be removed"),
     ] {
         let place = format!("/resources/{name}");
-        let amounts = container.pointer(&place);
+        let amounts = value_at(container, &place);
         let has = |resource: &str| {
-            stored.pointer(&format!("{place}/{resource}")).is_some()
+            value_at(stored, &format!("{place}/{resource}")).is_some()
                 && amounts.and_then(|amounts| amounts.get(resource)).is_none()
         };
         if has("cpu") || has("memory") {
@@ -125,8 +125,8 @@ fn kept(errors: &mut Vec<FieldError>, path: &FieldPath, container: &Value, store
 fn take_cpu_and_memory(holder: &mut Value, stored: &Value) {
     for list in ["requests", "limits"] {
         for resource in ["cpu", "memory"] {
-            let before = stored.pointer(&format!("/resources/{list}/{resource}")).cloned();
-            let holds = holder.pointer(&format!("/resources/{list}")).is_some();
+            let before = value_at(stored, &format!("/resources/{list}/{resource}")).cloned();
+            let holds = value_at(holder, &format!("/resources/{list}")).is_some();
             if before.is_none() && !holds {
                 continue;
             }

@@ -130,7 +130,7 @@ fn restarts(errors: &mut Vec<FieldError>, status: &Value, old: &Value, list: &st
         if failed && policy == "OnFailure" || restarts_by_itself {
             continue;
         }
-        let found = items(status, &format!("/{list}")).iter().enumerate();
+        let found = items(status, list).iter().enumerate();
         for (index, now) in found.filter(|(_, now)| name_of(now) == name_of(stored)) {
             if value_at(now, "/state/terminated").is_none_or(Value::is_null) {
                 let path = path(&["status", list]).index(index).name("state");
@@ -158,7 +158,7 @@ fn addresses(
     list: &str,
     kubernetes: KubernetesVersion,
 ) {
-    let entries = items(status, &format!("/{list}"));
+    let entries = items(status, list);
     let at = path(&["status", list]);
     let address = |entry: &Value| text(entry, "/ip").to_owned();
     let before = errors.len();

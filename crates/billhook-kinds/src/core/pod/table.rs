@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::resources::is_sidecar;
 use crate::cells;
-use crate::values::{integer, items, text};
+use crate::values::{integer, items, text, value_at};
 
 const NONE: &str = "<none>";
 
@@ -77,11 +77,11 @@ fn is_true(pod: &Value, type_: &str) -> bool {
 }
 
 fn is_set(status: &Value, place: &str) -> bool {
-    status.pointer(place).is_some_and(Value::is_object)
+    value_at(status, place).is_some_and(Value::is_object)
 }
 
 fn is_flag(status: &Value, place: &str) -> bool {
-    status.pointer(place) == Some(&Value::Bool(true))
+    value_at(status, place) == Some(&Value::Bool(true))
 }
 
 /// The state of a pod as a row shows it.

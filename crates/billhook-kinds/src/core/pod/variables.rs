@@ -11,7 +11,7 @@ use super::edition::EDITIONS;
 use super::references::{self, VARIABLES};
 use super::scope::Scope;
 use crate::rules::{config_key, invalid, named};
-use crate::values::{items, text};
+use crate::values::{items, text, value_at};
 
 const NAME: &str = "a valid environment variable name must consist only of printable ASCII characters other than '='";
 
@@ -142,7 +142,7 @@ pub(super) fn validate_file_volumes(
 ) {
     for (index, variable) in items(container, "/env").iter().enumerate() {
         let name = text(variable, "/valueFrom/fileKeyRef/volumeName");
-        if variable.pointer("/valueFrom/fileKeyRef").is_none_or(Value::is_null) {
+        if value_at(variable, "/valueFrom/fileKeyRef").is_none_or(Value::is_null) {
             continue;
         }
         let path = path.clone().name("env").index(index);

@@ -16,7 +16,7 @@ use super::scope::Scope;
 use crate::behavior::{Findings, WriteContext};
 use crate::core::volume_claim;
 use crate::rules::{invalid, named, quantity};
-use crate::values::{integer, items, text};
+use crate::values::{integer, items, text, value_at};
 
 /// The sources of volumes in the order in which they are looked at, with their names in errors.
 const SOURCES: [(&str, &str); 30] = [
@@ -294,13 +294,13 @@ fn ephemeral(
 ) {
     let at = path.clone().name("ephemeral").name("volumeClaimTemplate");
     let Some(template) =
-        volume.pointer("/ephemeral/volumeClaimTemplate").filter(|it| !it.is_null())
+        value_at(volume, "/ephemeral/volumeClaimTemplate").filter(|it| !it.is_null())
     else {
         found.errors.push(FieldError::required(at, ""));
         return;
     };
     let labels = at.clone().name("metadata").name("labels");
-    let known = template.pointer("/metadata/labels");
+    let known = value_at(template, "/metadata/labels");
     crate::rules::labels(&mut found.errors, &labels, known, scope.kubernetes);
     if let Some(spec) = member(template, "spec") {
         volume_claim::validate_spec(spec, &at.name("spec"), context, found);

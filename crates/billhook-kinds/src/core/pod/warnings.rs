@@ -61,7 +61,7 @@ pub(crate) fn warnings(
 fn containers<'s>(path: &FieldPath, spec: &'s Value) -> Vec<(FieldPath, &'s Value)> {
     let mut all = Vec::new();
     for list in CONTAINERS {
-        let containers = items(spec, &format!("/{list}")).iter().enumerate();
+        let containers = items(spec, list).iter().enumerate();
         all.extend(containers.map(|(index, it)| (path.clone().name(list).index(index), it)));
     }
     all
@@ -85,7 +85,7 @@ fn deprecated_labels(
         let at = at.clone().name(REQUIRED).name("nodeSelectorTerms").index(index);
         selector_term(found, &at, term, None);
     }
-    for (index, weighted) in items(affinity, &format!("/{PREFERRED}")).iter().enumerate() {
+    for (index, weighted) in items(affinity, PREFERRED).iter().enumerate() {
         let Some(term) = weighted.get("preference") else { continue };
         let at = at.clone().name(PREFERRED).index(index).name("preference");
         selector_term(found, &at, term, Some(kubernetes));
@@ -154,8 +154,8 @@ fn repeated(
     [list, member]: [&'static str; 2],
 ) {
     let mut seen = BTreeSet::new();
-    for (index, item) in items(spec, &format!("/{list}")).iter().enumerate() {
-        let value = text(item, &format!("/{member}"));
+    for (index, item) in items(spec, list).iter().enumerate() {
+        let value = text(item, member);
         if !seen.insert(value) {
             let at = path.clone().name(list).index(index).name(member);
             found.push(format!("{at}: duplicate {member} {}", quote(value)));

@@ -9,7 +9,7 @@ use super::shape;
 use super::texts;
 use crate::ip::{AddressRules, parse_address};
 use crate::rules;
-use crate::values::{path, text};
+use crate::values::{path, text, value_at};
 
 /// The IP families.
 pub(super) const FAMILIES: [&str; 2] = ["IPv4", "IPv6"];
@@ -78,7 +78,7 @@ fn validate_families(service: &Value, errors: &mut Vec<FieldError>) {
             errors.push(FieldError::duplicate(path, *family));
         }
     }
-    if let Some(policy) = service.pointer("/spec/ipFamilyPolicy") {
+    if let Some(policy) = value_at(service, "/spec/ipFamilyPolicy") {
         let path = path(&["spec", "ipFamilyPolicy"]);
         rules::one_of(errors, &path, text(policy, ""), &POLICIES);
     }

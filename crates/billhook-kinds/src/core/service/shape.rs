@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::values::{integer, items, text};
+use crate::values::{integer, items, text, value_at};
 
 /// The address of a service that has none.
 pub(super) const HEADLESS: &str = "None";
@@ -21,7 +21,7 @@ pub(super) fn is_headless(service: &Value) -> bool {
 
 /// Whether it says which pods it is for.
 pub(super) fn has_selector(service: &Value) -> bool {
-    let selector = service.pointer("/spec/selector").and_then(Value::as_object);
+    let selector = value_at(service, "/spec/selector").and_then(Value::as_object);
     selector.is_some_and(|selector| !selector.is_empty())
 }
 
@@ -37,7 +37,7 @@ pub(super) fn has_node_ports(service: &Value) -> bool {
 
 /// Whether its ports get a port of the nodes.
 pub(super) fn allocates_node_ports(service: &Value) -> bool {
-    let refuses = service.pointer("/spec/allocateLoadBalancerNodePorts") == Some(&false.into());
+    let refuses = value_at(service, "/spec/allocateLoadBalancerNodePorts") == Some(&false.into());
     has_node_ports(service) && !(is_load_balancer(service) && refuses)
 }
 

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use super::shape;
 use crate::rules;
-use crate::values::{items, items_mut, path, section, text};
+use crate::values::{items, items_mut, path, section, text, value_at};
 
 /// Brings `clusterIPs` in line with `clusterIP` where only one of them was written.
 pub(super) fn align_addresses(service: &mut Value, old: Option<&Value>) {
@@ -142,7 +142,7 @@ pub(super) fn validate(service: &Value, old: &Value, errors: &mut Vec<FieldError
         && shape::is_load_balancer(service)
         && !is_same(service, old, "loadBalancerClass")
     {
-        let class = service.pointer("/spec/loadBalancerClass").cloned().unwrap_or_default();
+        let class = value_at(service, "/spec/loadBalancerClass").cloned().unwrap_or_default();
         let path = path(&["spec", "loadBalancerClass"]);
         errors.push(FieldError::invalid(path, class, "may not change once set"));
     }

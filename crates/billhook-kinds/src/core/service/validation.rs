@@ -7,7 +7,7 @@ use super::{addresses, ports, shape, texts};
 use crate::edition::EDITIONS;
 use crate::ip::{AddressRules, endpoint_address};
 use crate::rules;
-use crate::values::{integer, path, text};
+use crate::values::{integer, path, text, value_at};
 
 const TYPES: [&str; 4] = ["ClusterIP", "ExternalName", "LoadBalancer", "NodePort"];
 
@@ -30,7 +30,7 @@ pub(super) fn validate(
         validate_external_name(service, errors);
     }
     ports::validate(service, kubernetes, errors);
-    let selector = service.pointer("/spec/selector");
+    let selector = value_at(service, "/spec/selector");
     rules::labels(errors, &path(&["spec", "selector"]), selector, kubernetes);
     validate_affinity(service, errors);
     addresses::validate(service, old, kubernetes, errors);
@@ -39,11 +39,11 @@ pub(super) fn validate(
     ports::validate_together(service, errors);
     validate_load_balancer(service, old, kubernetes, errors);
     validate_external_traffic(service, errors);
-    if let Some(policy) = service.pointer("/spec/internalTrafficPolicy") {
+    if let Some(policy) = value_at(service, "/spec/internalTrafficPolicy") {
         let path = path(&["spec", "internalTrafficPolicy"]);
         rules::one_of(errors, &path, text(policy, ""), &POLICIES);
     }
-    if let Some(distribution) = service.pointer("/spec/trafficDistribution") {
+    if let Some(distribution) = value_at(service, "/spec/trafficDistribution") {
         let path = path(&["spec", "trafficDistribution"]);
         rules::one_of(errors, &path, text(distribution, ""), distributions(kubernetes));
     }
@@ -127,10 +127,10 @@ fn validate_load_balancer(
         let path = path(&["spec", "LoadBalancerSourceRanges"]).index(index);
         rules_of_ranges.range(errors, &path, range.trim());
     }
-    if !is_allowed && service.pointer("/spec/allocateLoadBalancerNodePorts").is_some() {
+    if !is_allowed && value_at(service, "/spec/allocateLoadBalancerNodePorts").is_some() {
         errors.push(forbidden("allocateLoadBalancerNodePorts"));
     }
-    if let Some(class) = service.pointer("/spec/loadBalancerClass") {
+    if let Some(class) = value_at(service, "/spec/loadBalancerClass") {
         if is_allowed {
             let path = path(&["spec", "loadBalancerClass"]);
             rules::qualified_name(errors, &path, text(class, ""), kubernetes);
@@ -170,7 +170,7 @@ fn validate_external_traffic(service: &Value, errors: &mut Vec<FieldError>) {
 pub(super) fn warn(service: &Value, kubernetes: KubernetesVersion, warnings: &mut Vec<String>) {
     let has_external_addresses = !texts(service, "/spec/externalIPs").is_empty();
     let mut warn = |warning: &str| warnings.push(warning.to_owned());
-    let annotations = service.pointer("/metadata/annotations");
+    let annotations = value_at(service, "/metadata/annotations");
     if annotations.is_some_and(|all| all.get(TOPOLOGY_HINTS).is_some()) {
         warn(
             "annotation service.kubernetes.io/topology-aware-hints is deprecated, please use \
