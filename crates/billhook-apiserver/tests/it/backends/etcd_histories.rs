@@ -89,11 +89,12 @@ async fn histories_over_a_disturbed_etcd_are_linearizable() {
                 tokio::time::sleep(Duration::from_millis(250)).await;
                 match round % 4 {
                     0 => ways[round % ways.len()].cut(),
-                    1 => {
+                    // In one piece, so that the end of the test cannot leave it stopped.
+                    1 => tokio::task::block_in_place(|| {
                         etcd.signal("STOP");
-                        tokio::time::sleep(Duration::from_millis(100)).await;
+                        std::thread::sleep(Duration::from_millis(100));
                         etcd.signal("CONT");
-                    }
+                    }),
                     2 => storages[0]
                         .compact(storages[0].revision().saturating_sub(500))
                         .await
