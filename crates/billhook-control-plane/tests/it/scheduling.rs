@@ -255,8 +255,8 @@ fn each_reason_has_its_message() {
     });
 }
 
-/// CP-101: a pod that no node admits is tried again every five minutes, which the event counts, and at
-/// once when a node has become another one.
+/// CP-101: a pod that no node admits is tried again after 1 s, doubled up to 10 s, then every five minutes,
+/// which the event counts, and at once when a node has become another one.
 #[test]
 fn pods_are_tried_again() {
     run(async |plane| {
@@ -264,9 +264,13 @@ fn pods_are_tried_again() {
         let events = "/api/v1/namespaces/default/events";
         let path = "/api/v1/namespaces/default/pods/p";
         let before = request(plane, "GET", path, "").await;
-        for (passed, count) in [(299, "1"), (1, "2"), (299, "2"), (1, "3")] {
-            plane.advance(Duration::from_secs(passed)).await.unwrap();
-            assert_eq!(column(plane, events, "/count").await, [count]);
+        let mut count = 1;
+        for delay in [1, 2, 4, 8, 10, 300, 300] {
+            plane.advance(Duration::from_millis(delay * 1000 - 1)).await.unwrap();
+            assert_eq!(column(plane, events, "/count").await, [count.to_string()], "{delay}");
+            plane.advance(Duration::from_millis(1)).await.unwrap();
+            count += 1;
+            assert_eq!(column(plane, events, "/count").await, [count.to_string()], "{delay}");
         }
         // Nothing is written that is there already.
         assert_eq!(request(plane, "GET", path, "").await, before);

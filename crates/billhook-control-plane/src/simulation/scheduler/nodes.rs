@@ -8,7 +8,7 @@ use serde_json::json;
 use super::affinity::Affinity;
 use super::preferences::Preferences;
 use super::spreading::Spreading;
-use super::usage::{RETRY, Usage};
+use super::usage::Usage;
 use super::volumes::Volumes;
 use crate::clock::Timestamp;
 use crate::event::Event;
@@ -98,8 +98,8 @@ pub(super) fn message(nodes: usize, reasons: &str) -> String {
 pub(super) fn explain(pod: &Object, message: &str, usage: &Usage, now: Timestamp) -> Plan {
     let known = pod.condition("PodScheduled").and_then(|it| it.get("message")?.as_str());
     let is_known = known == Some(message);
-    let next = usage.next_try(pod, is_known, now);
-    if is_known && !next.is_zero() {
+    let (is_said, next) = usage.next_try(pod, is_known, now);
+    if !is_said {
         return Plan::nothing().again_after(next);
     }
     let condition = json!({
@@ -112,8 +112,7 @@ pub(super) fn explain(pod: &Object, message: &str, usage: &Usage, now: Timestamp
         true => Plan::nothing(),
         false => Plan::nothing().try_request(patch, &[404]),
     };
-    plan.event(Event::warning(&PODS, pod, "FailedScheduling", message.to_owned()))
-        .again_after(RETRY)
+    plan.event(Event::warning(&PODS, pod, "FailedScheduling", message.to_owned())).again_after(next)
 }
 
 /// Returns why a node does not admit a pod, whatever room it has; `None` if it does.

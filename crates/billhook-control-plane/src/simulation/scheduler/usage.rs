@@ -28,12 +28,21 @@ struct Counted {
     nominated: BTreeMap<Key, Arc<Object>>,
     /// The pods that wait for others to be on nodes.
     waiting: BTreeSet<Key>,
-    /// When it was last said that no node admits a pod.
-    refused: BTreeMap<Key, Timestamp>,
+    /// The pods that no node admits.
+    refused: BTreeMap<Key, Refused>,
 }
 
-/// How long a pod that no node admits waits at most until it is tried again.
-pub(super) const RETRY: Duration = Duration::from_secs(300);
+/// The last refusal of a pod that no node admits.
+#[derive(Clone, Copy, Debug)]
+struct Refused {
+    last: Timestamp,
+    /// How often it was tried again though nothing had changed.
+    tries: usize,
+}
+
+/// How many seconds a pod that no node admits waits each time until it is tried again though nothing has
+/// changed; the last ones from then on (CP-101).
+const RETRIES: [u64; 6] = [1, 2, 4, 8, 10, 300];
 
 /// The use of one node.
 #[derive(Clone, Debug, Default)]
@@ -78,16 +87,23 @@ impl Usage {
         }
     }
 
-    /// Returns how long a pod that no node admits waits until that is said again; not at all if that is news,
-    /// or the time has come, which begins anew then.
-    pub(super) fn next_try(&self, pod: &Object, is_known: bool, now: Timestamp) -> Duration {
+    /// Returns whether it is to be said that no node admits a pod, as that is news or the time has come, and
+    /// how long the pod waits until it is tried again.
+    pub(super) fn next_try(
+        &self,
+        pod: &Object,
+        is_known: bool,
+        now: Timestamp,
+    ) -> (bool, Duration) {
         let mut counted = self.counted();
-        let last = counted.refused.get(pod.key()).filter(|_| is_known);
-        let next = last.map_or(Duration::ZERO, |last| last.plus(RETRY).since(now));
-        if next.is_zero() {
-            counted.refused.insert(Arc::clone(pod.key()), now);
+        let known = counted.refused.get(pod.key()).copied().filter(|_| is_known);
+        let left = known.map_or(Duration::ZERO, |it| it.last.plus(delay(it.tries)).since(now));
+        if !left.is_zero() {
+            return (false, left);
         }
-        next
+        let tries = known.map_or(0, |known| known.tries.saturating_add(1));
+        counted.refused.insert(Arc::clone(pod.key()), Refused { last: now, tries });
+        (true, delay(tries))
     }
 
     /// Lets a pod wait until others are on nodes.
@@ -137,6 +153,12 @@ impl Usage {
         }
         used.shortages(pod, node).is_empty()
     }
+}
+
+/// Returns how long a pod waits that was tried again so often.
+fn delay(tries: usize) -> Duration {
+    let seconds = RETRIES.get(tries).or(RETRIES.last());
+    Duration::from_secs(seconds.copied().unwrap_or_default())
 }
 
 impl Counted {
