@@ -10,6 +10,7 @@ use super::restart::Restart;
 use super::script::{ContainerScript, ExitWords};
 use crate::clock::Timestamp;
 use crate::document::set;
+use crate::hash::number_of;
 
 /// A container of a pod.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,6 +23,8 @@ pub(super) struct Container {
     restarts: u64,
     /// Whether it is started again.
     restart: Restart,
+    /// How long it sleeps before it is asked to end.
+    sleeps: Duration,
     pub(super) is_ready: bool,
     /// Whether its liveness probe has failed just now.
     pub(super) has_failed_liveness: bool,
@@ -64,8 +67,8 @@ const RECOVERED: Duration = Duration::from_secs(600);
 /// The beginning of the message of a container that waits for a restart.
 const BACKOFF: &str = "back-off ";
 /// The exit code of a container that ends when it is asked to, and of one that is killed.
-const STOPPED: i64 = 143;
-const KILLED: i64 = 137;
+pub(super) const STOPPED: i64 = 143;
+pub(super) const KILLED: i64 = 137;
 
 impl Container {
     /// Reads a container of a pod's spec, with its status if it has one.
@@ -82,6 +85,7 @@ impl Container {
         let last =
             status.and_then(|status| Terminated::parse(status.pointer("/lastState/terminated")?));
         let restarts = status.and_then(|status| status.get("restartCount")?.as_u64());
+        let sleeps = spec.pointer("/lifecycle/preStop/sleep/seconds").and_then(Value::as_u64);
         Container {
             name: name.to_owned(),
             image: text(spec, "image").to_owned(),
@@ -90,6 +94,7 @@ impl Container {
             last,
             restarts: restarts.unwrap_or_default(),
             restart,
+            sleeps: Duration::from_secs(sleeps.unwrap_or_default()),
             is_ready: status.is_some_and(|status| status.get("ready") == Some(&Value::Bool(true))),
             has_failed_liveness: false,
         }
@@ -254,15 +259,15 @@ impl Container {
         ended.signal = words.signal;
     }
 
-    /// Stops it because its pod is deleted, as soon as its script allows, from a time on and until it is
-    /// killed. Returns how long it goes on.
+    /// Stops it because its pod is deleted, as soon as its hook and its script allow, from a time on and until
+    /// it is killed. Returns how long it goes on.
     pub(super) fn stop(
         &mut self,
         script: &ContainerScript,
         (asked, killed): (Timestamp, Timestamp),
         now: Timestamp,
     ) -> Option<Duration> {
-        let stops = asked.plus(script.stops_after);
+        let stops = asked.plus(self.sleeps).plus(script.stops_after);
         let is_killed = script.ignores_sigterm || (stops > asked && stops >= killed);
         let due = if is_killed { killed } else { stops };
         if self.is_running() && due > now {
@@ -283,6 +288,11 @@ impl Container {
     /// Whether it is to start, or to start again.
     pub(super) fn may_start(&self) -> bool {
         self.is_waiting() || self.exit_code().is_some_and(|code| self.restart.is_after(code))
+    }
+
+    /// Whether it has ended for good.
+    pub(super) fn has_ended(&self) -> bool {
+        self.exit_code().is_some() && !self.may_start()
     }
 
     /// Whether it has failed, and is not started again.
@@ -318,7 +328,8 @@ impl Container {
         let last = self.last.as_ref().map(|last| json!({"terminated": last.value()}));
         put("lastState", last.unwrap_or_else(|| json!({})));
         if !self.is_new() {
-            put("containerID", format!("sim://{uid}/{}/{}", self.name, self.restarts).into());
+            let start = number_of(&format!("{}/{}", self.name, self.restarts));
+            put("containerID", format!("sim://{}{start:08x}", uid.replace('-', "")).into());
         }
         Value::Object(status)
     }

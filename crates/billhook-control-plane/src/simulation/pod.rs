@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::container::{Container, Surroundings};
+use super::container::{Container, KILLED, STOPPED, Surroundings};
 use super::needs::Needs;
 use super::restart::Restart;
 use super::script::{End, Exit, Script};
@@ -64,9 +64,6 @@ impl Phase {
         matches!(self, Phase::Succeeded | Phase::Failed)
     }
 }
-
-/// The exit code of containers that are killed.
-const KILLED: i64 = 137;
 
 impl<'p> Pod<'p> {
     pub(super) fn read(object: &'p Object, now: Timestamp) -> Self {
@@ -147,14 +144,13 @@ impl<'p> Pod<'p> {
         }
         let (pod, arrived) = ((&**self.object.key(), self.object.uid()), self.arrived);
         let around = Surroundings { pod, arrived, now, needs };
+        let is_initialized = self.is_initialized();
         let mut next = None;
         for Init { container, is_sidecar } in &mut self.init {
             let script = script.container(&container.name);
             let step = container.advance(&script, &around);
             next = next.into_iter().chain(step).min();
-            let is_done =
-                if *is_sidecar { container.is_running() } else { has_succeeded(container) };
-            if !is_done {
+            if !is_initialized && !is_done(container, *is_sidecar) {
                 return next;
             }
             container.is_ready |= !*is_sidecar;
@@ -164,7 +160,17 @@ impl<'p> Pod<'p> {
             let step = container.advance(&script, &around);
             next = next.into_iter().chain(step).min();
         }
+        if self.containers.iter().all(Container::has_ended) {
+            let sidecars = self.init.iter_mut().filter(|init| init.is_sidecar);
+            sidecars.for_each(|init| init.container.end(STOPPED, false, now));
+        }
         next
+    }
+
+    /// Returns whether the containers have begun that come after the init containers. Those that stay may
+    /// start again from then on without holding up the others.
+    fn is_initialized(&self) -> bool {
+        !self.containers.iter().all(Container::is_new)
     }
 
     /// Returns whether a container is to start, or to start again.
@@ -211,11 +217,9 @@ impl<'p> Pod<'p> {
 
     /// Returns the names of the init containers that are not done.
     pub(super) fn uninitialized(&self) -> Vec<&str> {
-        let is_done = |init: &&Init| match init.is_sidecar {
-            true => init.container.is_running(),
-            false => has_succeeded(&init.container),
-        };
+        let is_done = |init: &&Init| is_done(&init.container, init.is_sidecar);
         let waiting = self.init.iter().skip_while(is_done);
+        let waiting = waiting.filter(|_| !self.is_initialized());
         waiting.map(|init| init.container.name.as_str()).collect()
     }
 
@@ -250,6 +254,10 @@ impl<'p> Pod<'p> {
     }
 }
 
-fn has_succeeded(container: &Container) -> bool {
-    container.exit_code() == Some(0)
+/// Returns whether the next container may start after an init container.
+fn is_done(container: &Container, is_sidecar: bool) -> bool {
+    match is_sidecar {
+        true => container.is_running(),
+        false => container.exit_code() == Some(0),
+    }
 }

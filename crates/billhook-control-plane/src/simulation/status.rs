@@ -49,6 +49,7 @@ pub(super) fn patch(
         }
     };
     put("phase", phase.name().into());
+    put("observedGeneration", object.get("/metadata/generation").clone());
     let statuses = |containers: &mut dyn Iterator<Item = &Container>| -> Value {
         containers.map(|container| container.status(object.uid())).collect()
     };
@@ -84,7 +85,6 @@ pub(super) fn patch(
         patch.insert("podIPs".to_owned(), json!([{"ip": address}]));
         patch.insert("podIP".to_owned(), address.into());
     }
-    patch.insert("observedGeneration".to_owned(), object.get("/metadata/generation").clone());
     Some(Value::Object(patch))
 }
 

@@ -19,6 +19,7 @@ mod namespaces;
 mod node_lifecycle;
 mod nodes;
 mod owners;
+mod pod_steps;
 mod quotas;
 mod replica_sets;
 mod rollouts;
