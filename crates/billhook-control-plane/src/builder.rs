@@ -83,7 +83,7 @@ impl ControlPlaneBuilder {
         self
     }
 
-    /// Begins another sequence of UIDs and name suffixes.
+    /// Begins another sequence of UIDs, name suffixes, and delays and choices of stages.
     #[must_use]
     pub fn seed(mut self, seed: u64) -> Self {
         self.seed = seed;
@@ -229,6 +229,7 @@ impl ControlPlaneBuilder {
     pub async fn build_on(self, server: Server) -> ControlPlane {
         let ControlPlaneBuilder {
             clock,
+            seed,
             mut controllers,
             nodes,
             manager,
@@ -254,7 +255,7 @@ impl ControlPlaneBuilder {
             permit(&server, &manager).await;
         }
         if !stages.is_empty() {
-            controllers.push(Arc::new(Stages::new(stages)));
+            controllers.push(Arc::new(Stages::new(stages, seed)));
         }
         for name in &nodes {
             register(&server, &manager, name, clock.now()).await;

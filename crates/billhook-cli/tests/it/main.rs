@@ -45,6 +45,7 @@ mod serve_etcd;
 mod serve_hostile;
 mod serve_load;
 mod serve_roles;
+mod serve_simulation;
 mod serve_view;
 #[path = "../../../billhook-webhook-client/examples/webhook_server/server.rs"]
 mod server;

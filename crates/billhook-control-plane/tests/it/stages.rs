@@ -353,3 +353,39 @@ fn objects_decide_about_stages() {
         );
     }
 }
+
+/// CP-110: of stages with weights each is chosen as often as it weighs, and others with another seed.
+#[test]
+fn weights_are_shares() {
+    let of = |name: &str, weight: u64| {
+        let spec = json!({
+            "selector": {"matchExpressions": [{"key": ".data.done", "operator": "DoesNotExist"}]},
+            "weight": weight,
+            "next": {"patches": [{"template": format!("data: {{done: {name}}}")}]},
+        });
+        Stage::from_value(&stage(name, "ConfigMap", &spec)).unwrap()
+    };
+    let choose = |seed: u64| {
+        let mut chosen = Vec::new();
+        run_with(
+            |builder| builder.seed(seed).stage(of("rare", 1)).stage(of("often", 3)),
+            async |plane| {
+                let map = |number: usize| map().replace("\"m\"", &format!("\"m-{number:03}\""));
+                let maps: Vec<String> = (0..200).map(map).collect();
+                let list = format!(
+                    "{{\"apiVersion\": \"v1\", \"kind\": \"List\", \"items\": [{}]}}",
+                    maps.join(",")
+                );
+                create(plane, &list).await;
+                let path = "/api/v1/namespaces/default/configmaps";
+                chosen = column(plane, path, "/data/done").await;
+            },
+        );
+        chosen
+    };
+    let chosen = choose(0);
+    let rare = chosen.iter().filter(|it| *it == "rare").count();
+    assert!((35..=65).contains(&rare), "{rare}");
+    assert_eq!(chosen, choose(0));
+    assert_ne!(chosen, choose(1));
+}

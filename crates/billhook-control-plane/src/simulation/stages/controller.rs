@@ -29,6 +29,7 @@ use crate::view::{Change, View};
 #[derive(Debug)]
 pub(crate) struct Stages {
     stages: Vec<Stage>,
+    seed: u64,
     known: Mutex<Known>,
 }
 
@@ -45,14 +46,33 @@ struct Known {
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     revision: u64,
+    /// How many stages it has come to before.
+    count: u64,
     stage: usize,
     /// `None` if it has come there.
     due: Option<Timestamp>,
 }
 
 impl Stages {
-    pub(crate) fn new(stages: Vec<Stage>) -> Self {
-        Stages { stages, known: Mutex::default() }
+    pub(crate) fn new(stages: Vec<Stage>, seed: u64) -> Self {
+        Stages { stages, seed, known: Mutex::default() }
+    }
+}
+
+/// Numbers that look random and are the same in every run, in whatever order other clients make requests:
+/// they follow from the name of an object and from the number of stages that this has come to.
+struct Chance<'c> {
+    seed: u64,
+    key: &'c str,
+    count: u64,
+}
+
+impl Chance<'_> {
+    /// Returns a number below a limit; 0 if that is 0.
+    fn below(&self, limit: u64, purpose: &str) -> u64 {
+        let Chance { seed, key, count } = self;
+        let number = u128::from(number_of(&format!("{seed} {key} {count} {purpose}")));
+        u64::try_from((number * u128::from(limit)) >> u32::BITS).unwrap_or_default()
     }
 }
 
@@ -122,13 +142,15 @@ impl Stages {
     /// Returns the stage that an object comes to, and when.
     fn entry(&self, key: &str, object: &Object, now: Timestamp) -> Option<(&Stage, Entry)> {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        let entry = known.entries.get(key).filter(|entry| entry.revision == object.revision());
-        let entry = match entry {
-            Some(entry) => *entry,
+        let last = known.entries.get(key).copied();
+        let entry = match last.filter(|last| last.revision == object.revision()) {
+            Some(entry) => entry,
             None => {
-                let stage = self.choose(object)?;
-                let due = self.stages.get(stage)?.due(object, now);
-                let entry = Entry { revision: object.revision(), stage, due: Some(due) };
+                let count = last.map_or(0, |last| last.count.wrapping_add(1));
+                let chance = Chance { seed: self.seed, key, count };
+                let stage = self.choose(object, &chance)?;
+                let due = self.stages.get(stage)?.due(object, &chance, now);
+                let entry = Entry { revision: object.revision(), count, stage, due: Some(due) };
                 known.entries.insert(key.to_owned(), entry);
                 entry
             }
@@ -137,7 +159,7 @@ impl Stages {
     }
 
     /// Chooses among the stages that select an object, by their weights.
-    fn choose(&self, object: &Object) -> Option<usize> {
+    fn choose(&self, object: &Object, chance: &Chance<'_>) -> Option<usize> {
         let whole = LazyCell::new(|| object.whole());
         let selects =
             |(_, stage): &(usize, &Stage)| stage.is_of(object) && stage.selector.matches(&whole);
@@ -154,8 +176,7 @@ impl Stages {
             candidates.iter_mut().for_each(|(_, weight)| *weight = 1);
         }
         let total = candidates.iter().fold(0, |sum, (_, weight)| weight.saturating_add(sum));
-        let text = format!("{} {}", object.uid(), object.revision());
-        let mut place = u64::from(number_of(&text)).checked_rem(total)?;
+        let mut place = chance.below(total, "");
         let is_chosen = |(_, weight): &&(usize, u64)| {
             let is_here = place < *weight;
             place = place.saturating_sub(*weight);
@@ -264,7 +285,7 @@ impl Stage {
     }
 
     /// Returns when an object comes to the stage.
-    fn due(&self, object: &Object, now: Timestamp) -> Timestamp {
+    fn due(&self, object: &Object, chance: &Chance<'_>, now: Timestamp) -> Timestamp {
         let own = |name| object.annotation(&self.annotation(name)).and_then(duration);
         let Delay { duration: written, jitter, from, jitter_from } = &self.delay;
         let found = |path: &Option<Path>| first_at(path.as_ref()?, &object.whole());
@@ -281,8 +302,7 @@ impl Stage {
         };
         let longest = own("jitter-delay").or_else(from_object).or(*jitter).unwrap_or(shortest);
         let span = u64::try_from(longest.saturating_sub(shortest).as_millis()).unwrap_or(u64::MAX);
-        let text = format!("{} {} {}", self.name, object.uid(), object.revision());
-        let jitter = u64::from(number_of(&text)).checked_rem(span).unwrap_or_default();
+        let jitter = chance.below(span, &self.name);
         now.plus(shortest).plus(Duration::from_millis(jitter))
     }
 }
