@@ -100,18 +100,38 @@ impl Kubectl {
             .output()
             .unwrap()
     }
+
+    /// Runs it with arguments, one after the other, of which each has an exit status and a part of what is
+    /// printed.
+    fn check(&self, steps: &[(&str, i32, &str)]) {
+        for (arguments, code, expected) in steps {
+            let output = self.run(&arguments.split(' ').collect::<Vec<_>>());
+            let printed = [output.stdout, output.stderr].concat();
+            let printed = String::from_utf8_lossy(&printed);
+            // How wide a column is depends on its other rows.
+            let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+            assert!(words(&printed).contains(&words(expected)), "kubectl {arguments}: {printed}");
+            assert_eq!(output.status.code(), Some(*code), "kubectl {arguments}: {printed}");
+        }
+    }
+}
+
+/// Returns a new directory for a test; `None` without kubectl, which it says.
+fn directory(test: &str) -> Option<PathBuf> {
+    if Command::new("kubectl").args(["version", "--client"]).output().is_err() {
+        let _ = writeln!(std::io::stderr(), "NOT TESTED: kubectl was not found on this machine");
+        return None;
+    }
+    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join(test);
+    let _ = std::fs::remove_dir_all(&directory);
+    std::fs::create_dir_all(&directory).unwrap();
+    Some(directory)
 }
 
 /// DT-91.
 #[test]
 fn kubectl_works() {
-    if Command::new("kubectl").args(["version", "--client"]).output().is_err() {
-        let _ = writeln!(std::io::stderr(), "NOT TESTED: kubectl was not found on this machine");
-        return;
-    }
-    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("kubectl");
-    let _ = std::fs::remove_dir_all(&directory);
-    std::fs::create_dir_all(&directory).unwrap();
+    let Some(directory) = directory("kubectl") else { return };
     for (name, text) in [
         ("crd.yaml", DEFINITION),
         ("foo.yaml", OBJECT),
@@ -135,8 +155,7 @@ fn kubectl_works() {
         configuration.to_str().unwrap(),
     ]);
     let kubectl = Kubectl { directory };
-    // The arguments, the exit status, and a part of what is printed.
-    let steps: &[(&str, i32, &str)] = &[
+    kubectl.check(&[
         (
             "apply -f crd.yaml",
             0,
@@ -230,14 +249,62 @@ fn kubectl_works() {
         ("auth whoami --as=carol --as-group=staff", 0, "carol"),
         ("auth can-i --list", 0, "*.*"),
         ("version", 0, "Server Version: v1.36"),
-    ];
-    for (arguments, code, expected) in steps {
-        let output = kubectl.run(&arguments.split(' ').collect::<Vec<_>>());
-        let printed = [output.stdout, output.stderr].concat();
-        let printed = String::from_utf8_lossy(&printed);
-        // How wide a column is depends on its other rows.
-        let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
-        assert!(words(&printed).contains(&words(expected)), "kubectl {arguments}: {printed}");
-        assert_eq!(output.status.code(), Some(*code), "kubectl {arguments}: {printed}");
-    }
+    ]);
+}
+
+/// CP-118: what kubectl waits for comes about, and nodes are emptied.
+#[test]
+fn kubectl_sees_a_cluster() {
+    let Some(directory) = directory("kubectl-cluster") else { return };
+    let configuration = directory.join("kubeconfig");
+    let _server = Running::start(&[
+        "--controllers",
+        "all",
+        "--write-kubeconfig",
+        configuration.to_str().unwrap(),
+    ]);
+    let refused = "Cannot evict pod as it would violate the pod's disruption budget.";
+    Kubectl { directory }.check(&[
+        ("create deployment web --image web --replicas 3", 0, "deployment.apps/web created"),
+        ("rollout status deployment web --timeout=60s", 0, "successfully rolled out"),
+        ("scale deployment web --replicas 4", 0, "scaled"),
+        (
+            "wait --for=jsonpath={.status.readyReplicas}=4 deploy/web --timeout=60s",
+            0,
+            "condition met",
+        ),
+        ("set image deployment web web=web:2", 0, "image updated"),
+        ("rollout status deployment web --timeout=60s", 0, "successfully rolled out"),
+        ("rollout undo deployment web", 0, "rolled back"),
+        ("rollout status deployment web --timeout=60s", 0, "successfully rolled out"),
+        ("rollout restart deployment web", 0, "restarted"),
+        ("rollout status deployment web --timeout=60s", 0, "successfully rolled out"),
+        ("rollout history deployment web", 0, "2 <none> 3 <none> 4 <none>"),
+        ("wait --for=condition=Available deployment/web --timeout=60s", 0, "condition met"),
+        ("create pdb web --selector app=web --min-available 4", 0, "created"),
+        (
+            "wait --for=jsonpath={.status.currentHealthy}=4 pdb/web --timeout=60s",
+            0,
+            "condition met",
+        ),
+        ("cordon node-0", 0, "node/node-0 cordoned"),
+        ("get nodes", 0, "node-0 Ready,SchedulingDisabled"),
+        ("drain node-0 --timeout=2s", 1, refused),
+        ("delete pdb web", 0, "deleted"),
+        ("drain node-0 --timeout=60s", 0, "node/node-0 drained"),
+        ("get pods", 0, "0/1 Pending"),
+        ("describe pods", 0, "0/1 nodes are available: 1 node(s) were unschedulable."),
+        ("uncordon node-0", 0, "node/node-0 uncordoned"),
+        ("rollout status deployment web --timeout=60s", 0, "successfully rolled out"),
+        ("top nodes", 1, "error: Metrics API not available"),
+        ("top pods", 1, "error: Metrics API not available"),
+        ("create job once --image once", 0, "job.batch/once created"),
+        ("wait --for=condition=complete job/once --timeout=60s", 0, "condition met"),
+        ("delete deployment web --cascade=foreground --timeout=60s", 0, "deleted"),
+        ("get pods -l app=web", 0, "No resources found"),
+        ("create namespace shop", 0, "created"),
+        ("create deployment a --image a -n shop", 0, "created"),
+        ("delete namespace shop --timeout=60s", 0, "deleted"),
+        ("get namespace shop", 1, "namespaces \"shop\" not found"),
+    ]);
 }

@@ -24,10 +24,20 @@ pub struct Selection {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "no controller is named {name:?}: there are all, gc, namespaces, nodes, workloads, and those of \
-     kube-controller-manager"
+     kube-controller-manager{}", such_as(.near)
 )]
 pub struct UnknownControllerError {
     name: String,
+    /// The controllers whose names begin so.
+    near: BTreeSet<&'static str>,
+}
+
+fn such_as(names: &BTreeSet<&str>) -> String {
+    let names: Vec<&str> = names.iter().copied().collect();
+    match names.is_empty() {
+        true => String::new(),
+        false => format!(", such as {}", names.join(" or ")),
+    }
 }
 
 /// The parts of a cluster that are not among the controllers of this crate.
@@ -78,7 +88,7 @@ impl Selection {
             };
             let named = named(bare);
             if named.is_empty() {
-                return Err(UnknownControllerError { name: bare.to_owned() });
+                return Err(UnknownControllerError { name: bare.to_owned(), near: near(bare) });
             }
             match is_off {
                 true => selection.names.retain(|name| !named.contains(name)),
@@ -146,6 +156,12 @@ impl Selection {
 fn everything() -> impl Iterator<Item = &'static str> {
     let controllers = all().into_iter().map(|controller| controller.name());
     controllers.chain([GARBAGE, NAMESPACES, NODES, APPROVAL, CERTIFICATE, SIGNING])
+}
+
+/// Returns the names that begin as one does, or as one in the plural.
+fn near(name: &str) -> BTreeSet<&'static str> {
+    let stem = name.strip_suffix('s').unwrap_or(name);
+    everything().filter(|it| !stem.is_empty() && it.starts_with(stem)).collect()
 }
 
 /// Returns the names of what a name stands for; none if it is unknown.

@@ -28,12 +28,30 @@ fn names_select_controllers() {
 /// A name that is unknown is refused.
 #[test]
 fn unknown_names_are_refused() {
-    let error = Selection::parse(["gc", "-deployments"]).unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "no controller is named \"deployments\": there are all, gc, namespaces, nodes, workloads, \
-         and those of kube-controller-manager"
-    );
+    let known =
+        "there are all, gc, namespaces, nodes, workloads, and those of kube-controller-manager";
+    for (names, name, near) in [
+        (["gc", "-deployments"], "deployments", ", such as deployment-controller"),
+        (
+            ["certificate", "gc"],
+            "certificate",
+            ", such as \
+            certificatesigningrequest-approving-controller or \
+            certificatesigningrequest-cleaner-controller or \
+            certificatesigningrequest-signing-controller",
+        ),
+        (
+            ["persistentvolume-", "gc"],
+            "persistentvolume-",
+            ", such as persistentvolume-binder-controller \
+            or persistentvolume-protection-controller",
+        ),
+        (["scheduler", "gc"], "scheduler", ""),
+        (["", "gc"], "", ""),
+    ] {
+        let error = Selection::parse(names).unwrap_err();
+        assert_eq!(error.to_string(), format!("no controller is named {name:?}: {known}{near}"));
+    }
 }
 
 /// CP-115: each mistake in a rule has its text.
