@@ -18,6 +18,7 @@ mod namespace_tables;
 mod namespaces;
 mod node_lifecycle;
 mod nodes;
+mod owner_tables;
 mod owners;
 mod pod_steps;
 mod quotas;
