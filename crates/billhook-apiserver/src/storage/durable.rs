@@ -76,6 +76,11 @@ impl Durable {
         self.broken.get().map(String::as_str)
     }
 
+    /// Says why nothing can be served any more.
+    pub(super) fn give_up(&self, why: String) {
+        self.broken.get_or_init(|| why);
+    }
+
     /// Begins to take over changes.
     pub(super) fn start(self: &Arc<Self>, shared: &Arc<Shared>) {
         self.feed.get_or_init(|| {
@@ -238,7 +243,7 @@ async fn feed(shared: Weak<Shared>, durable: Weak<Durable>) {
         match changes {
             Ok(advance) if advance.revision > after => {
                 if let Err(why) = durable.take_over(&shared, &mut after, advance) {
-                    durable.broken.get_or_init(|| why);
+                    durable.give_up(why);
                     return;
                 }
                 pause = PAUSES.0;

@@ -4,6 +4,7 @@
 
 mod backend;
 mod changes;
+mod consistency;
 mod durable;
 #[cfg(feature = "redb")]
 mod file;

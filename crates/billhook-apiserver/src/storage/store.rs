@@ -11,6 +11,7 @@ use tokio::time::Instant;
 use super::backend::Loaded;
 use super::backend::{Backend, BackendError, Commit, PastObjects};
 use super::changes::Changes;
+use super::consistency::{difference, run};
 use super::durable::Durable;
 use super::history::{HistoryLimits, Snapshot};
 use super::shared::{Observer, Shared, State};
@@ -93,6 +94,23 @@ impl Storage {
     pub(crate) fn start(&self) {
         if let Some(durable) = &self.durable {
             durable.start(&self.shared);
+            if cfg!(debug_assertions) {
+                let compare = run(Arc::downgrade(&self.shared), Arc::downgrade(durable));
+                durable.runtime().spawn(compare);
+            }
+        }
+    }
+
+    /// Compares the objects in memory with those that the backend lists at the same revision. Returns the
+    /// first difference; `None` if there is none, or no backend (ES-35).
+    ///
+    /// # Errors
+    ///
+    /// If the backend cannot list them.
+    pub async fn difference_from_backend(&self) -> Result<Option<String>, BackendError> {
+        match &self.durable {
+            Some(durable) => difference(durable.backend(), &self.shared.state()).await,
+            None => Ok(None),
         }
     }
 

@@ -2,6 +2,7 @@
 
 use billhook_apiserver::Server;
 use billhook_apiserver::etcd::{Etcd, EtcdOptions};
+use billhook_apiserver::storage::{HistoryLimits, Storage};
 use billhook_testing::etcd::Etcd as Process;
 use http::Method;
 use serde_json::{Value, json};
@@ -279,4 +280,32 @@ async fn users_of_etcd_are_known() {
     let backend = Etcd::open(EtcdOptions::new([etcd.url()]).user("root", "secret")).await.unwrap();
     let server = Server::builder().bootstrap().backend(backend).build().await.unwrap();
     assert_eq!(post(&server, MAPS, &map("a")).await.code, 201);
+}
+
+/// ES-35: what a server has written, in all its forms, is in memory as etcd has it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn memory_is_as_etcd_has_it() {
+    let Some(etcd) = Process::start() else { return };
+    let server = server(&etcd).await;
+    let early = Storage::open(connect(&etcd).await, HistoryLimits::default()).await.unwrap();
+    assert_eq!(post(&server, DEFINITIONS, &definition()).await.code, 201);
+    for number in 0..20 {
+        let (map, foo) = (map(&format!("m-{number}")), foo(&format!("f-{number}")));
+        assert_eq!(post(&server, MAPS, &map).await.code, 201);
+        assert_eq!(post(&server, FOOS, &foo).await.code, 201);
+    }
+    for number in 0..9 {
+        let path = format!("{MAPS}/m-{number}");
+        assert_eq!(call(&server, Method::DELETE, &path, &[], "").await.code, 200);
+    }
+    let late = Storage::open(connect(&etcd).await, HistoryLimits::default()).await.unwrap();
+    for storage in [early, late] {
+        storage.catch_up().await.unwrap();
+        assert!(storage.objects().iter().map(|(_, objects)| objects.len()).sum::<usize>() > 100);
+        assert_eq!(storage.difference_from_backend().await, Ok(None));
+        // What cannot be read as an object is the same in both.
+        etcd.ctl(&["put", "/registry/configmaps/default/other", "no object"]);
+        storage.catch_up().await.unwrap();
+        assert_eq!(storage.difference_from_backend().await, Ok(None));
+    }
 }

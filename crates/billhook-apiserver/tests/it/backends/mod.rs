@@ -1,6 +1,7 @@
 //! Backends: the same duties for each, and what clients see of their failures.
 
 mod checker;
+mod consistency;
 #[cfg(feature = "etcd")]
 mod etcd;
 #[cfg(feature = "etcd")]
