@@ -294,8 +294,8 @@ impl Preparation<'_> {
         Err(Status::invalid(group, &kind.kind, name, &self.errors))
     }
 
-    /// An update must be for the revision that is stored (RP-42). A `Scale` need not name one, nor
-    /// need objects of some of the server's own kinds (BK-10).
+    /// An update must be for the revision that is stored (RP-42). A `Scale` need not name one
+    /// (RE-125), nor need objects of some of the server's own kinds (BK-10).
     fn check_revision(
         &self,
         object: &Value,
@@ -304,9 +304,9 @@ impl Preparation<'_> {
     ) -> Result<(), Status> {
         let resource = &self.incoming.resource.resource;
         let name = metadata_text(old, "name");
-        let is_for_any = self.incoming.request.is_for(Subresource::Scale)
-            || self.incoming.strategy.is_some_and(Strategy::updates_unconditionally);
+        let is_for_any = self.incoming.strategy.is_some_and(Strategy::updates_unconditionally);
         match metadata_text(object, "resourceVersion") {
+            "" if self.incoming.request.is_for(Subresource::Scale) => Ok(()),
             "" | "0" if is_for_any => Ok(()),
             "" | "0" => {
                 let path = FieldPath::default().name("metadata").name("resourceVersion");

@@ -125,12 +125,20 @@ fn scale_updates_may_be_refused() {
 
     let mut outdated = scale(&json!({"replicas": 3}));
     outdated["metadata"]["resourceVersion"] = "6".into();
+    let mut unset_revision = outdated.clone();
+    unset_revision["metadata"]["resourceVersion"] = "0".into();
     let mut foreign = scale(&json!({"replicas": 3}));
     foreign["apiVersion"] = "example.com/v1".into();
     let strict =
         |object: &Value| scale_update(object, &old()).field_validation(FieldValidation::Strict);
     for (request, code, expected) in [
         (scale_update(&outdated, &old()), 409, MODIFIED),
+        (
+            scale_update(&unset_revision, &old()),
+            422,
+            "foos.example.com \"x\" is invalid: metadata.resourceVersion: Invalid value: 0: must be \
+             specified for an update",
+        ),
         (
             scale_update(&scale(&json!({"replicas": 10})), &old()),
             422,
