@@ -276,8 +276,9 @@ impl ListMetadata {
     /// Prints the metadata as other lists have it.
     fn declared(&self) -> String {
         let next = format!(r#""continue":{}"#, quoted(&self.next));
+        let revision = format!(r#""resourceVersion":{}"#, quoted(&self.resource_version));
         let members = [
-            Some(format!(r#""resourceVersion":{}"#, quoted(&self.resource_version))),
+            Some(revision).filter(|_| !self.resource_version.is_empty()),
             Some(next).filter(|_| !self.next.is_empty()),
             self.remaining(),
         ];

@@ -2,13 +2,12 @@
 
 use std::fmt::Display;
 
-use billhook_apimachinery::Status;
-use billhook_apimachinery::base64;
 use billhook_apimachinery::print::quote;
+use billhook_apimachinery::record::TypedRecord as _;
 use billhook_apimachinery::value::{DeepValue, json_type};
+use billhook_apimachinery::{Status, base64, record};
 use billhook_decode::read_json;
 use http::StatusCode;
-use serde_json::Value;
 
 use super::context::{Context, unreadable};
 use super::list_options::ListOptions;
@@ -299,6 +298,16 @@ pub(super) fn revision_of_page(token: &str) -> Option<Revision> {
     read_token(token).ok()?.0
 }
 
+record! {
+    /// Where a page begins (RE-58).
+    #[derive(Default)]
+    struct Token = "continueToken" {
+        version: String = "v",
+        revision: i64 = "rv",
+        start: String = "start",
+    }
+}
+
 /// Writes where the next page begins: after a key, at a revision (RE-58).
 fn write_token(revision: &impl Display, key: &str) -> String {
     let token = format!(
@@ -329,22 +338,22 @@ fn read_token(token: &str) -> Result<(Option<Revision>, String), String> {
             json_type(&token)
         ));
     }
-    let version = token.get("v").and_then(Value::as_str).unwrap_or_default();
+    let token = Token::read(&token);
+    let (token, _) = token.map_err(|error| format!("continue key is not valid: {error}"))?;
+    let Token { version, revision, start } = token;
     if version != "meta.k8s.io/v1" {
         return Err(format!(
             "continue key is not valid: server does not recognize this encoded version {version}"
         ));
     }
-    let revision = token.get("rv").and_then(Value::as_i64).unwrap_or_default();
     if revision == 0 {
         return Err("continue key is not valid: incorrect encoded start resourceVersion (version meta.k8s.io/v1)".to_owned());
     }
-    let start = token.get("start").and_then(Value::as_str).unwrap_or_default();
     if start.is_empty() {
         return Err("continue key is not valid: encoded start key empty (version meta.k8s.io/v1)"
             .to_owned());
     }
-    let key = start.strip_prefix('/').unwrap_or(start);
+    let key = start.strip_prefix('/').unwrap_or(&start);
     if key.split('/').any(|part| matches!(part, "" | "." | "..")) {
         return Err(format!("continue key is not valid: {start}"));
     }

@@ -59,6 +59,17 @@ async fn a_list_is_a_table() {
     assert_eq!(beta["apiVersion"], "meta.k8s.io/v1beta1");
 }
 
+/// DT-62, RE-23: an object that is not stored has no version, and so its table has none.
+#[tokio::test]
+async fn tables_of_dry_runs_have_no_version() {
+    let server = server(&json!([])).await;
+    let object = json!({"apiVersion": "example.com/v1", "kind": "Foo", "metadata": {"name": "b"}});
+    let path = format!("{FOOS}?dryRun=All");
+    let accept = [("accept", TABLE)];
+    let table = call(&server, Method::POST, &path, &accept, &object.to_string()).await;
+    assert_eq!((table.code, &table.json()["metadata"]), (201, &json!({})));
+}
+
 /// D05, DT-64 to DT-66.
 #[tokio::test]
 async fn without_columns_there_is_the_age() {
