@@ -1,24 +1,29 @@
 //! The scale subresource: the `Scale` object that clients and webhooks see in place of the
 //! resource, and the effect of an update of it on the resource (RP-76, RP-77, AR-37).
 
-use billhook_apimachinery::GroupVersionKind;
 use billhook_apimachinery::metadata::ObjectMeta;
+use billhook_apimachinery::print::quote;
 use billhook_apimachinery::record;
 use billhook_apimachinery::record::{Record, TypedRecord, declared_json};
 use billhook_apimachinery::value::{DeepValue, deep_clone};
-use billhook_apimachinery::{FieldError, FieldPath, Status, TypeMeta};
+use billhook_apimachinery::{
+    FieldError, FieldPath, GroupVersionKind, KubernetesVersion, Status, TypeMeta,
+};
 use serde_json::{Map, Value, json};
 
 pub use crate::crd::ScalePaths;
-use crate::decode::{Read, read};
+use crate::decode::{Read, first_wrong_type, read};
 use crate::{BodyFormat, DecodeError, FieldValidation};
 
 const GROUP: &str = "autoscaling";
 const KIND: &str = "Scale";
+const VERSION: &str = "v1";
 const API_VERSION: &str = "autoscaling/v1";
+/// The place in the server's code that knows the `Scale` of built-in kinds.
+const SCHEME: &str = "k8s.io/kubernetes/pkg/api/legacyscheme/scheme.go:30";
 
-/// The server's error for every body that is not a `Scale`: its decoder looks for another type
-/// after the first failure.
+/// The server's error for every body that is not a `Scale` of a custom resource: its decoder looks
+/// for another type after the first failure.
 const NOT_REGISTERED: &str = "no kind is registered for the type v1.Scale in scheme \
     \"k8s.io/apiextensions-apiserver/pkg/apiserver/customresource_handler.go:781\"";
 
@@ -49,7 +54,7 @@ const METADATA: [&str; 5] = ["name", "namespace", "uid", "resourceVersion", "cre
 
 /// Returns the kind of the object that clients and webhooks see.
 pub fn kind() -> GroupVersionKind {
-    GroupVersionKind::new(GROUP, "v1", KIND)
+    GroupVersionKind::new(GROUP, VERSION, KIND)
 }
 
 /// Returns the `Scale` of a resource. Replicas that are 0 or not set are left out (RE-124).
@@ -139,29 +144,64 @@ pub fn apply(scale: &ScalePaths, object: &Value, resource: &mut Value) -> Result
 ///
 /// # Errors
 ///
-/// If the server refuses the body; it does not say why.
+/// If the server refuses the body. Only the server of built-in kinds says why (BK-22).
 pub fn decode(
-    body: &[u8],
+    scale: &ScalePaths,
+    (body, format): (&[u8], BodyFormat),
     field_validation: FieldValidation,
+    kubernetes: KubernetesVersion,
 ) -> Result<(DeepValue, Vec<String>), DecodeError> {
-    let refused = || DecodeError::not_registered(NOT_REGISTERED);
-    let Read { object, mut entries, .. } =
-        read(body, BodyFormat::Detect, KIND).map_err(|_| refused())?;
-    let found = TypeMeta::of_object(&object).map_err(|_| refused())?;
-    let is = |found: &str, expected: &str| found.is_empty() || found == expected;
-    if !is(&found.api_version, API_VERSION) || !is(&found.kind, KIND) {
-        return Err(refused());
+    let read = read_scale(body, format, field_validation, kubernetes);
+    read.map_err(|error| match scale.has_structure {
+        true => error,
+        false => DecodeError::not_registered(NOT_REGISTERED),
+    })
+}
+
+fn read_scale(
+    body: &[u8],
+    format: BodyFormat,
+    field_validation: FieldValidation,
+    kubernetes: KubernetesVersion,
+) -> Result<(DeepValue, Vec<String>), DecodeError> {
+    let Read { object, mut entries, .. } = read(body, format, KIND)?;
+    let found = TypeMeta::of_object(&object)
+        .map_err(|error| DecodeError::unrecognized(KIND, error.to_string(), Some(body)))?;
+    let found = complete(found);
+    if found.api_version != API_VERSION || found.kind != KIND {
+        let (kind, version) = (quote(&found.kind), quote(&found.api_version));
+        let error =
+            format!("no kind {kind} is registered for version {version} in scheme \"{SCHEME}\"");
+        return Err(DecodeError::known(&found, KIND, error));
     }
-    let (mut scale, unknown) = Scale::read(&object).map_err(|_| refused())?;
+    let (mut scale, unknown) = Scale::read(&object).map_err(|error| {
+        let first = first_wrong_type(body, format, Scale::record(), kubernetes);
+        DecodeError::known(&found, KIND, first.unwrap_or(error).to_string())
+    })?;
     // Replicas that are 0 are left out (RE-124).
     scale.spec.replicas = scale.spec.replicas.filter(|replicas| *replicas != 0);
-    API_VERSION.clone_into(&mut scale.api_version);
-    KIND.clone_into(&mut scale.kind);
+    scale.api_version = found.api_version;
+    scale.kind = found.kind;
     entries.extend(unknown);
     match field_validation {
         FieldValidation::Ignore => entries.clear(),
-        FieldValidation::Strict if !entries.is_empty() => return Err(refused()),
+        FieldValidation::Strict if !entries.is_empty() => {
+            return Err(DecodeError::strict((KIND, &found.version), KIND, &entries));
+        }
         FieldValidation::Strict | FieldValidation::Warn => {}
     }
     Ok((scale.to_document(), entries))
+}
+
+/// What a body does not say about its type is that of a `Scale`.
+fn complete(mut found: TypeMeta) -> TypeMeta {
+    if found.kind.is_empty() {
+        KIND.clone_into(&mut found.kind);
+    }
+    if found.api_version.is_empty() {
+        API_VERSION.clone_into(&mut found.api_version);
+        GROUP.clone_into(&mut found.group);
+        VERSION.clone_into(&mut found.version);
+    }
+    found
 }

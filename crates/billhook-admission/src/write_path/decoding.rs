@@ -71,15 +71,14 @@ impl IncomingRequest<'_> {
         field_validation: FieldValidation,
         changes: &mut Vec<FieldDifference>,
     ) -> Result<(DeepValue, Vec<String>), Undecodable> {
-        if self.request.is_for(Subresource::Scale) {
-            return Ok(scale::decode(body, field_validation)?);
+        let format =
+            if self.request.is_patch() { BodyFormat::Json } else { self.request.body_format };
+        if let Some(paths) = self.scale() {
+            let kubernetes = self.version.definition().kubernetes();
+            return Ok(scale::decode(paths, (body, format), field_validation, kubernetes)?);
         }
         let mut options = DecodeOptions::default()
-            .format(if self.request.is_patch() {
-                BodyFormat::Json
-            } else {
-                self.request.body_format
-            })
+            .format(format)
             .field_validation(field_validation)
             .report(self.request.options.trace);
         if self.strategy.is_some() && field_validation == FieldValidation::Strict {
@@ -163,11 +162,13 @@ impl IncomingRequest<'_> {
         };
         let Value::Object(members) = &mut *object else { return Ok(None) };
         let said = |name: &str| members.get(name).and_then(Value::as_str).unwrap_or_default();
-        let (found, found_version) = (said("kind").to_owned(), said("apiVersion").to_owned());
-        let is_other_version = !found_version.is_empty()
-            && found_version != api_version
-            && self.strategy.is_some_and(Strategy::is_typed);
-        if !found.is_empty() && (found != kind || is_other_version) {
+        let is_complete = !said("kind").is_empty() && !said("apiVersion").is_empty();
+        let or = |said: &str, own: &str| if said.is_empty() { own } else { said }.to_owned();
+        let found = or(said("kind"), kind);
+        let found_version = or(said("apiVersion"), &api_version);
+        let is_other_version =
+            found_version != api_version && self.strategy.is_some_and(Strategy::is_typed);
+        if found != kind || is_other_version {
             let version = found_version.rsplit('/').next().unwrap_or_default();
             let error = format!(
                 "no kind {} is registered for version {} in scheme \"{}\"",
@@ -181,13 +182,11 @@ impl IncomingRequest<'_> {
             );
             return Err(Undecodable { error, message, warnings: Vec::new() });
         }
-        if !found.is_empty() && !found_version.is_empty() {
+        if is_complete {
             return Ok(None);
         }
-        members.insert("kind".to_owned(), kind.into());
-        if found_version.is_empty() {
-            members.insert("apiVersion".to_owned(), api_version.into());
-        }
+        members.insert("kind".to_owned(), found.into());
+        members.insert("apiVersion".to_owned(), found_version.into());
         Ok(Some(billhook::to_json(&object).into_bytes()))
     }
 

@@ -29,6 +29,66 @@ fn lease() -> Value {
     json!({"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": {"name": "a"}})
 }
 
+/// BK-22, BK-28: what a body does not say about its type is that of the path.
+#[tokio::test]
+async fn a_body_of_another_type_is_refused() {
+    let server = Server::builder().build();
+    let scheme = "in scheme \"k8s.io/kubernetes/pkg/api/legacyscheme/scheme.go:30\"";
+    for (body, found) in [
+        (json!({"kind": "Foo"}), ("Foo", "v1")),
+        (json!({"apiVersion": "v9"}), ("ConfigMap", "v9")),
+        (json!({"apiVersion": "v9", "kind": "Foo"}), ("Foo", "v9")),
+    ] {
+        let refused = post(&server, MAPS, &body).await;
+        let (kind, version) = found;
+        let expected = format!(
+            "{kind} in version \"{version}\" cannot be handled as a ConfigMap: no kind \"{kind}\" is \
+             registered for version \"{version}\" {scheme}"
+        );
+        assert_eq!((refused.code, refused.message()), (400, expected));
+    }
+}
+
+/// BK-22, BK-27, BK-28: unlike that of a custom resource, the `Scale` of a kind says what is wrong.
+#[tokio::test]
+async fn a_body_that_is_not_a_scale_is_refused() {
+    let server = Server::builder().build();
+    let deployments = "/apis/apps/v1/namespaces/default/deployments";
+    let deployment = json!({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "a"},
+        "spec": {"selector": {"matchLabels": {"a": "b"}}, "template": {
+            "metadata": {"labels": {"a": "b"}},
+            "spec": {"containers": [{"name": "c", "image": "i"}]}}}});
+    assert_eq!(post(&server, deployments, &deployment).await.code, 201);
+    let path = format!("{deployments}/a/scale");
+    let wrong_type = "json: cannot unmarshal string into Go struct field ScaleSpec.spec.replicas of \
+                      type int32";
+    let other_kind = "no kind \"Foo\" is registered for version \"autoscaling/v1\" in scheme \
+                      \"k8s.io/kubernetes/pkg/api/legacyscheme/scheme.go:30\"";
+    for (members, kind, error) in [
+        (json!({"spec": {"replicas": "x"}}), "Scale", wrong_type),
+        (json!({"kind": "Foo"}), "Foo", other_kind),
+        (json!({"zz": 1}), "Scale", "strict decoding error: unknown field \"zz\""),
+    ] {
+        let mut scale = json!({"metadata": {"name": "a"}});
+        scale.as_object_mut().unwrap().extend(members.as_object().unwrap().clone());
+        let refused = put(&server, &format!("{path}?fieldValidation=Strict"), &scale).await;
+        let expected = format!("{kind} in version \"v1\" cannot be handled as a Scale: {error}");
+        assert_eq!((refused.code, refused.message()), (400, expected));
+
+        let merge = [("content-type", "application/merge-patch+json")];
+        let strict = format!("{path}?fieldValidation=Strict");
+        let refused = call(&server, Method::PATCH, &strict, &merge, &members.to_string()).await;
+        assert_eq!(refused.code, 422, "{members}");
+        assert!(refused.message().ends_with(&format!(": {error}")), "{}", refused.message());
+    }
+    let refused = call(&server, Method::PUT, &path, &[], "{").await;
+    assert_eq!(
+        refused.message(),
+        "the object provided is unrecognized (must be of type Scale): couldn't get version/kind; \
+         json parse error: unexpected end of JSON input ({)",
+    );
+}
+
 /// BK-10.
 #[tokio::test]
 async fn some_kinds_are_updated_without_a_revision() {
