@@ -1,6 +1,6 @@
 //! Subresources that are created: bindings and evictions of pods, tokens (BK-110, BK-111, BK-253).
 
-use billhook_admission::{DeleteOptions, ObjectRequest, Subresource};
+use billhook_admission::{DeleteOptions, ObjectRequest, Subresource, Warnings};
 use billhook_apimachinery::label_selector::LabelSelector;
 use billhook_apimachinery::record::{TypedRecord as _, text};
 use billhook_apimachinery::value::DeepValue;
@@ -12,14 +12,18 @@ use http::StatusCode;
 use serde_json::{Map, Value, json};
 
 use super::context::Context;
+use super::document::DocumentType;
 use super::options::{Body, WriteOptions};
 use super::token;
-use super::write::answer;
+use super::write::{answer, warn};
 use crate::request::{Request, ResourcePath, Verb};
 use crate::resources::Resource;
 use crate::response::Response;
 use crate::storage::Object;
 use crate::write_path::{admit_own, object_key, replace_stored};
+
+/// The API versions of evictions.
+const EVICTIONS: [&str; 2] = ["policy/v1", "policy/v1beta1"];
 
 /// How many evicted pods a budget remembers at most.
 const MAX_DISRUPTED: usize = 2000;
@@ -69,29 +73,33 @@ pub(super) async fn create(context: &Context<'_>) -> Result<Response, Status> {
         return token::create(context);
     }
     let kind = context.resource.kind.and_then(|kind| kind.subresource(&context.path.subresource));
-    let record = kind.and_then(|subresource| subresource.body.record());
-    let body = Body::of(context.request, record)?;
+    let kind = &kind.ok_or_else(Status::resource_not_found)?.body;
+    let record = kind.record().ok_or_else(Status::resource_not_found)?;
+    let body = Body::of(context.request, Some(record))?;
     let options = WriteOptions::read(context.request, "CreateOptions")?;
-    let manifests = billhook::read_manifests(&body.text);
-    let manifests = manifests.map_err(|error| Status::bad_request(error.to_string()))?;
-    let [manifest] = manifests.as_slice() else {
-        return Err(Status::bad_request("the body must be one object"));
+    let type_ = DocumentType {
+        kind: kind.kind,
+        api_versions: if kind.kind == "Binding" { &["v1"] } else { &EVICTIONS },
+        record,
+        kubernetes: context.server.settings.kubernetes,
     };
-    let object = manifest.value();
+    let mut warnings = Warnings::default();
+    let object = type_.read(&body, options.field_validation, &mut warnings)?;
     let name = object.get("metadata").map_or("", |metadata| text(metadata, "name"));
     if !name.is_empty() && name != context.name()? {
-        let kind = kind.map_or("", |subresource| subresource.body.kind);
-        let message = format!("name in URL does not match name in {kind} object");
+        let message = format!("name in URL does not match name in {} object", kind.kind);
         return Err(Status::bad_request(message));
     }
     match context.path.subresource.as_str() {
-        "binding" => bind(context, object, options.dry_run).await?,
-        _ => evict(context, object, options.dry_run).await?,
+        "binding" => bind(context, &object, options.dry_run).await?,
+        _ => evict(context, &object, options.dry_run).await?,
     }
     let mut success = Status::default();
     success.status = "Success".to_owned();
     success.code = 201;
-    Ok(context.form.status(&success))
+    let mut response = context.form.status(&success);
+    warn(&mut response, &warnings);
+    Ok(response)
 }
 
 /// Puts a pod on a node.

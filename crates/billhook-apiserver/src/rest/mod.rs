@@ -21,8 +21,8 @@ mod tracking;
 mod watch;
 mod write;
 
-pub(crate) use self::document::read_document;
-pub(crate) use self::options::WriteOptions;
+pub(crate) use self::document::DocumentType;
+pub(crate) use self::options::{Body, WriteOptions};
 pub(crate) use self::route::serve;
 pub(crate) use self::tracking::track_creation;
 pub(crate) use self::write::warn;

@@ -157,6 +157,9 @@ async fn verbs(
 ) -> Result<Response, Status> {
     context.resource.admission.check_conversion()?;
     if verb == Verb::Create && context.path.name.is_some() && actions::is_action(context) {
+        if accepted.is_none() {
+            return Err(not_acceptable(context));
+        }
         return Box::pin(actions::create(context)).await;
     }
     if connections::is_connection(context) {
@@ -197,6 +200,11 @@ fn own_verbs(context: &Context<'_>) -> Option<&'static [&'static str]> {
     Some(kind.subresource(&context.path.subresource)?.verbs)
 }
 
+/// Whether objects of the kind of a request have a verb, if it is a built-in one.
+fn has_verb(context: &Context<'_>, verb: Verb) -> bool {
+    context.resource.kind.is_none_or(|kind| kind.verbs.contains(&verb.name()))
+}
+
 /// Refuses what the resource does not have.
 fn check_offered(context: &Context<'_>, verb: Verb) -> Result<(), Status> {
     let style = context.resource.style;
@@ -216,13 +224,10 @@ fn check_offered(context: &Context<'_>, verb: Verb) -> Result<(), Status> {
     let is_main = context.path.subresource.is_empty();
     let is_offered = match verb {
         Verb::Proxy | Verb::Unknown => false,
+        _ if is_main && !has_verb(context, verb) => false,
         // Where paths are declared with their methods, a name belongs to some of them.
         Verb::Update | Verb::Patch if style.declares_methods => context.path.name.is_some(),
         Verb::Create if style.declares_methods => context.path.name.is_none(),
-        Verb::DeleteCollection if is_main => {
-            let kind = context.resource.kind;
-            kind.is_none_or(|kind| kind.verbs.contains(&"deletecollection"))
-        }
         Verb::Get | Verb::Update | Verb::Patch if !is_main => {
             own_verbs(context).is_none_or(|verbs| verbs.contains(&verb.name()))
         }

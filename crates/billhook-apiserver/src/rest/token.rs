@@ -9,8 +9,8 @@ use http::StatusCode;
 use serde_json::{Value, json};
 
 use super::context::Context;
-use super::document::read_document;
-use super::options::WriteOptions;
+use super::document::DocumentType;
+use super::options::{Body, WriteOptions};
 use super::tracking::track_creation;
 use super::write::warn;
 use crate::response::Response;
@@ -27,11 +27,12 @@ pub(super) fn create(context: &Context<'_>) -> Result<Response, Status> {
     let kind = context.resource.kind.and_then(|kind| kind.subresource("token"));
     let record = kind.and_then(|subresource| subresource.body.record());
     let record = record.ok_or_else(Status::resource_not_found)?;
+    let body = Body::of(context.request, Some(record))?;
     let options = WriteOptions::read(context.request, "CreateOptions")?;
     let kubernetes = context.server.settings.kubernetes;
     let mut warnings = Warnings::default();
-    let validation = (options.field_validation, &mut warnings);
-    let mut request = read_document(context.request, record, (KIND, "v1"), kubernetes, validation)?;
+    let type_ = DocumentType { kind: KIND, api_versions: &[API_VERSION], record, kubernetes };
+    let mut request = type_.read(&body, options.field_validation, &mut warnings)?;
     set_type(&mut request);
     set_default(&mut request);
     let mut empty = DeepValue::from(json!({}));

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use crate::failures::not_allowed;
 use crate::request::{NOT_ACCEPTABLE, Request, ResourcePath, negotiate_own};
 use crate::response::{Form, Response};
-use crate::rest::{WriteOptions, read_document, track_creation, warn};
+use crate::rest::{Body, DocumentType, WriteOptions, track_creation, warn};
 use crate::shared::Shared;
 
 /// The groups that have reviews alone.
@@ -101,12 +101,16 @@ struct Review<'r> {
 impl Review<'_> {
     /// Reads the review, and prints it with its answer.
     fn answer(&self, warnings: &mut Warnings) -> Result<String, Status> {
-        let options = WriteOptions::read(self.request, "CreateOptions")?;
         let (kind, record) = (self.kind.kind(), self.kind.record());
-        let names = (kind.kind, kind.version);
-        let validation = (options.field_validation, warnings);
-        let mut review =
-            read_document(self.request, record, names, self.kind.kubernetes(), validation)?;
+        let body = Body::of(self.request, Some(record))?;
+        let options = WriteOptions::read(self.request, "CreateOptions")?;
+        let type_ = DocumentType {
+            kind: kind.kind,
+            api_versions: &[&kind.api_version()],
+            record,
+            kubernetes: self.kind.kubernetes(),
+        };
+        let mut review = type_.read(&body, options.field_validation, warnings)?;
         let answer = ANSWERS.iter().find(|(name, _)| *name == kind.kind);
         match answer.map(|(_, answer)| answer).ok_or_else(Status::resource_not_found)? {
             Answer::Whole(answer) => review = answer(self, &review)?.into(),

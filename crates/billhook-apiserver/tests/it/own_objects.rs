@@ -402,3 +402,74 @@ async fn directives_of_strategic_patches_have_a_form() {
         assert_eq!((refused.code, refused.message()), (400, expected));
     }
 }
+
+/// BK-21, BK-22, BK-28, LC-02: what is sent to a subresource is read as any body is.
+#[tokio::test]
+async fn bindings_and_evictions_are_of_their_types() {
+    let server = Server::builder().build();
+    let pods = "/api/v1/namespaces/default/pods";
+    let pod = json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"},
+        "spec": {"containers": [{"name": "c", "image": "i"}]}});
+    assert_eq!(post(&server, pods, &pod).await.code, 201);
+    let html = [("accept", "text/html")];
+    let scheme = "in scheme \"k8s.io/kubernetes/pkg/api/legacyscheme/scheme.go:30\"";
+    for (subresource, kind) in [("binding", "Binding"), ("eviction", "Eviction")] {
+        let path = format!("{pods}/p/{subresource}?dryRun=All&fieldValidation=Strict");
+        for (body, expected) in [
+            (
+                json!({"kind": "Foo", "apiVersion": "v1"}),
+                format!(
+                    "Foo in version \"v1\" cannot be handled as a {kind}: no kind \"Foo\" is \
+                         registered for version \"v1\" {scheme}"
+                ),
+            ),
+            (
+                json!({"metadata": {"name": 5}}),
+                format!(
+                    "{kind} in version \"v1\" cannot be handled as a {kind}: json: cannot unmarshal \
+                         number into Go struct field ObjectMeta.metadata.name of type string"
+                ),
+            ),
+            (
+                json!({"zz": 1}),
+                format!(
+                    "{kind} in version \"v1\" cannot be handled as a {kind}: strict decoding \
+                         error: unknown field \"zz\""
+                ),
+            ),
+        ] {
+            let refused = post(&server, &path, &body).await;
+            assert_eq!((refused.code, refused.message()), (400, expected));
+        }
+        let refused = call(&server, Method::POST, &path, &[], "{").await;
+        assert_eq!(
+            refused.message(),
+            format!(
+                "the object provided is unrecognized (must be of type {kind}): couldn't get \
+                     version/kind; json parse error: unexpected end of JSON input ({{)"
+            ),
+        );
+        assert_eq!(call(&server, Method::POST, &path, &html, "{").await.code, 406);
+    }
+}
+
+/// LC-02, BK-17: kinds have the verbs that discovery lists.
+#[tokio::test]
+async fn kinds_have_their_verbs_only() {
+    let server = Server::builder().build();
+    let path = "/api/v1/componentstatuses";
+    let object = json!({"apiVersion": "v1", "kind": "ComponentStatus", "metadata": {"name": "a"}});
+    assert_eq!(post(&server, path, &object).await.code, 405);
+    assert_eq!(call(&server, Method::DELETE, &format!("{path}/a"), &[], "").await.code, 405);
+    assert_eq!(call(&server, Method::GET, path, &[], "").await.code, 200);
+}
+
+/// RE-61: reviews are created as objects are, so that the type of the body is checked before options.
+#[tokio::test]
+async fn reviews_check_the_type_of_their_body_first() {
+    let server = Server::builder().build();
+    let path = "/apis/authentication.k8s.io/v1/tokenreviews?dryRun=x";
+    let other = [("content-type", "text/plain")];
+    assert_eq!(call(&server, Method::POST, path, &other, "{}").await.code, 415);
+    assert_eq!(call(&server, Method::POST, path, &[], "{}").await.code, 422);
+}

@@ -146,7 +146,11 @@ async fn webhooks_see_the_user() {
 async fn access_reviews_are_answered() {
     let server = server();
     let attributes = |verb: &str| json!({"verb": verb, "group": "example.com", "resource": "foos"});
-    let own = |verb: &str| review(&json!({"resourceAttributes": attributes(verb)}));
+    let own = |verb: &str| {
+        let mut review = review(&json!({"resourceAttributes": attributes(verb)}));
+        review["kind"] = "SelfSubjectAccessReview".into();
+        review
+    };
     let allowed = post(&server, OWN_ACCESS, &[], &own("get")).await;
     assert_eq!(allowed.code, 201);
     let (begin, end) = (
