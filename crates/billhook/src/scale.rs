@@ -193,7 +193,7 @@ fn read_scale(
     Ok((scale.to_document(), entries))
 }
 
-/// What a body does not say about its type is that of a `Scale`.
+/// Completes the type of a body by that of a `Scale`.
 fn complete(mut found: TypeMeta) -> TypeMeta {
     if found.kind.is_empty() {
         KIND.clone_into(&mut found.kind);

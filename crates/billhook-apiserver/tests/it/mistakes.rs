@@ -211,22 +211,6 @@ async fn lists_are_checked_in_order() {
 async fn tokens_are_checked_in_order() {
     let server = full_server().await;
     for (token, expected) in [
-        (
-            r#"{"v":1}"#,
-            "json: cannot unmarshal number into Go struct field continueToken.v of type string",
-        ),
-        (
-            r#"{"v":"x","rv":"5"}"#,
-            "json: cannot unmarshal string into Go struct field continueToken.rv of type int64",
-        ),
-        (
-            r#"{"rv":1.5}"#,
-            "json: cannot unmarshal number 1.5 into Go struct field continueToken.rv of type int64",
-        ),
-        (
-            r#"{"start":{}}"#,
-            "json: cannot unmarshal object into Go struct field continueToken.start of type string",
-        ),
         (r#"{"v":"x","rv":0}"#, "server does not recognize this encoded version x"),
         (
             r#"{"v":"meta.k8s.io/v1","rv":0,"start":"../x"}"#,

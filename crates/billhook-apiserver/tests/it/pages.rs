@@ -1,5 +1,6 @@
 //! Pages of lists, with and without selectors (RE-56 to RE-58).
 
+use billhook_apimachinery::base64;
 use billhook_apiserver::Server;
 use http::Method;
 use serde_json::{Value, json};
@@ -74,4 +75,24 @@ async fn pages_have_what_is_selected() {
         pages(&server, "fieldSelector=metadata.name%3Dfoo-").await,
         [page(&[], Value::Null)]
     );
+}
+
+/// RE-58: a member of another type is an error of the decoder, before the version is looked at.
+#[tokio::test]
+async fn tokens_have_types() {
+    let server = server();
+    for (token, expected) in [
+        (r#"{"v":1}"#, "number into Go struct field continueToken.v of type string"),
+        (r#"{"v":"x","rv":"5"}"#, "string into Go struct field continueToken.rv of type int64"),
+        (r#"{"rv":1.5}"#, "number 1.5 into Go struct field continueToken.rv of type int64"),
+        (r#"{"start":{}}"#, "object into Go struct field continueToken.start of type string"),
+    ] {
+        let token = base64::encode(token.as_bytes()).replace('=', "");
+        let path = format!("{FOOS}?continue={token}");
+        let refused = call(&server, Method::GET, &path, &[], "").await;
+        let expected = format!(
+            "invalid continue token: continue key is not valid: json: cannot unmarshal {expected}"
+        );
+        assert_eq!((refused.code, refused.message()), (400, expected));
+    }
 }
