@@ -2,9 +2,12 @@
 
 use billhook::definition::DefinitionDocument;
 use billhook::webhook::ConfigurationKind;
-use billhook_apimachinery::KubernetesVersion;
 use billhook_apimachinery::record::{Record, Table, TypedRecord as _};
+use billhook_apimachinery::{KubernetesVersion, split_api_version};
 use billhook_policy::PolicyKind;
+
+/// The groups whose keys in storage have the group, as those of custom resources.
+const GROUPS_IN_KEYS: [&str; 2] = ["apiextensions.k8s.io", "apiregistration.k8s.io"];
 
 /// The description of columns with names.
 pub(crate) const NAME: &str = "Name must be unique within a namespace. Is required when creating \
@@ -190,6 +193,20 @@ impl Kind {
     /// Returns the description of the column of names, and that of times of creation.
     pub fn common_descriptions() -> [&'static str; 2] {
         [NAME, CREATED]
+    }
+
+    /// Returns the part of the keys of its objects before their namespaces and names (ES-02).
+    pub fn storage_path(&self) -> String {
+        let (group, _) = split_api_version(self.storage_version);
+        match self.plural {
+            "endpoints" => "services/endpoints".to_owned(),
+            "ingresses" => "ingress".to_owned(),
+            "nodes" => "minions".to_owned(),
+            "replicationcontrollers" => "controllers".to_owned(),
+            "services" => "services/specs".to_owned(),
+            plural if GROUPS_IN_KEYS.contains(&group) => [group, "/", plural].concat(),
+            plural => plural.to_owned(),
+        }
     }
 
     /// Whether clients can list its objects: reviews are only created.

@@ -72,6 +72,10 @@ impl Strategy for KindStrategy {
         Some(empty)
     }
 
+    fn storage_path(&self) -> Option<String> {
+        Some(self.kind.kind().storage_path())
+    }
+
     fn takes_status(&self, subresource: Option<Subresource>) -> bool {
         self.kind.behavior().takes_status(subresource.map_or("", Subresource::name))
     }

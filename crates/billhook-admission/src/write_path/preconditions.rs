@@ -21,11 +21,12 @@ impl IncomingRequest<'_> {
         let resource = &self.resource.resource;
         let slash = if namespace.is_empty() { "" } else { "/" };
         let root = if self.request.dry_run { "" } else { self.registry };
+        let own = self.strategy.and_then(Strategy::storage_path);
+        let path = own.unwrap_or_else(|| [&*resource.group, "/", &resource.resource].concat());
         let why = format!(
-            "StorageError: invalid object, Code: 4, Key: {root}/{}/{}/{namespace}{slash}{name}, \
+            "StorageError: invalid object, Code: 4, Key: {root}/{path}/{namespace}{slash}{name}, \
              ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: \
-             {wanted}, UID in object meta: {found}",
-            resource.group, resource.resource
+             {wanted}, UID in object meta: {found}"
         );
         Err(Status::conflict(resource, name, &why))
     }

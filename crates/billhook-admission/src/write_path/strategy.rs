@@ -61,6 +61,12 @@ pub trait Strategy: Send + Sync {
         None
     }
 
+    /// Returns the part of the keys of objects before their namespaces and names, which some errors
+    /// show, if it is not that of custom resources (ES-02).
+    fn storage_path(&self) -> Option<String> {
+        None
+    }
+
     /// Returns the place in the server's code that knows the type, as some errors say.
     fn scheme(&self) -> &'static str {
         "k8s.io/kubernetes/pkg/api/legacyscheme/scheme.go:30"

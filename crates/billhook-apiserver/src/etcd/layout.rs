@@ -7,18 +7,6 @@ use billhook_kinds::Kind;
 
 use crate::storage::Collection;
 
-/// The parts of keys that are not the plural (ES-02).
-const OTHER_PARTS: [(&str, &str); 5] = [
-    ("endpoints", "services/endpoints"),
-    ("ingresses", "ingress"),
-    ("nodes", "minions"),
-    ("replicationcontrollers", "controllers"),
-    ("services", "services/specs"),
-];
-
-/// The built-in groups whose keys have the group, as those of custom resources.
-const GROUPS_IN_KEYS: [&str; 2] = ["apiextensions.k8s.io", "apiregistration.k8s.io"];
-
 /// The keys of objects.
 #[derive(Debug)]
 pub(super) struct Layout {
@@ -33,13 +21,10 @@ impl Layout {
     pub(super) fn new(prefix: &str) -> Self {
         let prefix = format!("/{}/", prefix.trim_matches('/')).replace("//", "/");
         let kinds = Kind::all().iter().filter(|kind| kind.is_stored());
-        let kinds = kinds.map(|kind| (split_api_version(kind.storage_version).0, kind.plural));
         let parts: BTreeMap<_, _> = kinds
-            .filter(|(group, _)| !GROUPS_IN_KEYS.contains(group))
-            .map(|(group, plural)| {
-                let other = OTHER_PARTS.iter().find(|(known, _)| *known == plural);
-                let part = other.map_or(plural, |(_, part)| part).to_owned();
-                (Collection::new(group, plural), part)
+            .map(|kind| {
+                let (group, _) = split_api_version(kind.storage_version);
+                (Collection::new(group, kind.plural), kind.storage_path())
             })
             .collect();
         let collections = parts.iter().map(|(name, part)| (part.clone(), name.clone())).collect();

@@ -158,7 +158,11 @@ impl Catalog {
 
     /// Whether the server itself has resources in a group.
     pub(crate) fn is_own(&self, group: &str) -> bool {
-        self.native.values().any(|BuiltIn { kind, .. }| kind.group == group)
+        let is_of_reviews = || {
+            let mut kinds = Kind::all().iter().filter(|kind| kind.group == group).peekable();
+            kinds.peek().is_some() && kinds.all(|kind| !kind.is_stored())
+        };
+        self.native.values().any(|BuiltIn { kind, .. }| kind.group == group) || is_of_reviews()
     }
 
     /// Returns the group of each definition.

@@ -473,3 +473,33 @@ async fn reviews_check_the_type_of_their_body_first() {
     assert_eq!(call(&server, Method::POST, path, &other, "{}").await.code, 415);
     assert_eq!(call(&server, Method::POST, path, &[], "{}").await.code, 422);
 }
+
+/// RE-72, ES-02: a conflict shows where the object is stored.
+#[tokio::test]
+async fn conflicts_of_uids_show_keys() {
+    let server = Server::builder().build();
+    let service = json!({"apiVersion": "v1", "kind": "Service", "metadata": {"name": "a"},
+        "spec": {"clusterIP": "None"}});
+    let map = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}});
+    for (plural, mut object, key) in [
+        ("configmaps", map, "/registry/configmaps/default/a"),
+        ("services", service, "/registry/services/specs/default/a"),
+    ] {
+        let path = format!("/api/v1/namespaces/default/{plural}");
+        assert_eq!(post(&server, &path, &object).await.code, 201);
+        object["metadata"]["uid"] = "x".into();
+        let path = format!("{path}/a");
+        let refused = call(&server, Method::PUT, &path, &[], &object.to_string()).await;
+        assert_eq!(refused.code, 409);
+        assert!(refused.message().contains(&format!("Key: {key}, ")), "{}", refused.message());
+    }
+}
+
+/// LC-02: what is not there in a group of the server is a failure, not a plain text.
+#[tokio::test]
+async fn reviews_have_no_names() {
+    let server = Server::builder().build();
+    let path = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews/a";
+    let refused = call(&server, Method::GET, path, &[], "").await;
+    assert_eq!(refused.message(), "the server could not find the requested resource");
+}

@@ -136,7 +136,7 @@ async fn an_update_creates_leases_and_events() {
             "u",
             409,
             "Operation cannot be fulfilled on leases.coordination.k8s.io \"a\": StorageError: \
-             invalid object, Code: 4, Key: /registry/coordination.k8s.io/leases/default/a, \
+             invalid object, Code: 4, Key: /registry/leases/default/a, \
              ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: u, \
              UID in object meta: ",
         ),
