@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use crate::answer::{Answer, Question};
 use crate::inclusion::{Obstacle, Shape, StoredEffect, Unlisted, change, shown};
+use crate::search::build::Builder;
 use crate::search::run::{self, Unknown};
 use crate::version::{Pair, Witness};
 
@@ -193,8 +194,14 @@ impl<'s> Walk<'_, 's> {
 
 /// Two configurations of different managers that are merged otherwise.
 fn witness(pair: &Pair<'_>, obstacle: &Obstacle<'_>) -> Option<Witness> {
+    // What else has changed may refuse the objects that are made of one of the schemas.
+    let mut builders = [&pair.old_builder, &pair.new_builder].into_iter();
+    builders.find_map(|builder| witness_of(pair, obstacle, builder))
+}
+
+/// The same, of objects that one of the definitions suggests.
+fn witness_of(pair: &Pair<'_>, obstacle: &Obstacle<'_>, builder: &Builder<'_>) -> Option<Witness> {
     let path = &obstacle.path;
-    let builder = &pair.old_builder;
     let document = billhook_generation::schema_at(builder.schema, path)?;
     let accepted = |object: &Value| {
         run::write(&pair.old.version, object, Unknown::Refused).is_ok()

@@ -11,7 +11,7 @@ use crate::inclusion::{Obstacle, StoredEffect, shown};
 use crate::limits::MAX_UPDATES;
 use crate::rules;
 use crate::search::run::{self, Part, Unknown};
-use crate::version::{Candidate, Pair, Witness, are_nested, is_related};
+use crate::version::{Candidate, Pair, Witness, are_nested};
 
 /// The answers about stored objects.
 pub(crate) fn answers(pair: &Pair<'_>) -> Vec<Answer> {
@@ -153,7 +153,7 @@ fn refused_update(
         };
         let is_old = refusal.errors.iter().any(|error| standing.contains(&run::error_kind(error)));
         if is_old
-            && is_related(&refusal, path)
+            && pair.is_refused_for(obstacle, &refusal, (&object, Some(stored)))
             && run::update(old, stored, &object, part, Unknown::Refused).is_ok()
         {
             let mut shown = object;

@@ -3,7 +3,9 @@
 use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::HashMap;
 
-use billhook::{CrdError, CrdVersion, CustomResourceDefinition, DeepValue, FieldPath};
+use billhook::{
+    CrdError, CrdVersion, CustomResourceDefinition, DeepValue, ErrorType, FieldError, FieldPath,
+};
 use billhook_apimachinery::value::{deep_clone, deep_eq};
 use billhook_generation::{Fit, Hints, find, near, replaced};
 use billhook_schema::{JsonSchemaProps, SchemaView};
@@ -308,12 +310,10 @@ impl<'s> Pair<'s> {
         };
         let values = near(document, find(&object, path)?, &hints).take(MAX_VALUES);
         let objects = values.map(|value| replaced(&object, path, Some(value)));
-        let accepts = |side: &Side, object: &Value, unknown| {
-            run::write(&side.version, object, unknown).is_ok()
-        };
         let mut objects = objects.filter(|object| {
-            accepts(self.old, object, Unknown::Refused)
-                && !accepts(self.new, object, Unknown::Dropped)
+            run::write(&self.old.version, object, Unknown::Refused).is_ok()
+                && run::write(&self.new.version, object, Unknown::Dropped)
+                    .is_err_and(|refusal| self.is_refused_for(obstacle, &refusal, (object, None)))
         });
         objects.next().map(|object| Candidate { object, old: None })
     }
@@ -381,6 +381,30 @@ impl<'s> Pair<'s> {
 }
 
 impl Pair<'_> {
+    /// Whether an object, or an update of an old one, is refused because of an obstacle: what is wrong
+    /// is near its place, and if it is about a rule, not only something else.
+    pub(crate) fn is_refused_for(
+        &self,
+        obstacle: &Obstacle<'_>,
+        refusal: &Refusal,
+        (object, old): (&Value, Option<&Value>),
+    ) -> bool {
+        if !is_related(refusal, &obstacle.path) {
+            return false;
+        }
+        let Some(Attempt::Rule(index)) = obstacle.attempts.first() else { return true };
+        // A rule that cannot be evaluated has no verdict.
+        let is_here = |error: &FieldError| {
+            error.error_type() == ErrorType::Invalid && *error.field() == obstacle.path
+        };
+        if refusal.errors.is_empty() || refusal.errors.iter().any(is_here) {
+            return true;
+        }
+        let (builder, pointer) = (&self.new_builder, obstacle.places.1.to_json_pointer());
+        let judged = builder.at(&obstacle.path, || builder.oracle.judged(object, old));
+        judged.is_some_and(|judged| judged.violates((&pointer, *index)))
+    }
+
     /// The places of an obstacle on the way from the new definition to the old one: in the old one
     /// and in the new one.
     pub(crate) fn swapped(&self, obstacle: &Obstacle<'_>) -> (FieldPath, FieldPath) {

@@ -6,16 +6,16 @@ use billhook_generation::find;
 use serde_json::{Value, json};
 
 use crate::answer::{Answer, Question};
-use crate::inclusion::shown;
+use crate::inclusion::{Obstacle, shown};
 use crate::search::run::{self, Part, Unknown};
-use crate::version::{Candidate, Pair, Witness, are_nested, is_related};
+use crate::version::{Candidate, Pair, Witness, are_nested};
 
 /// The answers about manifests.
 pub(crate) fn answers(pair: &Pair<'_>) -> Vec<Answer> {
     let mut answers = Vec::new();
     for (index, obstacle) in pair.obstacles().iter().enumerate() {
         let mut candidates = pair.candidates(index);
-        let witness = candidates.find_map(|it| broken(pair, &it, &obstacle.path));
+        let witness = candidates.find_map(|it| broken(pair, &it, obstacle));
         answers.push(pair.about(Question::Writers, obstacle, witness));
     }
     answers.extend(status(pair));
@@ -59,26 +59,27 @@ fn status(pair: &Pair<'_>) -> Option<Answer> {
 }
 
 /// A witness that a request that the old definition accepts is refused or means something else.
-fn broken(pair: &Pair<'_>, candidate: &Candidate, path: &FieldPath) -> Option<Witness> {
+fn broken(pair: &Pair<'_>, candidate: &Candidate, obstacle: &Obstacle<'_>) -> Option<Witness> {
     let (old, new) = (&pair.old.version, &pair.new.version);
     let object = &candidate.object;
-    let Some(updated) = &candidate.old else { return written_otherwise(pair, object, path) };
+    let Some(updated) = &candidate.old else { return written_otherwise(pair, object, obstacle) };
     let stored = run::write(old, updated, Unknown::Refused).ok()?;
     run::update(old, &stored, object, Part::Whole, Unknown::Refused).ok()?;
     let stored = run::write(new, updated, Unknown::Dropped).ok()?;
     let refusal = run::update(new, &stored, object, Part::Whole, Unknown::Dropped).err()?;
-    is_related(&refusal, path).then(|| Witness {
+    pair.is_refused_for(obstacle, &refusal, (object, Some(updated))).then(|| Witness {
         value: json!({"before": updated, "after": object}),
         reason: format!("the update is refused now: {}", refusal.text),
     })
 }
 
-fn written_otherwise(pair: &Pair<'_>, object: &Value, path: &FieldPath) -> Option<Witness> {
+fn written_otherwise(pair: &Pair<'_>, object: &Value, obstacle: &Obstacle<'_>) -> Option<Witness> {
+    let path = &obstacle.path;
     let before = run::write(&pair.old.version, object, Unknown::Refused).ok()?;
     let after = run::write(&pair.new.version, object, Unknown::Dropped);
     let reason = match after {
         Ok(after) => difference(&before, &after, path)?,
-        Err(refusal) if is_related(&refusal, path) => {
+        Err(refusal) if pair.is_refused_for(obstacle, &refusal, (object, None)) => {
             format!("it is refused now: {}", refusal.text)
         }
         Err(refusal) => {

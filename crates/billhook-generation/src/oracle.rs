@@ -38,6 +38,11 @@ pub struct Judged {
 }
 
 impl Judged {
+    /// Returns whether a value violates a rule.
+    pub fn violates(&self, rule: RulePlace<'_>) -> bool {
+        self.of_rule(rule).any(|verdict| !verdict.is_kept)
+    }
+
     /// The verdicts on values of rules that are violated.
     pub(crate) fn violated(&self) -> impl Iterator<Item = &RuleVerdict> {
         self.verdicts.iter().filter(|verdict| !verdict.is_kept)

@@ -241,6 +241,13 @@ fn configurations_of_parts() {
     let reference = || object(json!({"name": {"type": "string"}}), json!(["name"]));
     let spec = |reference: Value| object(json!({"a": reference}), json!([]));
     check("required", Appliers, Breaks, spec(reference()), spec(with(reference(), atomic.clone())));
+    // Besides, the spec needs another field now.
+    let more = |required: &Value, reference: Value| {
+        let fields = json!({"a": reference, "b": {"type": "string"}});
+        object(fields, required.clone())
+    };
+    let (old, new) = (reference(), with(reference(), atomic.clone()));
+    check("beside", Appliers, Breaks, more(&json!([]), old), more(&json!(["b"]), new));
     let status = |more: Value| {
         let mut crd = definition(json!({"type": "object"}));
         let version = &mut crd["spec"]["versions"][0];

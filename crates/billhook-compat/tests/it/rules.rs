@@ -142,3 +142,39 @@ fn rules_that_only_seem_to_follow() {
     more["properties"]["b"] = json!({"type": "string"});
     check("not accessible", bare, with(more, &["!(has(self.b) && has(self.a))"]), false);
 }
+
+/// An object that is refused for something else shows nothing about a rule (CC-03).
+#[test]
+fn witnesses_violate_the_rule_that_they_are_about() {
+    let modes = |entries: Value| {
+        let number = json!({"type": "integer"});
+        object(&json!({"mode": {"type": "string", "enum": entries}, "a": number}))
+    };
+    let old = modes(json!(["full", "fast"]));
+    let new = with(modes(json!(["full"])), &["!has(self.a) || self.a >= 4"]);
+    let answers = compared(&definition(old), &definition(new)).answers;
+    let about_rule = |it: &&billhook_compat::Answer| it.change.starts_with("rule added");
+    let answer =
+        answers.iter().filter(about_rule).find(|it| it.question == Question::Writers).unwrap();
+    assert_eq!(answer.verdict, Verdict::Breaks);
+    assert_eq!(answer.witness.as_ref().unwrap()["spec"], json!({"a": 0}));
+}
+
+/// A status that is written on its own is judged on its own.
+#[test]
+fn rules_of_a_status() {
+    let of = |status: Value| {
+        let mut definition = definition(object(&json!({})));
+        let version = &mut definition["spec"]["versions"][0];
+        version["subresources"] = json!({"status": {}});
+        version["schema"]["openAPIV3Schema"]["properties"]["status"] =
+            object(&json!({"refs": {"type": "array", "items": status}}));
+        definition
+    };
+    let number = json!({"type": "integer", "format": "int32", "minimum": 1, "maximum": 65535});
+    let reference = object(&json!({"port": number, "name": {"type": "string"}}));
+    let ruled = with(reference.clone(), &["!has(self.port) || self.port + 1 <= 23"]);
+    let comparison = compared(&of(reference), &of(ruled));
+    let open = comparison.answers.iter().filter(|it| it.verdict == Verdict::Breaks);
+    assert_eq!(open.count(), 2, "{}", lines(&comparison));
+}
