@@ -3,15 +3,17 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, SystemTime};
 
+use billhook::FieldValidation::{Ignore, Strict};
 use billhook::{
-    CrdVersion, CustomResourceDefinition, DecodeOptions, DeepValue, FieldManagement,
-    FieldValidation, Time, ValidateOptions,
+    CrdVersion, CustomResourceDefinition, DecodeOptions, DeepValue, Definition, KubernetesVersion,
 };
 use billhook_compat::{Answer, Question, Verdict, compare};
 use billhook_generation::{Hints, Oracle, changes, sample_object};
 use serde_json::{Value, json};
 
+use crate::merges::attack_merges;
 use crate::operators::Random;
+use crate::requests::{applied, read, updated, written};
 
 /// The answers about many changes, counted.
 #[derive(Default)]
@@ -95,6 +97,13 @@ pub(crate) fn check(label: &str, old: &Value, new: &Value, objects: usize, tally
     );
     for answer in &comparison.answers {
         tally.note(answer, has_rules, label);
+        if answer.question == Question::Definition && answer.verdict == Verdict::Breaks {
+            assert!(is_refused_or_missed(answer, old, new), "{label}: {answer:#?}");
+        }
+        if let Some((from, to)) = answer.version.split_once("->") {
+            let versions = new_crd.version(from).zip(new_crd.version(to)).unwrap();
+            check_visit(answer, &versions, objects, label);
+        }
         let (Some(before), Some(after)) =
             (old_crd.version(&answer.version), new_crd.version(&answer.version))
         else {
@@ -108,12 +117,104 @@ pub(crate) fn check(label: &str, old: &Value, new: &Value, objects: usize, tally
         if is_proved && [Question::Writers, Question::Stored].contains(&answer.question) {
             attack_safe(answer.question, &before, &after, objects, label);
         }
+        if is_proved && answer.question == Question::Appliers {
+            attack_merges(&before, &after, objects, label);
+        }
+    }
+}
+
+/// Whether a server refuses a definition in place of another one, or clients miss what a request
+/// asks for.
+fn is_refused_or_missed(answer: &Answer, old: &Value, new: &Value) -> bool {
+    let [before, after] = [old, new].map(|it| CustomResourceDefinition::from_value(it).unwrap());
+    let witness = answer.witness.as_ref().unwrap();
+    let Some(request) = witness.get("request").and_then(Value::as_str) else {
+        // An object of a version that is not served any more.
+        let is_served = |crd: &CustomResourceDefinition| {
+            crd.version(&answer.version).is_some_and(|version| version.is_served())
+        };
+        let stored = written(&before.version(&answer.version).unwrap(), witness, Strict);
+        return stored.is_some() && is_served(&before) && !is_served(&after);
+    };
+    if request.starts_with("PUT ") {
+        return old["metadata"]["name"] != new["metadata"]["name"] || !is_accepted(old, new);
+    }
+    let (old_version, new_version) =
+        (before.version(&answer.version), after.version(&answer.version));
+    let names = |crd: &CustomResourceDefinition| {
+        let names = crd.names().with_defaults();
+        (names.clone(), crd.scope())
+    };
+    let is_other = |part: fn(&CrdVersion) -> String| {
+        old_version.as_ref().map(part) != new_version.as_ref().map(part)
+    };
+    names(&before) != names(&after)
+        || is_other(|version| format!("{:?}", version.selectable_fields()))
+        || is_other(|version| format!("{:?}", version.scale()))
+        || is_other(|version| version.has_status_subresource().to_string())
+        || is_other(|version| format!("{:?}", version.additional_printer_columns()))
+}
+
+/// Whether a server takes a definition in place of another one, which it has established.
+fn is_accepted(old: &Value, new: &Value) -> bool {
+    let stored: Vec<&Value> = old["spec"]["versions"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|version| version["storage"] == true)
+        .map(|version| &version["name"])
+        .collect();
+    let established = json!({"type": "Established", "status": "True"});
+    let status = json!({"storedVersions": stored, "conditions": [established]});
+    let read = |definition: &Value| {
+        let mut definition = definition.clone();
+        definition["metadata"]["resourceVersion"] = "1".into();
+        definition["status"] = match old.pointer("/status/storedVersions") {
+            Some(_) => old["status"].clone(),
+            None => status.clone(),
+        };
+        Definition::new(definition, KubernetesVersion::default())
+    };
+    let (Ok(old), Ok(new)) = (read(old), read(new)) else { return false };
+    new.validate_update(&old).errors().is_empty()
+}
+
+/// Objects of one version are read in the other one, and written back.
+fn check_visit(
+    answer: &Answer,
+    (from, to): &(CrdVersion, CrdVersion),
+    objects: usize,
+    label: &str,
+) {
+    let convert = |to: &CrdVersion, object: &DeepValue| {
+        let mut object = object.clone();
+        to.convert_value(&mut object, &DecodeOptions::default()).unwrap();
+        object
+    };
+    let survives = |stored: &DeepValue| {
+        let back = convert(from, &convert(to, stored));
+        has_all(&back, stored)
+    };
+    if let Some(witness) = &answer.witness {
+        let stored = written(from, witness, Strict).unwrap();
+        assert!(!survives(&stored), "{label}: {answer:#?}");
+    }
+    if answer.verdict != Verdict::Safe || answer.reason.starts_with("nothing is lost that") {
+        return;
+    }
+    let schema = from.open_api_v3_schema().unwrap();
+    let oracle = Oracle::new(from.clone(), &schema);
+    let sample = sample_object(from, &schema);
+    let Some(object) = oracle.valid_near(&sample, &|_| true) else { return };
+    for changed in changes(&schema, &object, &Hints::default()).iter().take(objects) {
+        if let Some(stored) = written(from, changed, Strict) {
+            assert!(survives(&stored), "{label}: {}: {stored:?}", answer.version);
+        }
     }
 }
 
 /// Whether a witness shows what it is said to show.
 fn confirms(answer: &Answer, witness: &Value, before: &CrdVersion, after: &CrdVersion) -> bool {
-    use FieldValidation::{Ignore, Strict};
     let pair = witness.get("before").zip(witness.get("after"));
     match (answer.question, pair) {
         (Question::Writers, None) => {
@@ -149,104 +250,18 @@ fn confirms(answer: &Answer, witness: &Value, before: &CrdVersion, after: &CrdVe
     }
 }
 
-/// The object after two managers have applied their configurations, to the status if that is apart.
-fn applied(
-    version: &CrdVersion,
-    first: &Value,
-    second: &Value,
-    is_status: bool,
-) -> Option<DeepValue> {
-    let part = if is_status { "status" } else { "" };
-    let apply = |name: &str, config: &Value, live: Option<&DeepValue>, part: &str| {
-        let now = Time::parse("2026-01-01T00:00:00Z").unwrap();
-        let management = FieldManagement::new(version, name, now).subresource(part);
-        management.apply(config, live, true).ok()
-    };
-    let mut created = first.clone();
-    if is_status {
-        created.as_object_mut()?.remove("status");
-    }
-    let created = apply("one", &created, None, "")?;
-    let live = if is_status { apply("one", first, Some(&created), part)? } else { created };
-    let mut merged = apply("two", second, Some(&live), part)?;
-    merged["metadata"] = json!({});
-    Some(merged)
-}
-
-fn decoded(version: &CrdVersion, object: &Value, mode: FieldValidation) -> Option<DeepValue> {
-    let options = DecodeOptions::default().field_validation(mode);
-    let mut object =
-        version.decode(billhook::to_json(object).as_bytes(), &options).ok()?.into_object();
-    billhook::remove_server_fields(&mut object);
-    Some(object)
-}
-
-fn read(version: &CrdVersion, stored: &Value) -> Option<DeepValue> {
-    let mut object = DeepValue::from(stored.clone());
-    version.decode_storage_value(&mut object, &DecodeOptions::default()).ok()?;
-    Some(object)
-}
-
-fn validation() -> ValidateOptions {
-    ValidateOptions::default().generic_checks(false)
-}
-
-/// The object that is stored after an object and, where that is apart, its status are written.
-pub(crate) fn written(
-    version: &CrdVersion,
-    object: &Value,
-    mode: FieldValidation,
-) -> Option<DeepValue> {
-    let mut created = decoded(version, object, mode)?;
-    version.prepare_create(&mut created, "default");
-    if !version.validate_create(&created, &validation()).errors().is_empty() {
-        return None;
-    }
-    match version.has_status_subresource() && object.get("status").is_some() {
-        true => updated(version, &created, object, true, mode),
-        false => Some(created),
-    }
-}
-
-/// The object that is stored after a stored one, or its status, is updated.
-fn updated(
-    version: &CrdVersion,
-    stored: &Value,
-    object: &Value,
-    is_status: bool,
-    mode: FieldValidation,
-) -> Option<DeepValue> {
-    let (mut stored, mut object) = (stored.clone(), decoded(version, object, mode)?);
-    stored["metadata"]["resourceVersion"] = "1".into();
-    object["metadata"]["resourceVersion"] = "1".into();
-    if let Some(namespace) = stored["metadata"].get("namespace") {
-        object["metadata"]["namespace"] = namespace.clone();
-    }
-    let validated = match is_status && version.has_status_subresource() {
-        true => {
-            version.prepare_status_update(&mut object, &stored);
-            version.validate_status_update(&object, &stored, &validation())
-        }
-        false => {
-            version.prepare_update(&mut object, &stored);
-            version.validate_update(&object, &stored, &validation())
-        }
-    };
-    object["metadata"].as_object_mut()?.remove("resourceVersion");
-    validated.errors().is_empty().then_some(object)
-}
-
 /// Looks for an object that the old definition accepts and that the new one does not store alike, or
-/// does not read and update alike.
-fn attack_safe(
+/// does not read and update alike. Returns how many objects the old definition has accepted.
+pub(crate) fn attack_safe(
     question: Question,
     before: &CrdVersion,
     after: &CrdVersion,
     objects: usize,
     label: &str,
-) {
+) -> usize {
+    let mut accepted = 0;
     if objects == 0 {
-        return;
+        return accepted;
     }
     for version in [before, after] {
         let schema = version.open_api_v3_schema().unwrap();
@@ -264,11 +279,10 @@ fn attack_safe(
             }
             for changed in near.iter().take(objects - tried) {
                 tried += 1;
-                let Some(stored) = written(before, changed, FieldValidation::Strict) else {
-                    continue;
-                };
+                let Some(stored) = written(before, changed, Strict) else { continue };
+                accepted += 1;
                 if question == Question::Writers {
-                    let new = written(after, changed, FieldValidation::Ignore);
+                    let new = written(after, changed, Ignore);
                     assert_eq!(new.as_ref(), Some(&stored), "{label}: not safe: {changed}");
                 } else {
                     stays(before, after, &stored, label);
@@ -277,6 +291,7 @@ fn attack_safe(
             object = near[random.below(near.len())].clone();
         }
     }
+    accepted
 }
 
 /// A stored object is read without loss, and gets a label.
@@ -288,8 +303,8 @@ fn stays(before: &CrdVersion, after: &CrdVersion, stored: &Value, label: &str) {
         object["metadata"]["labels"] = json!({"touched": "true"});
         object
     };
-    if updated(before, stored, &labeled(stored), false, FieldValidation::Ignore).is_some() {
-        let is_updated = updated(after, &known, &labeled(&known), false, FieldValidation::Ignore);
+    if updated(before, stored, &labeled(stored), false, Ignore).is_some() {
+        let is_updated = updated(after, &known, &labeled(&known), false, Ignore);
         assert!(is_updated.is_some(), "{label}: not updated: {stored}");
     }
 }
