@@ -296,11 +296,11 @@ fn members(value: &Value) -> impl Iterator<Item = (&String, &Value)> {
     value.as_object().map(in_order).into_iter().flatten()
 }
 
-fn has_members(value: &Value) -> bool {
+pub(crate) fn has_members(value: &Value) -> bool {
     value.as_object().is_some_and(|members| !members.is_empty())
 }
 
-fn has_items(value: &Value) -> bool {
+pub(crate) fn has_items(value: &Value) -> bool {
     !items(value).is_empty()
 }
 

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use billhook_apimachinery::print;
 use billhook_apimachinery::value::{DeepValue, grow};
-use billhook_decode::read_json;
+use billhook_decode::read_json_to_depth;
 use serde_json::{Map as Object, Value};
 
 use crate::field_set::{Below, FieldSet, Node};
@@ -68,48 +68,43 @@ impl Fields {
 
     /// Takes the members of a set away.
     pub(crate) fn subtract(&mut self, set: &FieldSet) {
-        if set.is_empty() {
-            return;
-        }
-        match self.parsed() {
+        match self {
+            _ if set.is_empty() => {}
             Fields::Read(own) => own.subtract(set, Below::Stays),
             Fields::Written(fields) => {
                 if let Value::Object(fields) = &mut **fields {
                     subtract(fields, set, &mut String::new());
                 }
             }
-            Fields::Printed(_) => {}
+            Fields::Printed(json) => {
+                *self = Fields::Written(parse(json));
+                self.subtract(set);
+            }
         }
     }
 
     /// Adds the members of a set.
     pub(crate) fn add(&mut self, set: &FieldSet) {
-        if set.is_empty() {
-            return;
-        }
-        match self.parsed() {
+        match self {
+            _ if set.is_empty() => {}
             Fields::Read(own) => *own = own.union(set),
             Fields::Written(fields) => {
                 if let Value::Object(fields) = &mut **fields {
                     add(fields, set);
                 }
             }
-            Fields::Printed(_) => {}
+            Fields::Printed(json) => {
+                *self = Fields::Written(parse(json));
+                self.add(set);
+            }
         }
-    }
-
-    /// The same fields, otherwise than printed.
-    fn parsed(&mut self) -> &mut Self {
-        if let Fields::Printed(json) = self {
-            *self = Fields::Written(parse(json));
-        }
-        self
     }
 }
 
-/// Reads JSON that was printed here.
+/// Reads JSON that was printed here, one level deeper than the deepest object at most.
 fn parse(json: &str) -> DeepValue {
-    read_json(json.as_bytes()).map(|read| read.into_value()).unwrap_or_default()
+    let read = read_json_to_depth(json.as_bytes(), usize::MAX);
+    read.map(|read| read.into_value()).unwrap_or_default()
 }
 
 impl Default for Fields {

@@ -12,6 +12,9 @@ use crate::identity::{Identity, key_fields};
 use crate::path_element::{PathElement, PathElementKind};
 use crate::shape::{Map, Shape, Type};
 
+/// Room for the fields of most objects, so that printing begins with one allocation.
+pub(crate) const CAPACITY: usize = 960;
+
 /// Room for most keys of elements.
 pub(crate) const KEY_CAPACITY: usize = 64;
 

@@ -5,14 +5,12 @@ use billhook_apimachinery::print::push_json_string;
 use billhook_apimachinery::value::{grow, in_order};
 use serde_json::{Map as Object, Value};
 
+use crate::compare::{has_items, has_members};
 use crate::field_set::{FieldSet, NOTHING, Node};
-use crate::fields_v1::{KEY_CAPACITY, MARK, push_field_key, write_element_key};
+use crate::fields_v1::{CAPACITY, KEY_CAPACITY, MARK, push_field_key, write_element_key};
 use crate::identity::Item;
 use crate::order::equal;
 use crate::shape::{List, Map, Shape, Type};
-
-/// The bytes that most objects need, so that printing begins with one allocation.
-const CAPACITY: usize = 960;
 
 /// Fields that are left out.
 #[derive(Clone, Copy)]
@@ -226,12 +224,4 @@ fn push_part(
         out.truncate(start);
     }
     Some(())
-}
-
-fn has_members(value: &Value) -> bool {
-    value.as_object().is_some_and(|members| !members.is_empty())
-}
-
-fn has_items(value: &Value) -> bool {
-    value.as_array().is_some_and(|items| !items.is_empty())
 }

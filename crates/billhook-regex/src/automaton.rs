@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::edge::{Edge, holds};
-use crate::limits::{ENGINE_CACHE_BYTES, SETTLED_PLACES};
+use crate::limits::{ENGINE_CACHE_BYTES, SETTLED_PLACES, SETTLED_STEPS};
 use crate::program::{Instruction, Program};
 use crate::steps::{OutOfSteps, Steps};
 
@@ -151,7 +151,7 @@ impl Automaton {
 
     /// Works out all that can follow ASCII characters and returns it, unless that is too much.
     pub(crate) fn settle(&mut self, program: &Program) -> Option<Settled> {
-        let mut steps = Steps::of(SETTLED_PLACES as u64 * SETTLED_PLACES as u64);
+        let mut steps = Steps::of(SETTLED_STEPS);
         let start = self.start(program);
         let (mut number, forgotten) = (0, self.forgotten);
         while number < self.rows.len() {

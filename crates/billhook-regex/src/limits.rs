@@ -35,6 +35,9 @@ pub const ENGINE_CACHE_BYTES: usize = 512 << 10;
 /// turns.
 pub const SETTLED_MATCHES: u8 = 32;
 
+/// The steps that this may take.
+pub const SETTLED_STEPS: u64 = 1 << 16;
+
 /// The places, four bytes each, of the largest automaton that is worked out ahead.
 pub const SETTLED_PLACES: usize = 4 << 10;
 

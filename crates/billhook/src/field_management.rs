@@ -160,14 +160,7 @@ impl<'a> FieldManagement<'a> {
     /// The fields of `empty` have no owner, if it is given.
     pub fn creation(&self, object: &Value, empty: Option<&Value>) -> Option<ManagedFields> {
         let api_version = self.version.api_version();
-        let nothing =
-            || json!({"apiVersion": api_version, "kind": self.version.definition().kind()});
-        let manager = self.manager(&api_version);
-        match empty {
-            Some(empty) => manager.creation(empty, object),
-            None => manager.creation(&nothing(), object),
-        }
-        .ok()
+        self.manager(&api_version).creation(object, empty).ok()
     }
 
     /// Tracks a creation that does not begin with nothing: the fields of `empty` have no owner.

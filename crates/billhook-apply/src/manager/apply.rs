@@ -2,7 +2,7 @@
 
 use billhook_apimachinery::value::{DeepValue, deep_clone};
 use billhook_apimachinery::{Status, TypeMeta};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use super::adapt::adapt;
 use super::conflict::{Conflict, Conflicts};
@@ -145,8 +145,7 @@ impl FieldManager<'_> {
     /// If the configuration does not fit the merge types.
     pub fn create(&self, config: &Value) -> Result<DeepValue, MergeError> {
         let schema = self.schema().map_err(|error| MergeError::conversion("", error))?;
-        let nothing = json!({"apiVersion": self.api_version, "kind": self.kind});
-        let mut object = DeepValue::from(nothing);
+        let mut object = DeepValue::from(self.nothing());
         let apply = Apply::new(self, schema, config);
         apply.to_object(&mut object, false, ManagedFields::default(), false)?;
         Ok(object)
@@ -183,9 +182,8 @@ impl FieldManager<'_> {
 
     /// SA-62.
     fn first_entry(&self, live: &Value) -> Result<ManagedFields, MergeError> {
-        let nothing = json!({"apiVersion": self.api_version, "kind": self.kind});
         let first = FieldManager { manager: FIRST, ..*self };
-        first.update(ManagedFields::default(), &nothing, live).map_err(MergeError::ExistingFields)
+        first.creation(live, None).map_err(MergeError::ExistingFields)
     }
 }
 

@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 
 use crate::field_set::FieldSet;
 use crate::fields::Fields;
-use crate::fields_v1::FieldsV1Error;
+use crate::fields_v1::{CAPACITY, FieldsV1Error};
 use crate::owners::Owners;
 
 /// How a manager came to own fields.
@@ -156,9 +156,6 @@ pub(super) const FIELDS_V1: &str = "FieldsV1";
 
 /// The member of an entry that has the fields.
 const FIELDS: &str = "fieldsV1";
-
-/// The bytes that most entries need, so that printing begins with one allocation.
-const CAPACITY: usize = 960;
 
 impl ManagedFields {
     /// Reads the entries in `metadata.managedFields` of an object. Of those with the same identity

@@ -18,7 +18,7 @@ use std::sync::LazyLock;
 use billhook_apimachinery::metadata::Time;
 use billhook_apimachinery::print::is_printable;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::field_set::FieldSet;
 use crate::fields::Fields;
@@ -85,6 +85,11 @@ impl<'a> FieldManager<'a> {
         };
         let (namespace, name) = (text("namespace"), text("name"));
         format!("{namespace}/{name}; {}, Kind={}", self.api_version, self.kind)
+    }
+
+    /// An object of the type without content.
+    fn nothing(&self) -> Value {
+        json!({"apiVersion": self.api_version, "kind": self.kind})
     }
 
     /// The entry of the manager, without fields.

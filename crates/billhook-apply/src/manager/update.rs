@@ -71,17 +71,23 @@ impl FieldManager<'_> {
     }
 
     /// Returns the entries of a new object that is created otherwise than by an apply. The fields of
-    /// an empty one have no owner. Both are given without managed fields.
+    /// an empty one have no owner, if it is given. Both are without managed fields.
     ///
     /// # Errors
     ///
     /// If an object does not fit the merge types.
-    pub fn creation(&self, empty: &Value, new: &Value) -> Result<ManagedFields, UpdateError> {
+    pub fn creation(
+        &self,
+        new: &Value,
+        empty: Option<&Value>,
+    ) -> Result<ManagedFields, UpdateError> {
         let schema = self.schema()?;
-        let (typed, _) = (self.check_new(schema, new)?, self.check_live(schema, empty)?);
+        let nothing = if empty.is_some() { Value::Null } else { self.nothing() };
+        let empty = empty.unwrap_or(&nothing);
+        self.check(schema, empty, new)?;
         let reset = self.versions.reset_fields(self.api_version, self.subresource);
         let left_out = LeftOut { whole: &reset, alone: &NEVER_OWNED };
-        let Some(json) = new_fields_json(schema.root(), empty, typed.value(), left_out) else {
+        let Some(json) = new_fields_json(schema.root(), empty, new, left_out) else {
             return self.update(ManagedFields::default(), empty, new);
         };
         let mut managed = ManagedFields::default();
@@ -108,8 +114,7 @@ impl FieldManager<'_> {
         new: &Value,
     ) -> Result<ManagedFields, UpdateError> {
         let schema = self.schema()?;
-        let new = self.check_new(schema, new)?;
-        let old = self.check_live(schema, old)?;
+        let (old, new) = self.check(schema, old, new)?;
         let (old, new) =
             (Versioned::new(self.api_version, old), Versioned::new(self.api_version, new));
         adapt(&mut managed, &old, self.versions)?;
@@ -125,22 +130,19 @@ impl FieldManager<'_> {
         Ok(managed)
     }
 
-    fn check_new<'v>(
+    /// Checks the old and the new object of a write, the new one first.
+    fn check<'v>(
         &self,
         schema: &'v MergeSchema,
+        old: &'v Value,
         new: &'v Value,
-    ) -> Result<TypedValue<'v>, UpdateError> {
-        let checked = schema.check(new, Duplicates::Allowed);
-        checked.map_err(|errors| UpdateError::New { subject: self.subject(new), errors })
-    }
-
-    fn check_live<'v>(
-        &self,
-        schema: &'v MergeSchema,
-        live: &'v Value,
-    ) -> Result<TypedValue<'v>, UpdateError> {
-        let checked = schema.check(live, Duplicates::Allowed);
-        checked.map_err(|errors| UpdateError::Live { subject: self.subject(live), errors })
+    ) -> Result<(TypedValue<'v>, TypedValue<'v>), UpdateError> {
+        let typed = |object| schema.check(object, Duplicates::Allowed);
+        let checked =
+            typed(new).map_err(|errors| UpdateError::New { subject: self.subject(new), errors })?;
+        let old = typed(old)
+            .map_err(|errors| UpdateError::Live { subject: self.subject(old), errors })?;
+        Ok((old, checked))
     }
 
     /// Adds the changed fields to the entry of the manager.

@@ -253,7 +253,7 @@ proptest! {
         let world = World::new();
         let (empty, new) = (typed(&empty, V1), typed(&new, V1));
         let manager = world.manager("a", "2026-02-01T00:00:00Z").subresource(subresource);
-        let created = manager.creation(&empty, &new);
+        let created = manager.creation(&new, Some(&empty));
         let updated = manager.update(ManagedFields::default(), &empty, &new);
         prop_assert_eq!(&created, &updated);
         let json = |managed: Result<ManagedFields, _>| managed.map(|managed| managed.to_json());
