@@ -77,7 +77,10 @@ pub use spans::{Placed, Span, SpanId, Spans, SpansBuilder, ValueSpan};
 pub use status::{Status, StatusCause, StatusDetails};
 pub use strict::strict_decoding_error;
 pub use tree_budget::{TreeBudget, TreeTooLargeError};
-pub use type_meta::{GroupVersionError, TypeField, TypeMeta, TypeMetaError, WrittenTypes};
+pub use type_meta::{
+    BUILT_IN_SCHEME, GroupVersionError, TypeField, TypeMeta, TypeMetaError, WrittenTypes,
+    not_registered_error,
+};
 pub use user_info::UserInfo;
 pub use verdict::Verdict;
 pub use version_order::compare_versions;

@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use crate::GroupVersionKind;
 use crate::message_error;
+use crate::print::quote;
 use crate::value::{json_type, sorted};
 
 /// `apiVersion` and `kind` of an object, with the parts of the former.
@@ -24,6 +25,22 @@ pub struct TypeMeta {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("unexpected GroupVersion string: {0}")]
 pub struct GroupVersionError(String);
+
+/// The place in the server's code that knows the types of built-in kinds, as some errors name it.
+pub const BUILT_IN_SCHEME: &str = "k8s.io/kubernetes/pkg/api/legacyscheme/scheme.go:30";
+
+/// Returns the server's error for an object of a type that a scheme does not know (BK-22).
+///
+/// ```
+/// use billhook_apimachinery::not_registered_error;
+///
+/// let error = not_registered_error("Foo", "v1", "pkg/scheme.go:1");
+/// assert_eq!(error, r#"no kind "Foo" is registered for version "v1" in scheme "pkg/scheme.go:1""#);
+/// ```
+pub fn not_registered_error(kind: &str, api_version: &str, scheme: &str) -> String {
+    let (kind, api_version) = (quote(kind), quote(api_version));
+    format!("no kind {kind} is registered for version {api_version} in scheme \"{scheme}\"")
+}
 
 message_error! {
     /// An object whose API version and kind cannot be read; prints the server's text.

@@ -2,12 +2,12 @@
 //! resource, and the effect of an update of it on the resource (RP-76, RP-77, AR-37).
 
 use billhook_apimachinery::metadata::ObjectMeta;
-use billhook_apimachinery::print::quote;
 use billhook_apimachinery::record;
 use billhook_apimachinery::record::{Record, TypedRecord, declared_json};
 use billhook_apimachinery::value::{DeepValue, deep_clone};
 use billhook_apimachinery::{
-    FieldError, FieldPath, GroupVersionKind, KubernetesVersion, Status, TypeMeta,
+    BUILT_IN_SCHEME, FieldError, FieldPath, GroupVersionKind, KubernetesVersion, Status, TypeMeta,
+    not_registered_error,
 };
 use serde_json::{Map, Value, json};
 
@@ -19,8 +19,6 @@ const GROUP: &str = "autoscaling";
 const KIND: &str = "Scale";
 const VERSION: &str = "v1";
 const API_VERSION: &str = "autoscaling/v1";
-/// The place in the server's code that knows the `Scale` of built-in kinds.
-const SCHEME: &str = "k8s.io/kubernetes/pkg/api/legacyscheme/scheme.go:30";
 
 /// The server's error for every body that is not a `Scale` of a custom resource: its decoder looks
 /// for another type after the first failure.
@@ -169,9 +167,7 @@ fn read_scale(
         .map_err(|error| DecodeError::unrecognized(KIND, error.to_string(), Some(body)))?;
     let found = complete(found);
     if found.api_version != API_VERSION || found.kind != KIND {
-        let (kind, version) = (quote(&found.kind), quote(&found.api_version));
-        let error =
-            format!("no kind {kind} is registered for version {version} in scheme \"{SCHEME}\"");
+        let error = not_registered_error(&found.kind, &found.api_version, BUILT_IN_SCHEME);
         return Err(DecodeError::known(&found, KIND, error));
     }
     let (mut scale, unknown) = Scale::read(&object).map_err(|error| {

@@ -7,8 +7,8 @@ use billhook::{
 };
 use billhook_apimachinery::print::quote;
 use billhook_apimachinery::record::{RecordError, text};
-use billhook_apimachinery::strict_decoding_error;
 use billhook_apimachinery::value::{DeepValue, has_floats};
+use billhook_apimachinery::{not_registered_error, strict_decoding_error};
 use serde_json::Value;
 
 use super::body::IncomingRequest;
@@ -170,12 +170,8 @@ impl IncomingRequest<'_> {
             found_version != api_version && self.strategy.is_some_and(Strategy::is_typed);
         if found != kind || is_other_version {
             let version = found_version.rsplit('/').next().unwrap_or_default();
-            let error = format!(
-                "no kind {} is registered for version {} in scheme \"{}\"",
-                quote(&found),
-                quote(&found_version),
-                self.strategy.map_or("", Strategy::scheme),
-            );
+            let scheme = self.strategy.map_or("", Strategy::scheme);
+            let error = not_registered_error(&found, &found_version, scheme);
             let message = format!(
                 "{found} in version {} cannot be handled as a {kind}: {error}",
                 quote(version)

@@ -3,7 +3,7 @@
 use billhook::webhook::EquivalentResources;
 use billhook_apimachinery::metadata::subdomain_name;
 use billhook_apimachinery::record::{Record, RecordError};
-use billhook_apimachinery::{FieldError, GroupVersionKind, Status, UserInfo};
+use billhook_apimachinery::{BUILT_IN_SCHEME, FieldError, GroupVersionKind, Status, UserInfo};
 use serde_json::Value;
 
 use super::request::Subresource;
@@ -69,7 +69,7 @@ pub trait Strategy: Send + Sync {
 
     /// Returns the place in the server's code that knows the type, as some errors say.
     fn scheme(&self) -> &'static str {
-        "k8s.io/kubernetes/pkg/api/legacyscheme/scheme.go:30"
+        BUILT_IN_SCHEME
     }
 
     /// Returns how many seconds an object has after its deletion was asked for, with those that

@@ -2,9 +2,8 @@
 
 use billhook::BodyFormat;
 use billhook_admission::DeleteOptions;
-use billhook_apimachinery::print::quote;
 use billhook_apimachinery::record::{TypedRecord as _, text};
-use billhook_apimachinery::{Status, TypeMeta};
+use billhook_apimachinery::{Status, TypeMeta, not_registered_error};
 use billhook_decode::read_json;
 use serde_json::Value;
 
@@ -69,6 +68,7 @@ fn of_body(body: &Body) -> Result<DeleteOptions, String> {
 
 /// The body may leave its kind out, but not be of another one.
 fn check_kind(body: &Value) -> Result<(), String> {
+    const SCHEME: &str = "k8s.io/apimachinery/pkg/apis/meta/internalversion/scheme/register.go:27";
     TypeMeta::of_object(body).map_err(|error| error.to_string())?;
     let kind = text(body, "kind");
     if matches!(kind, "" | "DeleteOptions") {
@@ -78,10 +78,5 @@ fn check_kind(body: &Value) -> Result<(), String> {
         "" => "meta.k8s.io/v1",
         version => version,
     };
-    Err(format!(
-        "no kind {} is registered for version {} in scheme \
-         \"k8s.io/apimachinery/pkg/apis/meta/internalversion/scheme/register.go:27\"",
-        quote(kind),
-        quote(version)
-    ))
+    Err(not_registered_error(kind, version, SCHEME))
 }

@@ -2,10 +2,11 @@
 
 use billhook::{FieldValidation, read_body};
 use billhook_admission::Warnings;
-use billhook_apimachinery::print::quote;
 use billhook_apimachinery::record::{Record, complete, decode, text};
 use billhook_apimachinery::value::DeepValue;
-use billhook_apimachinery::{KubernetesVersion, Status, strict_decoding_error};
+use billhook_apimachinery::{
+    BUILT_IN_SCHEME, KubernetesVersion, Status, not_registered_error, strict_decoding_error,
+};
 
 use super::options::Body;
 
@@ -42,12 +43,7 @@ impl DocumentType<'_> {
             ))
         };
         if kind != self.kind || !self.api_versions.contains(&&*api_version) {
-            return Err(refused(format!(
-                "no kind {} is registered for version {} in scheme \
-                 \"k8s.io/kubernetes/pkg/api/legacyscheme/scheme.go:30\"",
-                quote(&kind),
-                quote(&api_version)
-            )));
+            return Err(refused(not_registered_error(&kind, &api_version, BUILT_IN_SCHEME)));
         }
         let unknown = decode(&mut object, self.record, self.kubernetes);
         let unknown = unknown.map_err(|error| refused(error.to_string()))?;
