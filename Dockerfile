@@ -3,10 +3,10 @@ FROM rust:1.89-alpine AS build
 RUN apk add --no-cache build-base
 WORKDIR /source
 COPY . .
-RUN cargo build --release --locked --package billhook-cli
+RUN cargo build --profile packaging --locked --package billhook-cli
 
 FROM scratch
-COPY --from=build /source/target/release/billhook /billhook
+COPY --from=build /source/target/packaging/billhook /billhook
 # Webhooks without a CA bundle are trusted as the system trusts.
 COPY --from=build /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/ca-certificates.crt
 WORKDIR /work
