@@ -13,6 +13,7 @@ use bytes::Bytes;
 use http::Method;
 use http_body_util::BodyExt as _;
 use serde_json::Value;
+use tokio::time::Instant;
 
 use crate::answer::Body;
 use crate::background::Background;
@@ -348,7 +349,7 @@ impl Server {
         let now = || self.shared.settings.clock.now();
         let started = log.is_on().then(|| Started::new(&request, now(), revision()));
         let answer = match self.authorize(&mut request) {
-            Ok(()) => self.answer_in_time(&request).await,
+            Ok(()) => self.answer_in_time(&mut request).await,
             Err(status) => Form::of_failures(&request).status(&status),
         };
         if let Some(started) = started {
@@ -385,7 +386,7 @@ impl Server {
     }
 
     /// Answers a request before its time is over (RE-22).
-    async fn answer_in_time(&self, request: &Request) -> Response {
+    async fn answer_in_time(&self, request: &mut Request) -> Response {
         let most = self.shared.settings.request_time;
         let time = match self.shared.check().and_then(|()| request.time(most)) {
             Ok(time) => time,
@@ -397,10 +398,14 @@ impl Server {
         if let Some(response) = health::serve(&self.shared, request).await {
             return response;
         }
+        request.deadline = time.and_then(|time| Instant::now().checked_add(time));
         let response = rest::serve(&self.shared, request);
-        let Some(time) = time else { return response.await };
-        let answered = tokio::time::timeout(time, response).await;
-        answered.unwrap_or_else(|_| timed_out(request, time))
+        let (Some(time), Some(deadline)) = (time, request.deadline) else { return response.await };
+        match tokio::time::timeout_at(deadline, response).await {
+            // Webhooks have as long as the request (DI-50): what their failure makes of it is late.
+            Ok(response) if Instant::now() < deadline => response,
+            _ => timed_out(request, time),
+        }
     }
 
     /// Answers a request about the server or the user; `None` if the path is that of objects.

@@ -12,6 +12,7 @@ use billhook_apimachinery::{Status, UserInfo};
 use billhook_apply::manager_name;
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, Method};
+use tokio::time::Instant;
 
 pub(crate) use self::accept::{
     Accepted, MediaType, NOT_ACCEPTABLE, Shape, Transform, aggregated_discovery, names_media_type,
@@ -39,6 +40,8 @@ pub(crate) struct Request {
     /// The user of the request: the one whom it impersonates, or else the one whom those have found who
     /// pass it on; the server's own user if missing.
     pub(crate) user: Option<UserInfo>,
+    /// When the time of the request is over, if it has only so much.
+    pub(crate) deadline: Option<Instant>,
     body: Result<RequestBody, Status>,
 }
 
@@ -53,6 +56,7 @@ impl Request {
             path,
             query: Query::parse(parts.uri.query().unwrap_or_default()),
             user: parts.extensions.remove(),
+            deadline: None,
             method: parts.method,
             headers: parts.headers,
             body,

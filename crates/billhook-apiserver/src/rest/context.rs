@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use billhook::{CrdVersion, Scope};
-use billhook_admission::{AdmissionOutcome, ObjectRequest};
+use billhook_admission::{AdmissionOutcome, ObjectRequest, RequestOptions};
 use billhook_apimachinery::print::quote;
 use billhook_apimachinery::value::DeepValue;
 use billhook_apimachinery::{GroupVersionResource, Status, UserInfo};
@@ -119,7 +119,11 @@ impl Context<'_> {
 
     /// Takes a request through the write path to storage.
     pub(crate) async fn admit(&self, request: ObjectRequest) -> AdmissionOutcome {
-        let request = request.namespace(self.namespace()).user(self.user.clone());
+        let mut options = RequestOptions::default();
+        if let Some(deadline) = self.request.deadline {
+            options = options.deadline(deadline.into_std());
+        }
+        let request = request.namespace(self.namespace()).user(self.user.clone()).options(options);
         let (server, resource) = (Arc::clone(self.server), Arc::clone(&self.resource));
         let (namespace, is_tried) = (self.path.namespace.clone(), request.dry_run);
         let admitted = async move {

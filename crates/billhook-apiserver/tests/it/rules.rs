@@ -1,6 +1,9 @@
 //! Rules of REST (17) that no worked example shows, by their numbers.
 
-use billhook_admission::{CallerError, WebhookAnswer, WebhookCall, WebhookCaller};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use billhook_admission::{CallFailure, CallerError, WebhookAnswer, WebhookCall, WebhookCaller};
 use billhook_apiserver::{BoxFuture, Server};
 use http::Method;
 use serde_json::{Value, json};
@@ -418,6 +421,59 @@ async fn writes_have_little_time() {
         assert_eq!((answer.code, answer.message().as_str()), (504, message), "{path}");
         assert_eq!(began.elapsed().as_secs(), seconds, "{path}");
     }
+}
+
+/// DI-50, DI-53, RE-22: a webhook has no more time than what is left to the request, and what it fails
+/// with at the end of that comes too late.
+#[tokio::test]
+async fn webhooks_have_the_time_of_the_request() {
+    #[derive(Default)]
+    struct Patient(Mutex<Vec<Duration>>);
+    impl WebhookCaller for Patient {
+        fn call<'a>(
+            &'a self,
+            call: WebhookCall<'a>,
+        ) -> BoxFuture<'a, Result<WebhookAnswer, CallerError>> {
+            let time = call.timeout.unwrap();
+            self.0.lock().unwrap().push(time);
+            Box::pin(async move {
+                let waits = call.review.request.as_ref().is_some_and(|asked| asked.name == "wait");
+                tokio::time::sleep(if waits { time } else { Duration::ZERO }).await;
+                Err(CallerError::Exchange(CallFailure::new("no answer")))
+            })
+        }
+    }
+    let caller = Arc::new(Patient::default());
+    let definition = crate::support::definition();
+    let builder = Server::builder().definition(&definition).unwrap();
+    let server = builder.webhooks(Arc::clone(&caller)).build();
+    let path = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations";
+    let configuration = json!({"apiVersion": "admissionregistration.k8s.io/v1",
+        "kind": "ValidatingWebhookConfiguration", "metadata": {"name": "patient"},
+        "webhooks": [{"name": "patient.example.com", "admissionReviewVersions": ["v1"],
+            "sideEffects": "None", "clientConfig": {"url": "https://example.com"},
+            "failurePolicy": "Ignore", "timeoutSeconds": 10,
+            "rules": [{"operations": ["*"], "apiGroups": ["example.com"], "apiVersions": ["*"],
+                "resources": ["*"]}]}]});
+    assert_eq!(call(&server, Method::POST, path, &[], &configuration.to_string()).await.code, 201);
+    let late = "Timeout: request did not complete within the allotted timeout";
+    for (name, timeout, seconds, code) in
+        [("a", "", 10, 201), ("b", "?timeout=8500ms", 9, 201), ("wait", "?timeout=99ms", 1, 504)]
+    {
+        let object =
+            json!({"apiVersion": "example.com/v1", "kind": "Foo", "metadata": {"name": name}});
+        let path = format!("{FOOS}{timeout}");
+        let answer = call(&server, Method::POST, &path, &[], &object.to_string()).await;
+        assert_eq!(answer.code, code, "{name}: {}", answer.text);
+        if code == 504 {
+            assert_eq!(answer.message(), late);
+            assert_eq!(answer.json().get("kind"), None);
+        }
+        let sent = caller.0.lock().unwrap().pop().unwrap();
+        assert_eq!(sent.as_secs_f64().ceil(), f64::from(seconds), "{name}: {sent:?}");
+    }
+    let absent = call(&server, Method::GET, &format!("{FOOS}/wait"), &[], "").await;
+    assert_eq!(absent.code, 404);
 }
 
 /// RE-01, RE-58: odd paths and tokens are answered, never served by mistake.
