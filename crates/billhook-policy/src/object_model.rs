@@ -44,6 +44,21 @@ pub trait ObjectModel: Send + Sync {
         Ok(())
     }
 
+    /// Names the type of an object that a webhook has patched, where decoding assumes it because the server
+    /// has a type for objects of the kind (DI-31).
+    ///
+    /// # Errors
+    ///
+    /// If the object is of a type that the server does not know (DI-35).
+    fn complete_type(
+        &self,
+        object: &mut Value,
+        kind: &GroupVersionKind,
+    ) -> Result<(), ObjectModelError> {
+        let _ = (object, kind);
+        Ok(())
+    }
+
     /// Returns how objects of a kind are merged, for mutating policies; none if it has no known
     /// type (PO-66).
     fn merge_schema(&self, kind: &GroupVersionKind) -> Option<MergeSchema> {

@@ -77,7 +77,7 @@ fn changes(
     let Some(output) = output.filter(|_| !answer.patch.is_empty()) else { return Ok(Vec::new()) };
     let patch = JsonPatch::from_slice(&answer.patch).map_err(|error| error.to_string())?;
     let mut patched = patch.apply(output).map_err(|error| error.to_string())?;
-    let kind = patched_kind(&patched, &matched.kind)?;
+    let kind = patched_kind(&mut patched, &matched.kind, &*chain.model)?;
     let defaulted = chain.model.apply_defaults(&mut patched, &kind);
     defaulted.map_err(|error| error.to_string())?;
     Ok(differences(output, &patched))

@@ -215,10 +215,11 @@ impl Round<'_, '_> {
         }
         let mut patched =
             patch.apply(before).map_err(|error| HookError::internal(&error.to_string()))?;
-        let kind = patched_kind(&patched, &matched.kind);
+        let model = &*self.context.chain.model;
+        let kind = patched_kind(&mut patched, &matched.kind, model);
         let kind = kind.map_err(|error| HookError::internal(&error))?;
         let changed = !semantically_equal(before, &patched);
-        let defaulted = self.context.chain.model.apply_defaults(&mut patched, &kind);
+        let defaulted = model.apply_defaults(&mut patched, &kind);
         self.state.set(patched);
         defaulted.map_err(|error| HookError::internal(&error.to_string()))?;
         Ok(Applied { changed, patch: Some(answer.patch) })

@@ -15,6 +15,7 @@ use serde_json::Value;
 
 use super::conversion::{Conversion, Failed, has_only_type, with_api_version};
 use super::converter::Converter;
+use super::patched::complete_type;
 use super::source::{Source, WebhookSource};
 use crate::observe::{ConversionEnd, ConversionOutcome, Observer};
 use crate::review::WebhookCaller;
@@ -276,6 +277,18 @@ impl ObjectModel for CustomResources {
             }
             None => Ok(()),
         }
+    }
+
+    fn complete_type(
+        &self,
+        object: &mut Value,
+        kind: &GroupVersionKind,
+    ) -> Result<(), ObjectModelError> {
+        // Only a Scale has a type.
+        if self.own_version(kind).is_none() {
+            complete_type(object, kind);
+        }
+        Ok(())
     }
 
     fn merge_schema(&self, kind: &GroupVersionKind) -> Option<MergeSchema> {

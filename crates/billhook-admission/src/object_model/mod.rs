@@ -11,5 +11,5 @@ mod versioned;
 pub use converter::{Converter, ConverterError};
 pub use custom_resources::CustomResources;
 pub(crate) use metadata::{metadata_member, metadata_text};
-pub(crate) use patched::patched_kind;
+pub(crate) use patched::{complete_type, patched_kind};
 pub(crate) use versioned::{State, Versioned, mutating_conversion_failed};

@@ -4,15 +4,15 @@
 use std::future::ready;
 use std::sync::Arc;
 
-use billhook::DecodeOptions;
+use billhook::{DecodeOptions, type_meta};
 use billhook_apimachinery::value::{DeepValue, deep_clone};
-use billhook_apimachinery::{GroupVersionKind, strict_decoding_error};
+use billhook_apimachinery::{GroupVersionKind, not_registered_error, strict_decoding_error};
 use billhook_apply::MergeSchema;
 use billhook_policy::{BoxFuture, ObjectModel, ObjectModelError};
 use serde_json::Value;
 
 use super::strategy::Strategy;
-use crate::object_model::CustomResources;
+use crate::object_model::{CustomResources, complete_type};
 
 /// Objects that a strategy reads.
 pub(super) struct OwnObjects {
@@ -55,6 +55,26 @@ impl ObjectModel for OwnObjects {
         kind: &GroupVersionKind,
     ) -> Result<(), ObjectModelError> {
         self.read(object, kind)
+    }
+
+    fn complete_type(
+        &self,
+        object: &mut Value,
+        kind: &GroupVersionKind,
+    ) -> Result<(), ObjectModelError> {
+        complete_type(object, kind);
+        let found = type_meta(object, &kind.kind).map_err(|error| error.to_string())?;
+        let (api_version, found) = (found.api_version.clone(), GroupVersionKind::from(found));
+        let is_known = found == *kind
+            || self.model.own_version(&found).is_some()
+            || self.strategy.of_equivalent(&found).is_some();
+        match is_known {
+            true => Ok(()),
+            false => {
+                let scheme = self.strategy.scheme();
+                Err(not_registered_error(&found.kind, &api_version, scheme).into())
+            }
+        }
     }
 
     fn merge_schema(&self, kind: &GroupVersionKind) -> Option<MergeSchema> {

@@ -229,6 +229,50 @@ async fn own_kinds_are_read_again_after_webhooks() {
     assert_ne!(refused.code, 201, "{}", refused.text);
 }
 
+/// DI-31, DI-35: an object of a kind of the server's own is decoded as one of its type, which a patch may
+/// leave out, and not change.
+#[tokio::test]
+async fn own_kinds_stay_what_they_are() {
+    let changer = |request: &AdmissionRequest| {
+        let patch = match request.name.as_str() {
+            "nameless" => json!([{"op": "remove", "path": "/kind"}]),
+            "unversioned" => json!([{"op": "remove", "path": "/apiVersion"}]),
+            "other" => json!([{"op": "replace", "path": "/kind", "value": "Foo"}]),
+            _ => json!([{"op": "replace", "path": "/apiVersion", "value": "v2"}]),
+        };
+        AdmissionResponse::allow(request).patch(&patch)
+    };
+    let builder = Server::builder().definition(&definition()).unwrap();
+    let server = builder.admission_service("shop", "changer", changer).build();
+    assert_eq!(configure(&server, "Mutating", "changer", &json!({})).await.code, 201);
+    let maps = "/api/v1/namespaces/default/configmaps";
+    let map =
+        |name: &str| json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}});
+    for name in ["nameless", "unversioned"] {
+        let created = post(&server, maps, &map(name)).await;
+        assert_eq!(created.code, 201, "{}", created.text);
+        assert_eq!(
+            (&created.json()["apiVersion"], &created.json()["kind"]),
+            (&"v1".into(), &"ConfigMap".into())
+        );
+    }
+    for (name, kind, version) in [("other", "Foo", "v1"), ("newer", "ConfigMap", "v2")] {
+        let refused = post(&server, maps, &map(name)).await;
+        let message = format!(
+            "Internal error occurred: no kind \"{kind}\" is registered for version \"{version}\" in \
+             scheme \"k8s.io/kubernetes/pkg/api/legacyscheme/scheme.go:30\""
+        );
+        assert_eq!((refused.code, refused.message()), (500, message));
+    }
+    let custom = create(&server, FOOS, "nameless", "red").await;
+    assert_eq!(custom.code, 500);
+    let message = custom.message();
+    assert!(
+        message.starts_with("Internal error occurred: Object 'Kind' is missing in"),
+        "{message}"
+    );
+}
+
 /// WM-48: a webhook for one of the resources that objects are served in sees them in its version, and
 /// what it changes there is changed.
 #[tokio::test]
