@@ -14,6 +14,8 @@ pub(crate) struct Edition {
     /// Whether it is POST that is refused while a definition is being deleted, and not every creation
     /// (KV-85).
     pub(crate) terminating_refuses_post: bool,
+    /// Whether some names are reserved for configurations and policies in files (KV-95).
+    pub(crate) reserves_names: bool,
 }
 
 /// The fields that a write to `/status` leaves to their owners (SA-36, KV-83).
@@ -29,6 +31,7 @@ const V1_32: Edition = Edition {
     ratchets_status: false,
     status_resets: StatusResets { fields: &["spec"], in_own_version: true },
     terminating_refuses_post: true,
+    reserves_names: false,
 };
 
 const V1_33: Edition = Edition { reads_null_labels: true, ratchets_status: true, ..V1_32 };
@@ -42,6 +45,7 @@ const V1_35: Edition = Edition {
 
 const V1_36: Edition = Edition {
     status_resets: StatusResets { fields: &["metadata", "spec"], ..V1_35.status_resets },
+    reserves_names: true,
     ..V1_35
 };
 

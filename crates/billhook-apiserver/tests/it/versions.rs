@@ -450,6 +450,31 @@ async fn admission_is_configured_by_the_version() {
     }
 }
 
+/// KV-95, WCF-97, PO-16: names are reserved for files since servers know some, and clients warned.
+#[tokio::test]
+async fn reserved_names_are_warned_of_since_1_36() {
+    let reserved = "299 - \"metadata.name: names ending with \\\".static.k8s.io\\\" are reserved for static \
+                    manifest-based configurations and cannot be managed via the API\"";
+    for version in KubernetesVersion::ALL {
+        let server = Server::builder().kubernetes(version).build();
+        let binding = json!({"apiVersion": "admissionregistration.k8s.io/v1",
+            "kind": "ValidatingAdmissionPolicyBinding", "metadata": {},
+            "spec": {"policyName": "p", "validationActions": ["Deny"]}});
+        for (resource, mut object) in [
+            ("mutatingwebhookconfigurations", mutating("Fail")),
+            ("validatingadmissionpolicybindings", binding),
+        ] {
+            for (name, is_reserved) in [("a.static.k8s.io", true), ("static.k8s.io", false)] {
+                object["metadata"]["name"] = name.into();
+                let created = post(&server, &format!("{ADMISSION}/{resource}"), &object).await;
+                let warned = is_reserved && version == V1_36;
+                let warnings = if warned { vec![reserved.to_owned()] } else { Vec::new() };
+                assert_eq!((created.code, created.warnings), (201, warnings), "{version} {name}");
+            }
+        }
+    }
+}
+
 /// DT-43, KV-75: what the documents of older servers do not have.
 #[tokio::test]
 async fn documents_are_those_of_the_version() {

@@ -147,7 +147,7 @@ fn policy_findings(
     Findings {
         answer: is_refused.then(|| policy.refusal(&errors)),
         errors,
-        warnings: policy.warnings(),
+        warnings: policy.warnings_for(kubernetes),
         lints: Vec::new(),
     }
 }

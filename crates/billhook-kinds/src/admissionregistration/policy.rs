@@ -61,7 +61,7 @@ impl Behavior for Policy {
             return;
         }
         found.errors.extend(document.validate_for(context.kubernetes, old.as_ref()));
-        found.warnings.extend(document.warnings());
+        found.warnings.extend(document.warnings_for(context.kubernetes));
     }
 
     fn cells(&self, object: &Value, now: Time) -> Vec<Value> {

@@ -53,6 +53,8 @@ impl Behavior for WebhookConfiguration {
         };
         if let Some(configuration) = read(object) {
             found.errors.extend(configuration.check(&options).errors);
+            let warning = webhook::reserved_name_warning(configuration.name(), context.kubernetes);
+            found.warnings.extend(warning);
         }
     }
 

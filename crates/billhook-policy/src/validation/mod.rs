@@ -6,15 +6,12 @@ mod common;
 mod mutating;
 mod validating;
 
-use billhook::webhook::validate_configuration_metadata;
+use billhook::webhook::{reserved_name_warning, validate_configuration_metadata};
 use billhook_apimachinery::metadata::validate_applied;
 use billhook_apimachinery::record::TypedRecord as _;
 use billhook_apimachinery::{FieldError, KubernetesVersion, Status};
 
 use crate::document::{GROUP, PolicyDocument};
-
-/// The end of names that are reserved for files of the server (PO-16).
-const RESERVED_END: &str = ".static.k8s.io";
 
 impl PolicyDocument {
     /// Returns the errors of a server when the document is created.
@@ -63,14 +60,12 @@ impl PolicyDocument {
 
     /// Returns what a server warns of when it stores the document (PO-16).
     pub fn warnings(&self) -> Vec<String> {
-        let is_reserved = self.name().ends_with(RESERVED_END);
-        let warning = || {
-            format!(
-                "metadata.name: names ending with \"{RESERVED_END}\" are reserved for static \
-                 manifest-based configurations and cannot be managed via the API"
-            )
-        };
-        is_reserved.then(warning).into_iter().collect()
+        self.warnings_for(KubernetesVersion::default())
+    }
+
+    /// [`PolicyDocument::warnings`] of a server of a version (KV-95).
+    pub fn warnings_for(&self, kubernetes: KubernetesVersion) -> Vec<String> {
+        reserved_name_warning(self.name(), kubernetes).into_iter().collect()
     }
 
     /// Returns the server's answer to a document with these errors: 422, with all of them in the

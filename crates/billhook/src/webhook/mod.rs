@@ -69,5 +69,5 @@ pub use trace::{
 };
 pub use validation::{
     ExpressionChecker, ExpressionError, ValidationOptions, expression_error, not_supported,
-    validate_conditions, validate_configuration_metadata,
+    reserved_name_warning, validate_conditions, validate_configuration_metadata,
 };

@@ -20,6 +20,7 @@ use super::condition_program::compile;
 use super::configuration::{
     ConfigurationKind, MatchCondition, MatchResources, Webhook, WebhookConfiguration,
 };
+use crate::edition::EDITIONS;
 use billhook_apimachinery::label_selector::push_invalid;
 use billhook_apimachinery::metadata::validate_applied;
 use billhook_cel::Libraries;
@@ -83,6 +84,21 @@ pub fn validate_configuration_metadata(
         errors.retain(|it| it.error_type() != ErrorType::Required || *it.field() != name);
     }
     errors
+}
+
+/// The end of names that are reserved for files of the server (WCF-97, PO-16).
+const RESERVED_END: &str = ".static.k8s.io";
+
+/// Returns what a server warns of when it stores a configuration or a policy of a name, if that is a
+/// reserved one (WCF-97, PO-16, KV-95).
+pub fn reserved_name_warning(name: &str, kubernetes: KubernetesVersion) -> Option<String> {
+    let is_reserved = name.ends_with(RESERVED_END) && EDITIONS.of(kubernetes).reserves_names;
+    is_reserved.then(|| {
+        format!(
+            "metadata.name: names ending with \"{RESERVED_END}\" are reserved for static \
+             manifest-based configurations and cannot be managed via the API"
+        )
+    })
 }
 
 /// Returns the error of a value outside a fixed list; it is shown as JSON (WCF-22).
