@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use billhook::webhook::{ApiResource, EquivalentResources};
+use billhook::webhook::{AdmissionAttributes, ApiResource, EquivalentResources, Operation};
 use billhook::{CrdVersion, CustomResourceDefinition, Time, scale};
 use billhook_apimachinery::Status;
 use billhook_apimachinery::value::DeepValue;
@@ -19,7 +19,8 @@ use super::storage;
 use super::store::{Store, StoredObject};
 use super::strategy::{Allocator, Strategy};
 use super::write::Accepted;
-use crate::chain::{Chain, Run};
+use crate::audit::Warnings;
+use crate::chain::{Chain, ChainOutcome, Run};
 use crate::futures::block_on;
 use crate::object_model::{Converter, CustomResources};
 use crate::time::now;
@@ -192,6 +193,27 @@ impl Admission {
             result = Err(Status::request_timeout());
         }
         run.conclude(result)
+    }
+
+    /// Takes an object that is not stored through the chain: one that is sent to a subresource, or the options
+    /// of a connection (AR-36, AR-37). The rest of the request is in `request`; `prepare` checks the object
+    /// between the stages.
+    pub async fn admit_unstored(
+        &self,
+        attributes: AdmissionAttributes,
+        request: &ObjectRequest,
+        cluster: &dyn Cluster,
+        prepare: impl FnOnce(&mut AdmissionAttributes, &mut Warnings) -> Result<(), Status> + Send,
+    ) -> ChainOutcome {
+        let operation = attributes.operation;
+        let mut attributes = attributes
+            .namespace(&*request.namespace)
+            .user(request.user.clone())
+            .dry_run(request.dry_run);
+        if operation != Operation::Connect {
+            attributes = attributes.options(request.options_object(operation));
+        }
+        self.chain.run(attributes, cluster, &request.options, prepare).await
     }
 
     /// [`Admission::admit`] for callers of webhooks that never wait for anything, such as webhooks

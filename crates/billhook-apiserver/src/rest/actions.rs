@@ -1,11 +1,13 @@
 //! Subresources that are created: bindings and evictions of pods, tokens (BK-110, BK-111, BK-253).
 
+use billhook::webhook::AdmissionAttributes;
 use billhook_admission::{DeleteOptions, ObjectRequest, Subresource, Warnings};
 use billhook_apimachinery::label_selector::LabelSelector;
 use billhook_apimachinery::record::{TypedRecord as _, text};
 use billhook_apimachinery::value::DeepValue;
 use billhook_apimachinery::{
-    FieldError, FieldPath, GroupVersionResource, Status, StatusCause, StatusDetails, aggregate,
+    FieldError, FieldPath, GroupVersionKind, GroupVersionResource, Status, StatusCause,
+    StatusDetails, aggregate,
 };
 use billhook_kinds::{BodyKind, Kind};
 use http::StatusCode;
@@ -69,9 +71,17 @@ pub(super) fn path_of(request: &Request, path: &ResourcePath, verb: Verb) -> Opt
 
 /// `POST` to a subresource.
 pub(super) async fn create(context: &Context<'_>) -> Result<Response, Status> {
-    if context.path.subresource == "token" {
-        return token::create(context);
-    }
+    let mut warnings = Warnings::default();
+    let created = match context.path.subresource.as_str() {
+        "token" => token::create(context, &mut warnings).await,
+        _ => created(context, &mut warnings).await,
+    };
+    let mut response = created.unwrap_or_else(|status| context.failure(&status));
+    warn(&mut response, &warnings);
+    Ok(response)
+}
+
+async fn created(context: &Context<'_>, warnings: &mut Warnings) -> Result<Response, Status> {
     let kind = context.resource.kind.and_then(|kind| kind.subresource(&context.path.subresource));
     let kind = &kind.ok_or_else(Status::resource_not_found)?.body;
     let record = kind.record().ok_or_else(Status::resource_not_found)?;
@@ -83,13 +93,23 @@ pub(super) async fn create(context: &Context<'_>) -> Result<Response, Status> {
         record,
         kubernetes: context.server.settings.kubernetes,
     };
-    let mut warnings = Warnings::default();
-    let object = type_.read(&body, options.field_validation, &mut warnings)?;
-    let name = object.get("metadata").map_or("", |metadata| text(metadata, "name"));
-    if !name.is_empty() && name != context.name()? {
-        let message = format!("name in URL does not match name in {} object", kind.kind);
-        return Err(Status::bad_request(message));
-    }
+    let mut object = type_.read(&body, options.field_validation, warnings)?;
+    context.put_in_namespace(&mut object)?;
+    let type_ = GroupVersionKind::new(kind.group, kind.version, kind.kind);
+    let attributes = AdmissionAttributes::create(type_, context.resource_name(), object);
+    let name_in_path = context.name()?;
+    let check = |object: &mut Value| {
+        let name = object.get("metadata").map_or("", |metadata| text(metadata, "name"));
+        if !name.is_empty() && name != name_in_path {
+            let message = format!("name in URL does not match name in {} object", kind.kind);
+            return Err(Status::bad_request(message));
+        }
+        match kind.kind {
+            "Binding" => check_target(object.get("target").unwrap_or(&Value::Null)),
+            _ => Ok(()),
+        }
+    };
+    let object = context.admit_unstored(attributes, &options, warnings, check).await?;
     match context.path.subresource.as_str() {
         "binding" => bind(context, &object, options.dry_run).await?,
         _ => evict(context, &object, options.dry_run).await?,
@@ -97,14 +117,11 @@ pub(super) async fn create(context: &Context<'_>) -> Result<Response, Status> {
     let mut success = Status::default();
     success.status = "Success".to_owned();
     success.code = 201;
-    let mut response = context.form.status(&success);
-    warn(&mut response, &warnings);
-    Ok(response)
+    Ok(context.form.status(&success))
 }
 
 /// Puts a pod on a node.
 async fn bind(context: &Context<'_>, binding: &Value, dry_run: bool) -> Result<(), Status> {
-    check_target(binding.get("target").unwrap_or(&Value::Null))?;
     let stored = context.stored()?;
     check_revision(context, binding, &stored)?;
     let mut pod = read(&stored)?;

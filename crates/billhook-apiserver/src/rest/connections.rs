@@ -1,15 +1,19 @@
 //! Logs of pods and connections to pods, nodes and services, as far as a server without nodes comes
 //! (BK-114).
 
+use billhook::webhook::AdmissionAttributes;
+use billhook_admission::Warnings;
 use billhook_apimachinery::print::quote;
 use billhook_apimachinery::record::text;
-use billhook_apimachinery::{GroupVersionResource, Status};
+use billhook_apimachinery::{GroupVersionKind, GroupVersionResource, Status};
 use billhook_decode::read_json;
 use http::StatusCode;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::context::Context;
 use super::log_options::{self, LogOptions};
+use super::options::WriteOptions;
+use super::write::warn;
 use crate::failures::not_allowed;
 use crate::permissions::question_of;
 use crate::request::Verb;
@@ -33,13 +37,71 @@ fn takes_container(subresource: &str) -> bool {
 }
 
 /// Answers in place of the node of a pod: its containers log what the simulation of the node says.
-pub(super) fn connect(context: &Context<'_>, verb: Verb) -> Result<Response, Status> {
+pub(super) async fn connect(context: &Context<'_>, verb: Verb) -> Result<Response, Status> {
     let subresource = context.path.subresource.as_str();
     let offered = context.resource.kind.and_then(|kind| kind.subresource(subresource));
-    if !offered.is_some_and(|offered| offered.verbs.contains(&verb.name())) {
-        return Err(not_allowed());
-    }
+    let offered = offered.filter(|offered| offered.verbs.contains(&verb.name()));
+    let options = &offered.ok_or_else(not_allowed)?.body;
     check_upgrade(context)?;
+    if subresource == "log" {
+        return connected(context, context.request.query.text("container"));
+    }
+    let mut warnings = Warnings::default();
+    let type_ = GroupVersionKind::new(options.group, options.version, options.kind);
+    let object = options_of(context, &type_);
+    let attributes =
+        AdmissionAttributes::connect(type_, context.resource_name(), subresource, object);
+    let write_options = WriteOptions {
+        dry_run: context.request.query.get("dryRun").is_some(),
+        ..WriteOptions::default()
+    };
+    let admitted =
+        context.admit_unstored(attributes, &write_options, &mut warnings, |_| Ok(())).await;
+    let connected = admitted.and_then(|options| connected(context, text(&options, "container")));
+    let mut response = connected.unwrap_or_else(|status| context.failure(&status));
+    warn(&mut response, &warnings);
+    Ok(response)
+}
+
+/// Returns the options of a connection, which are in the query (AR-36).
+fn options_of(context: &Context<'_>, type_: &GroupVersionKind) -> Value {
+    let query = &context.request.query;
+    let mut options = Map::new();
+    options.insert("apiVersion".to_owned(), type_.api_version().into());
+    options.insert("kind".to_owned(), type_.kind.as_str().into());
+    let subresource = context.path.subresource.as_str();
+    match subresource {
+        "portforward" => {
+            let ports = query.all("ports").filter_map(|port| port.parse::<i32>().ok());
+            let ports: Vec<i32> = ports.collect();
+            options.extend((!ports.is_empty()).then(|| ("ports".to_owned(), ports.into())));
+        }
+        "proxy" => {
+            let begin = format!("/{}/proxy", context.path.name.as_deref().unwrap_or_default());
+            let (_, path) = context.request.path().split_once(&*begin).unwrap_or_default();
+            let path = path.trim_start_matches('/');
+            options.extend((!path.is_empty()).then(|| ("path".to_owned(), path.into())));
+        }
+        _ => {
+            let flags = ["stdin", "stdout", "stderr", "tty"];
+            let set =
+                flags.into_iter().filter(|flag| query.get(flag).is_some() && query.flag(flag));
+            options.extend(set.map(|flag| (flag.to_owned(), true.into())));
+            let container = query.text("container");
+            let named = (!container.is_empty()).then(|| ("container".to_owned(), container.into()));
+            options.extend(named);
+            if subresource == "exec" {
+                let command: Vec<&str> = query.all("command").collect();
+                options.insert("command".to_owned(), command.into());
+            }
+        }
+    }
+    Value::Object(options)
+}
+
+/// Answers in place of the node, for a container if one is named.
+fn connected(context: &Context<'_>, container: &str) -> Result<Response, Status> {
+    let subresource = context.path.subresource.as_str();
     match context.resource.kind.map_or("", |kind| kind.plural) {
         "nodes" => return Err(refusal_of_node(context, context.name()?)),
         "services" => return Err(refusal_of_service(context, context.name()?)),
@@ -54,7 +116,7 @@ pub(super) fn connect(context: &Context<'_>, verb: Verb) -> Result<Response, Sta
     let pod = pod.map_err(|error| Status::internal_error(&error.to_string()))?;
     let (name, spec) = (context.name()?, pod.value().get("spec").unwrap_or(&Value::Null));
     if takes_container(subresource) {
-        check_container(name, spec, context.request.query.text("container"))?;
+        check_container(name, spec, container)?;
     }
     let node = text(spec, "nodeName");
     let is_log = subresource == "log";
@@ -68,7 +130,7 @@ pub(super) fn connect(context: &Context<'_>, verb: Verb) -> Result<Response, Sta
         return Err(refusal_of_node(context, node));
     }
     let only = spec.get("containers").and_then(|containers| containers.get(0));
-    let container = match context.request.query.text("container") {
+    let container = match container {
         "" => only.map_or("", |container| text(container, "name")),
         named => named,
     };

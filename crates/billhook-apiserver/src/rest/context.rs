@@ -3,14 +3,16 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use billhook::webhook::AdmissionAttributes;
 use billhook::{CrdVersion, Scope};
-use billhook_admission::{AdmissionOutcome, ObjectRequest, RequestOptions};
+use billhook_admission::{AdmissionOutcome, ObjectRequest, RequestOptions, Warnings};
 use billhook_apimachinery::print::quote;
 use billhook_apimachinery::value::DeepValue;
 use billhook_apimachinery::{GroupVersionResource, Status, UserInfo};
 use http::StatusCode;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
+use super::options::WriteOptions;
 use crate::definitions::find_lost;
 use crate::request::{Request, ResourcePath};
 use crate::resources::{Resource, WatchCache};
@@ -18,7 +20,7 @@ use crate::response::{Form, Response};
 use crate::shared::{Shared, Written};
 use crate::storage::{Object, Revision, Storage};
 use crate::view::View;
-use crate::write_path::admit;
+use crate::write_path::{admit, admit_unstored};
 
 /// A request for objects of a resource in a version.
 pub(crate) struct Context<'r> {
@@ -119,11 +121,7 @@ impl Context<'_> {
 
     /// Takes a request through the write path to storage.
     pub(crate) async fn admit(&self, request: ObjectRequest) -> AdmissionOutcome {
-        let mut options = RequestOptions::default();
-        if let Some(deadline) = self.request.deadline {
-            options = options.deadline(deadline.into_std());
-        }
-        let request = request.namespace(self.namespace()).user(self.user.clone()).options(options);
+        let request = self.complete(request);
         let (server, resource) = (Arc::clone(self.server), Arc::clone(&self.resource));
         let (namespace, is_tried) = (self.path.namespace.clone(), request.dry_run);
         let admitted = async move {
@@ -141,6 +139,52 @@ impl Context<'_> {
             self.is_unwritten.store(true, Ordering::Relaxed);
         }
         outcome
+    }
+
+    /// Adds to a request what each has: where, by whom and until when it is made.
+    fn complete(&self, request: ObjectRequest) -> ObjectRequest {
+        let mut options = RequestOptions::default();
+        if let Some(deadline) = self.request.deadline {
+            options = options.deadline(deadline.into_std());
+        }
+        request.namespace(self.namespace()).user(self.user.clone()).options(options)
+    }
+
+    /// Takes what is sent to a subresource and not stored, or the options of a connection, through policies and
+    /// webhooks (AR-36, AR-37). Between the stages `check` is asked about it. Returns it as they leave it.
+    pub(crate) async fn admit_unstored(
+        &self,
+        attributes: AdmissionAttributes,
+        options: &WriteOptions,
+        warnings: &mut Warnings,
+        check: impl FnOnce(&mut Value) -> Result<(), Status> + Send,
+    ) -> Result<DeepValue, Status> {
+        let attributes = attributes.subresource(&*self.path.subresource).name(self.name()?);
+        let request = options.set(ObjectRequest::create(self.version.name(), &[]));
+        let request = self.complete(request);
+        let check = |attributes: &mut AdmissionAttributes, _: &mut Warnings| {
+            attributes.object.as_deref_mut().map_or(Ok(()), check)
+        };
+        let (server, resource) = (self.server, &self.resource);
+        let outcome = admit_unstored(server, resource, attributes, &request, check).await;
+        outcome.warnings.raw().into_iter().for_each(|text| warnings.add(text));
+        outcome.result.map(|attributes| attributes.object.unwrap_or_default())
+    }
+
+    /// Puts an object that is not stored in the namespace of the path, which it may name, and no other (RE-63).
+    pub(crate) fn put_in_namespace(&self, object: &mut Value) -> Result<(), Status> {
+        let Value::Object(members) = object else { return Ok(()) };
+        let metadata = members.entry("metadata").or_insert_with(|| Map::new().into());
+        let Value::Object(metadata) = metadata else { return Ok(()) };
+        let named = metadata.get("namespace").and_then(Value::as_str).unwrap_or_default();
+        if !named.is_empty() && named != self.namespace() {
+            return Err(Status::bad_request(
+                "the namespace of the provided object does not match the namespace sent on the \
+                 request",
+            ));
+        }
+        metadata.insert("namespace".to_owned(), self.namespace().into());
+        Ok(())
     }
 
     /// Fails if a server could not list or watch the objects, or not yet.

@@ -163,7 +163,7 @@ async fn verbs(
         return Box::pin(actions::create(context)).await;
     }
     if connections::is_connection(context) {
-        return connections::connect(context, verb);
+        return Box::pin(connections::connect(context, verb)).await;
     }
     check_offered(context, verb)?;
     if matches!(verb, Verb::Get | Verb::Update | Verb::Patch | Verb::Delete) {

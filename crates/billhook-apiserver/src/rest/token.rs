@@ -1,9 +1,12 @@
 //! Tokens of service accounts, on request (BK-253).
 
+use billhook::webhook::AdmissionAttributes;
 use billhook_admission::Warnings;
 use billhook_apimachinery::record::{complete, declared_json, member, text};
 use billhook_apimachinery::value::DeepValue;
-use billhook_apimachinery::{FieldError, FieldPath, GroupVersionResource, Status};
+use billhook_apimachinery::{
+    FieldError, FieldPath, GroupVersionKind, GroupVersionResource, Status,
+};
 use billhook_kinds::Kind;
 use http::StatusCode;
 use serde_json::{Value, json};
@@ -12,7 +15,6 @@ use super::context::Context;
 use super::document::DocumentType;
 use super::options::{Body, WriteOptions};
 use super::tracking::track_creation;
-use super::write::warn;
 use crate::response::Response;
 use crate::tokens::{Account, BoundObject, Grant, claim_of};
 
@@ -23,31 +25,40 @@ const KIND: &str = "TokenRequest";
 const DEFAULT_SECONDS: i64 = 3600;
 
 /// `POST` to the tokens of a service account.
-pub(super) fn create(context: &Context<'_>) -> Result<Response, Status> {
+pub(super) async fn create(
+    context: &Context<'_>,
+    warnings: &mut Warnings,
+) -> Result<Response, Status> {
     let kind = context.resource.kind.and_then(|kind| kind.subresource("token"));
     let record = kind.and_then(|subresource| subresource.body.record());
     let record = record.ok_or_else(Status::resource_not_found)?;
     let body = Body::of(context.request, Some(record))?;
     let options = WriteOptions::read(context.request, "CreateOptions")?;
     let kubernetes = context.server.settings.kubernetes;
-    let mut warnings = Warnings::default();
     let type_ = DocumentType { kind: KIND, api_versions: &[API_VERSION], record, kubernetes };
-    let mut request = type_.read(&body, options.field_validation, &mut warnings)?;
+    let mut request = type_.read(&body, options.field_validation, warnings)?;
     set_type(&mut request);
     set_default(&mut request);
     let mut empty = DeepValue::from(json!({}));
     complete(&mut empty, record, kubernetes);
     let owner = (&*options.field_manager, context.server.settings.clock.now());
     track_creation(&mut request, &empty, (API_VERSION, KIND), "token", owner);
-    check_metadata(context, &request)?;
-    let account = account(context)?;
-    let seconds = check_seconds(&request)?;
+    context.put_in_namespace(&mut request)?;
+    let (group, version) = API_VERSION.split_once('/').unwrap_or_default();
+    let kind = GroupVersionKind::new(group, version, KIND);
+    let attributes = AdmissionAttributes::create(kind, context.resource_name(), request);
+    let mut checked = None;
+    let check = |request: &mut Value| {
+        check_metadata(context, request)?;
+        checked = Some((account(context)?, check_seconds(request)?));
+        Ok(())
+    };
+    let mut request = context.admit_unstored(attributes, &options, warnings, check).await?;
+    let (account, seconds) = checked.ok_or_else(Status::resource_not_found)?;
     let bound = bound(context, &request, &account)?;
     grant(context, &mut request, Grant { account, bound, seconds })?;
     complete(&mut request, record, kubernetes);
-    let mut response = context.form.json(StatusCode::CREATED, declared_json(&request, record));
-    warn(&mut response, &warnings);
-    Ok(response)
+    Ok(context.form.json(StatusCode::CREATED, declared_json(&request, record)))
 }
 
 /// A request need not say what it is.
@@ -76,12 +87,6 @@ fn check_metadata(context: &Context<'_>, request: &Value) -> Result<(), Status> 
         let why = "must match the service account name if specified";
         let path = FieldPath::default().name("metadata").name("name");
         return Err(Status::invalid(GROUP, KIND, own, &[FieldError::invalid(path, name, why)]));
-    }
-    let namespace = text(metadata, "namespace");
-    if !namespace.is_empty() && namespace != context.namespace() {
-        return Err(Status::bad_request(
-            "the namespace of the provided object does not match the namespace sent on the request",
-        ));
     }
     Ok(())
 }

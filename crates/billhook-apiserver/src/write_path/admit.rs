@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use billhook_admission::{Admission, AdmissionOutcome, ObjectRequest};
+use billhook::webhook::AdmissionAttributes;
+use billhook_admission::{Admission, AdmissionOutcome, ChainOutcome, ObjectRequest, Warnings};
+use billhook_apimachinery::Status;
 
 use super::binding::Binding;
 use super::cluster::StoredObjects;
@@ -26,6 +28,18 @@ pub(crate) async fn admit_own(
     request: ObjectRequest,
 ) -> AdmissionOutcome {
     admitted(server, resource, admission(server, resource), &request).await
+}
+
+/// Takes an object of a client's request that is not stored through policies and webhooks.
+pub(crate) async fn admit_unstored(
+    server: &Arc<Shared>,
+    resource: &Resource,
+    attributes: AdmissionAttributes,
+    request: &ObjectRequest,
+    prepare: impl FnOnce(&mut AdmissionAttributes, &mut Warnings) -> Result<(), Status> + Send,
+) -> ChainOutcome {
+    let admission = admission(server, resource).chain(server.chain_of(resource));
+    admission.admit_unstored(attributes, request, &StoredObjects(server), prepare).await
 }
 
 async fn admitted(

@@ -273,6 +273,124 @@ async fn own_kinds_stay_what_they_are() {
     );
 }
 
+/// AR-36, AR-37, PO-20: what is sent to a subresource, and the options of connections, are reviewed.
+#[tokio::test]
+async fn what_is_not_stored_is_reviewed() {
+    let reporter = |request: &AdmissionRequest| {
+        let mut object = request.object.clone().map(|it| it.into_inner()).unwrap_or_default();
+        if let Some(members) = object.as_object_mut() {
+            members.retain(|name, _| !matches!(name.as_str(), "metadata" | "spec" | "target"));
+        }
+        let options = request.options.as_ref().map_or("none", |it| it["kind"].as_str().unwrap());
+        let operation = request.operation;
+        let what = [&request.sub_resource, &request.name, &request.namespace].map(String::as_str);
+        let seen = format!("{operation} {} {options} {object}", what.join(" "));
+        match request.sub_resource.as_str() {
+            "" => AdmissionResponse::allow(request),
+            "attach" => AdmissionResponse::deny(request, "no attach"),
+            _ => AdmissionResponse::allow(request).warning(&seen),
+        }
+    };
+    let server = Server::builder().admission_service("shop", "reporter", reporter).build();
+    let pods = "/api/v1/namespaces/default/pods";
+    let account = json!({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "a"}});
+    let accounts = "/api/v1/namespaces/default/serviceaccounts";
+    assert_eq!(post(&server, accounts, &account).await.code, 201);
+    for name in ["p", "q"] {
+        let pod = json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name},
+            "spec": {"containers": [{"name": "c", "image": "i"}]}});
+        assert_eq!(post(&server, pods, &pod).await.code, 201);
+    }
+    assert_eq!(configure(&server, "Validating", "reporter", &json!({})).await.code, 201);
+
+    let of = |kind: &str, version: &str, name: &str| json!({"apiVersion": version, "kind": kind, "metadata": {"name": name}});
+    let mut binding = of("Binding", "v1", "p");
+    binding["target"] = json!({"name": "n"});
+    let mut token = of("TokenRequest", "authentication.k8s.io/v1", "a");
+    token["spec"] = json!({});
+    let exec = format!("{pods}/p/exec?command=ls&command=-l&container=c&stdin=true&tty=false");
+    let (created, none) = ("CreateOptions", Value::Null);
+    for (path, body, code, seen) in [
+        (
+            format!("{pods}/p/binding"),
+            &binding,
+            201,
+            json!({"apiVersion": "v1", "kind": "Binding"}),
+        ),
+        (
+            exec,
+            &none,
+            404,
+            json!({"apiVersion": "v1", "command": ["ls", "-l"], "container": "c",
+            "kind": "PodExecOptions", "stdin": true}),
+        ),
+        (
+            format!("{pods}/p/portforward?ports=80&ports=81"),
+            &none,
+            404,
+            json!({"apiVersion": "v1", "kind": "PodPortForwardOptions", "ports": [80, 81]}),
+        ),
+        (
+            format!("{pods}/p/proxy/x/y?a=b"),
+            &none,
+            404,
+            json!({"apiVersion": "v1", "kind": "PodProxyOptions", "path": "x/y"}),
+        ),
+        (
+            format!("{accounts}/a/token"),
+            &token,
+            201,
+            json!({"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest",
+                "status": {"expirationTimestamp": null, "token": ""}}),
+        ),
+        (
+            format!("{pods}/p/eviction"),
+            &of("Eviction", "policy/v1", "p"),
+            201,
+            json!({"apiVersion": "policy/v1", "kind": "Eviction"}),
+        ),
+    ] {
+        let text = if body.is_null() { String::new() } else { body.to_string() };
+        let answer = call(&server, Method::POST, &path, &[], &text).await;
+        assert_eq!(answer.code, code, "{path}: {}", answer.text);
+        let subresource = path.split('?').next().unwrap().split('/').nth(7).unwrap();
+        let name = if subresource == "token" { "a" } else { "p" };
+        let (operation, options) =
+            if body.is_null() { ("CONNECT", "none") } else { ("CREATE", created) };
+        let seen = format!("{operation} {subresource} {name} default {options} {seen}");
+        assert_eq!(answer.warnings, [format!("299 - \"{}\"", seen.replace('"', "\\\""))]);
+    }
+
+    let mut elsewhere = of("Binding", "v1", "q");
+    elsewhere["metadata"]["namespace"] = "other".into();
+    let refused = post(&server, &format!("{pods}/q/binding"), &elsewhere).await;
+    let message =
+        "the namespace of the provided object does not match the namespace sent on the request";
+    assert_eq!((refused.code, refused.message().as_str()), (400, message));
+    let refused = call(&server, Method::GET, &format!("{pods}/q/attach"), &[], "").await;
+    let message = "admission webhook \"reporter.example.com\" denied the request: no attach";
+    assert_eq!((refused.code, refused.message().as_str()), (400, message));
+    let dry = call(&server, Method::POST, &format!("{pods}/q/exec?dryRun=All"), &[], "").await;
+    assert_eq!((dry.code, dry.message().as_str()), (400, "dryRun is not supported"));
+
+    let policy = json!({"apiVersion": "admissionregistration.k8s.io/v1",
+        "kind": "ValidatingAdmissionPolicy", "metadata": {"name": "p"},
+        "spec": {"matchConstraints": {"resourceRules": [{"operations": ["CONNECT"],
+            "apiGroups": [""], "apiVersions": ["v1"], "resources": ["pods/exec"]}]},
+            "validations": [{"expression": "object.container != 'c'"}]}});
+    let binding = json!({"apiVersion": "admissionregistration.k8s.io/v1",
+        "kind": "ValidatingAdmissionPolicyBinding", "metadata": {"name": "b"},
+        "spec": {"policyName": "p", "validationActions": ["Deny"]}});
+    let admission = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolic";
+    assert_eq!(post(&server, &format!("{admission}ies"), &policy).await.code, 201);
+    assert_eq!(post(&server, &format!("{admission}ybindings"), &binding).await.code, 201);
+    let path = format!("{pods}/q/exec?container=c");
+    let refused = call(&server, Method::POST, &path, &[], "").await;
+    let message = "pods \"q\" is forbidden: ValidatingAdmissionPolicy 'p' with binding 'b' denied \
+                   request: failed expression: object.container != 'c'";
+    assert_eq!((refused.code, refused.message().as_str()), (422, message));
+}
+
 /// WM-48: a webhook for one of the resources that objects are served in sees them in its version, and
 /// what it changes there is changed.
 #[tokio::test]
