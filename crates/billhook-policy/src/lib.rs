@@ -35,7 +35,7 @@ mod validation;
 pub use cluster::Cluster;
 pub use context::PolicyContext;
 pub use document::{
-    AuditAnnotationExpression, ExpressionWarning, MutatingAdmissionPolicy,
+    AuditAnnotationExpression, ExpressionWarning, JsonPatchExpression, MutatingAdmissionPolicy,
     MutatingAdmissionPolicyBinding, MutatingBindingSpec, MutatingPolicySpec, Mutation,
     MutationExpression, ParamKind, ParamRef, PolicyDocument, PolicyError, PolicyKind,
     PolicyValidation, TypeChecking, ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding,

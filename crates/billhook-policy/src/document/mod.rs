@@ -12,7 +12,9 @@ pub use binding::{
     MutatingAdmissionPolicyBinding, MutatingBindingSpec, ParamRef,
     ValidatingAdmissionPolicyBinding, ValidatingBindingSpec,
 };
-pub use mutating::{MutatingAdmissionPolicy, MutatingPolicySpec, Mutation, MutationExpression};
+pub use mutating::{
+    JsonPatchExpression, MutatingAdmissionPolicy, MutatingPolicySpec, Mutation, MutationExpression,
+};
 pub use read::{PolicyDocument, PolicyError, PolicyKind};
 pub use validating::{
     AuditAnnotationExpression, ExpressionWarning, PolicyValidation, TypeChecking,

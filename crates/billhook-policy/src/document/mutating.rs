@@ -49,13 +49,21 @@ record! {
         /// The expression for a configuration that is applied (PO-70).
         pub apply_configuration: Option<MutationExpression> = "applyConfiguration" [3],
         /// The expression for a JSON patch (PO-75).
-        pub json_patch: Option<MutationExpression> = "jsonPatch" [4] as "JSONPatch",
+        pub json_patch: Option<JsonPatchExpression> = "jsonPatch" [4] as "JSONPatch",
     }
 
-    /// The expression of a mutation.
+    /// The expression for a configuration that is applied.
     #[derive(Clone, Debug, Default, PartialEq, Eq)]
     #[non_exhaustive]
     pub struct MutationExpression = "ApplyConfiguration" {
+        /// The expression.
+        pub expression: String = "expression" [1],
+    }
+
+    /// The expression for a JSON patch.
+    #[derive(Clone, Debug, Default, PartialEq, Eq)]
+    #[non_exhaustive]
+    pub struct JsonPatchExpression = "JSONPatch" {
         /// The expression.
         pub expression: String = "expression" [1],
     }

@@ -150,13 +150,12 @@ fn mutating_expressions(
     let variables = of(Role::MutationVariable, spec.variables.iter().map(|it| &it.expression));
     let mutations = spec.mutations.iter().enumerate().flat_map(|(index, mutation)| {
         let configuration = mutation.apply_configuration.as_ref();
+        let patch = mutation.json_patch.as_ref();
         let forms = [
-            (Role::ApplyConfiguration, configuration),
-            (Role::JsonPatch, mutation.json_patch.as_ref()),
+            (Role::ApplyConfiguration, configuration.map(|it| it.expression.as_str())),
+            (Role::JsonPatch, patch.map(|it| it.expression.as_str())),
         ];
-        forms.into_iter().filter_map(move |(role, form)| {
-            Some((role, role.path(index), form?.expression.as_str()))
-        })
+        forms.into_iter().filter_map(move |(role, form)| Some((role, role.path(index), form?)))
     });
     conditions(&spec.match_conditions).chain(variables).chain(mutations)
 }

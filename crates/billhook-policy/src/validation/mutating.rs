@@ -4,7 +4,7 @@ use billhook::webhook::not_supported;
 use billhook_apimachinery::{FieldError, FieldPath, KubernetesVersion};
 
 use super::common::{Checks, Stored, one_of, spec};
-use crate::document::{MutatingPolicySpec, Mutation, MutationExpression};
+use crate::document::{MutatingPolicySpec, Mutation};
 use crate::program::Role;
 
 /// The operations that have an object.
@@ -59,8 +59,9 @@ fn stored_expressions(policy: &MutatingPolicySpec) -> Stored<'_> {
 
 impl Checks<'_> {
     fn mutation(&mut self, mutation: &Mutation, path: &FieldPath) {
-        let apply = ("applyConfiguration", &mutation.apply_configuration);
-        let patch = ("jsonPatch", &mutation.json_patch);
+        let apply = mutation.apply_configuration.as_ref().map(|it| it.expression.as_str());
+        let patch = mutation.json_patch.as_ref().map(|it| it.expression.as_str());
+        let (apply, patch) = (("applyConfiguration", apply), ("jsonPatch", patch));
         match mutation.patch_type.as_str() {
             "ApplyConfiguration" => {
                 self.forms(mutation, Role::ApplyConfiguration, apply, patch, path);
@@ -79,8 +80,8 @@ impl Checks<'_> {
         &mut self,
         mutation: &Mutation,
         role: Role,
-        chosen: (&str, &Option<MutationExpression>),
-        other: (&str, &Option<MutationExpression>),
+        chosen: (&str, Option<&str>),
+        other: (&str, Option<&str>),
         path: &FieldPath,
     ) {
         let type_ = &mutation.patch_type;
@@ -90,7 +91,7 @@ impl Checks<'_> {
                 let detail = format!("must be specified when patchType is {type_}");
                 self.errors.push(FieldError::required(at(name), &detail));
             }
-            (name, Some(MutationExpression { expression })) => {
+            (name, Some(expression)) => {
                 self.expression(role, expression, at(name).name("expression"));
             }
         }

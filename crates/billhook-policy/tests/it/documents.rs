@@ -32,14 +32,25 @@ fn other_documents_are_refused() {
     let two = "apiVersion: v1\nkind: A\nmetadata: {name: a}\n---\napiVersion: v1\nkind: B\n";
     let error = PolicyDocument::from_yaml(two).unwrap_err();
     assert_eq!(error, PolicyError::Count(2));
-    let wrong = json!({"apiVersion": "admissionregistration.k8s.io/v1",
-        "kind": "MutatingAdmissionPolicy", "spec": {"mutations": 5}});
-    let error = PolicyDocument::from_value(&wrong).unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "json: cannot unmarshal number into Go struct field \
-         MutatingAdmissionPolicySpec.spec.mutations of type []v1.Mutation"
-    );
+    // BK-22: the types by their names in Go.
+    for (mutations, of) in [
+        (json!(5), "MutatingAdmissionPolicySpec.spec.mutations of type []v1.Mutation"),
+        (json!([{"jsonPatch": 5}]), "Mutation.spec.mutations.jsonPatch of type v1.JSONPatch"),
+        (
+            json!([{"jsonPatch": {"expression": 5}}]),
+            "JSONPatch.spec.mutations.jsonPatch.expression of type string",
+        ),
+        (
+            json!([{"applyConfiguration": 5}]),
+            "Mutation.spec.mutations.applyConfiguration of type v1.ApplyConfiguration",
+        ),
+    ] {
+        let wrong = json!({"apiVersion": "admissionregistration.k8s.io/v1",
+            "kind": "MutatingAdmissionPolicy", "spec": {"mutations": mutations}});
+        let error = PolicyDocument::from_value(&wrong).unwrap_err();
+        let expected = format!("json: cannot unmarshal number into Go struct field {of}");
+        assert_eq!(error.to_string(), expected);
+    }
     let (_, unknown) = PolicyDocument::from_value_reporting(&json!({
         "apiVersion": "admissionregistration.k8s.io/v1",
         "kind": "MutatingAdmissionPolicyBinding",
