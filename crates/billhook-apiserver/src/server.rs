@@ -399,7 +399,13 @@ impl Server {
             return response;
         }
         request.deadline = time.and_then(|time| Instant::now().checked_add(time));
-        let response = rest::serve(&self.shared, request);
+        let review = request.objects.as_ref().and_then(reviews::kind_of);
+        let response = async {
+            match review {
+                Some(kind) => Box::pin(reviews::serve(&self.shared, request, kind)).await,
+                None => rest::serve(&self.shared, request).await,
+            }
+        };
         let (Some(time), Some(deadline)) = (time, request.deadline) else { return response.await };
         match tokio::time::timeout_at(deadline, response).await {
             // Webhooks have as long as the request (DI-50): what their failure makes of it is late.
@@ -408,10 +414,10 @@ impl Server {
         }
     }
 
-    /// Answers a request about the server or the user; `None` if the path is that of objects.
+    /// Answers a request about the server; `None` if the path is that of objects.
     fn documents(&self, request: &Request) -> Option<Response> {
-        if let Some(path) = &request.objects {
-            return reviews::serve(&self.shared, request, path);
+        if request.objects.is_some() {
+            return None;
         }
         let parts = request.parts()?;
         version_and_health::serve(&self.shared, request, &parts)

@@ -176,7 +176,7 @@ pub(crate) struct Settings {
 /// The chain with the webhooks and policies that are stored.
 #[derive(Clone, Debug)]
 pub(crate) struct Configured {
-    chain: Arc<Chain>,
+    pub(crate) chain: Arc<Chain>,
     /// Whether policies were written that it does not have yet.
     is_outdated: bool,
 }

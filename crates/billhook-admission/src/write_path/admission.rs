@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use billhook::webhook::{AdmissionAttributes, ApiResource, EquivalentResources, Operation};
+use billhook::webhook::{AdmissionAttributes, ApiResource, EquivalentResources};
 use billhook::{CrdVersion, CustomResourceDefinition, Time, scale};
 use billhook_apimachinery::Status;
 use billhook_apimachinery::value::DeepValue;
@@ -205,15 +205,7 @@ impl Admission {
         cluster: &dyn Cluster,
         prepare: impl FnOnce(&mut AdmissionAttributes, &mut Warnings) -> Result<(), Status> + Send,
     ) -> ChainOutcome {
-        let operation = attributes.operation;
-        let mut attributes = attributes
-            .namespace(&*request.namespace)
-            .user(request.user.clone())
-            .dry_run(request.dry_run);
-        if operation != Operation::Connect {
-            attributes = attributes.options(request.options_object(operation));
-        }
-        self.chain.run(attributes, cluster, &request.options, prepare).await
+        self.chain.run(request.attributes(attributes), cluster, &request.options, prepare).await
     }
 
     /// [`Admission::admit`] for callers of webhooks that never wait for anything, such as webhooks

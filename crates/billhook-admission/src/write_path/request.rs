@@ -1,6 +1,6 @@
 //! Requests for objects of a definition: what a client sends, and what is stored.
 
-use billhook::webhook::Operation;
+use billhook::webhook::{AdmissionAttributes, Operation};
 use billhook::{BodyFormat, CrdVersion, FieldValidation};
 use billhook_apimachinery::UserInfo;
 use billhook_apimachinery::record::TypedRecord;
@@ -321,6 +321,20 @@ impl ObjectRequest {
     /// Whether the request is for a subresource.
     pub(super) fn is_for(&self, subresource: Subresource) -> bool {
         self.subresource == Some(subresource)
+    }
+
+    /// Returns the attributes of an object that is not stored, with what the request says besides: its
+    /// namespace and user, whether it is a dry run, and its options, which connections have in their object
+    /// (AR-19, AR-37).
+    #[must_use]
+    pub fn attributes(&self, of: AdmissionAttributes) -> AdmissionAttributes {
+        let operation = of.operation;
+        let attributes =
+            of.namespace(&*self.namespace).user(self.user.clone()).dry_run(self.dry_run);
+        match operation {
+            Operation::Connect => attributes,
+            _ => attributes.options(self.options_object(operation)),
+        }
     }
 
     /// The options object of the operation that the request turns out to be, which webhooks see

@@ -5,10 +5,13 @@ mod access;
 mod rules;
 mod token;
 
-use billhook_admission::Warnings;
+use std::sync::Arc;
+
+use billhook::webhook::AdmissionAttributes;
+use billhook_admission::{ObjectRequest, RequestOptions, Warnings};
 use billhook_apimachinery::record::{complete, declared_json, to_value};
 use billhook_apimachinery::value::DeepValue;
-use billhook_apimachinery::{Status, UserInfo};
+use billhook_apimachinery::{GroupVersionKind, GroupVersionResource, Status, UserInfo};
 use billhook_kinds::{Kind, KindType};
 use http::{Method, StatusCode};
 use serde_json::{Value, json};
@@ -18,6 +21,7 @@ use crate::request::{NOT_ACCEPTABLE, Request, ResourcePath, negotiate_own};
 use crate::response::{Form, Response};
 use crate::rest::{Body, DocumentType, WriteOptions, track_creation, warn};
 use crate::shared::Shared;
+use crate::write_path::admit_review;
 
 /// The groups that have reviews alone.
 const GROUPS: [&str; 2] = ["authentication.k8s.io", "authorization.k8s.io"];
@@ -59,7 +63,7 @@ pub(crate) fn kinds() -> impl Iterator<Item = &'static Kind> {
 }
 
 /// The kind of reviews that a path is for.
-fn kind_of(path: &ResourcePath) -> Option<&'static Kind> {
+pub(crate) fn kind_of(path: &ResourcePath) -> Option<&'static Kind> {
     let has_old_form = path.is_watch || path.is_proxy;
     if has_old_form || path.name.is_some() || !path.subresource.is_empty() {
         return None;
@@ -70,17 +74,23 @@ fn kind_of(path: &ResourcePath) -> Option<&'static Kind> {
     })
 }
 
-/// Answers a review; `None` if the path is not that of one.
-pub(crate) fn serve(server: &Shared, request: &Request, path: &ResourcePath) -> Option<Response> {
-    let kind = KindType::new(kind_of(path)?, server.settings.kubernetes)?;
+/// Answers a review of a kind.
+pub(crate) async fn serve(
+    server: &Arc<Shared>,
+    request: &Request,
+    kind: &'static Kind,
+) -> Response {
     let Some(accepted) = negotiate_own(request.header("accept")) else {
         let status = Status::failure(406, "NotAcceptable", NOT_ACCEPTABLE);
-        return Some(Form::fallback().status(&status));
+        return Form::fallback().status(&status);
     };
     let form = Form::of(request, &accepted);
+    let Some(kind) = KindType::new(kind, server.settings.kubernetes) else {
+        return form.status(&Status::resource_not_found());
+    };
     let mut warnings = Warnings::default();
     let answer = match request.method {
-        Method::POST => Review { server, request, kind }.answer(&mut warnings),
+        Method::POST => Review { server, request, kind }.answer(&mut warnings).await,
         _ => Err(not_allowed()),
     };
     let mut response = match answer {
@@ -88,19 +98,19 @@ pub(crate) fn serve(server: &Shared, request: &Request, path: &ResourcePath) -> 
         Err(status) => form.status(&status),
     };
     warn(&mut response, &warnings);
-    Some(response)
+    response
 }
 
 /// A request for a review.
 struct Review<'r> {
-    server: &'r Shared,
+    server: &'r Arc<Shared>,
     request: &'r Request,
     kind: KindType,
 }
 
 impl Review<'_> {
     /// Reads the review, and prints it with its answer.
-    fn answer(&self, warnings: &mut Warnings) -> Result<String, Status> {
+    async fn answer(&self, warnings: &mut Warnings) -> Result<String, Status> {
         let (kind, record) = (self.kind.kind(), self.kind.record());
         let body = Body::of(self.request, Some(record))?;
         let options = WriteOptions::read(self.request, "CreateOptions")?;
@@ -110,7 +120,8 @@ impl Review<'_> {
             record,
             kubernetes: self.kind.kubernetes(),
         };
-        let mut review = type_.read(&body, options.field_validation, warnings)?;
+        let review = type_.read(&body, options.field_validation, warnings)?;
+        let mut review = self.admit(review, &options, warnings).await?;
         let answer = ANSWERS.iter().find(|(name, _)| *name == kind.kind);
         match answer.map(|(_, answer)| answer).ok_or_else(Status::resource_not_found)? {
             Answer::Whole(answer) => review = answer(self, &review)?.into(),
@@ -126,6 +137,29 @@ impl Review<'_> {
         set(&mut review, "kind", kind.kind.into());
         complete(&mut review, self.kind.record(), self.kind.kubernetes());
         Ok(declared_json(&review, self.kind.record()))
+    }
+
+    /// Takes the review through webhooks, which may change and refuse it (WM-03).
+    async fn admit(
+        &self,
+        review: DeepValue,
+        options: &WriteOptions,
+        warnings: &mut Warnings,
+    ) -> Result<DeepValue, Status> {
+        let kind = self.kind.kind();
+        let type_ = GroupVersionKind::new(kind.group, kind.version, kind.kind);
+        let resource = GroupVersionResource::new(kind.group, kind.version, kind.plural);
+        let attributes = AdmissionAttributes::create(type_, resource, review);
+        let namespace = self.request.objects.as_ref().and_then(|path| path.namespace.as_deref());
+        let mut limits = RequestOptions::default();
+        if let Some(deadline) = self.request.deadline {
+            limits = limits.deadline(deadline.into_std());
+        }
+        let request = options.set(ObjectRequest::create(kind.version, &[]));
+        let request = request.namespace(namespace.unwrap_or_default()).user(self.user().clone());
+        let outcome = admit_review(self.server, attributes, &request.options(limits)).await;
+        outcome.warnings.raw().into_iter().for_each(|text| warnings.add(text));
+        outcome.result.map(|attributes| attributes.object.unwrap_or_default())
     }
 
     fn user(&self) -> &UserInfo {

@@ -42,6 +42,18 @@ pub(crate) async fn admit_unstored(
     admission.admit_unstored(attributes, request, &StoredObjects(server), prepare).await
 }
 
+/// Takes an object of a client's request for no resource that is stored through webhooks. No policy is asked
+/// about reviews (PO-21).
+pub(crate) async fn admit_review(
+    server: &Arc<Shared>,
+    attributes: AdmissionAttributes,
+    request: &ObjectRequest,
+) -> ChainOutcome {
+    let (attributes, cluster) = (request.attributes(attributes), StoredObjects(server));
+    let chain = server.configured().chain;
+    chain.run(attributes, &cluster, &request.options, |_, _| Ok(())).await
+}
+
 async fn admitted(
     server: &Arc<Shared>,
     resource: &Resource,

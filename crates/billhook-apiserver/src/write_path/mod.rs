@@ -4,5 +4,5 @@ mod admit;
 mod binding;
 mod cluster;
 
-pub(crate) use self::admit::{admit, admit_own, admit_unstored};
+pub(crate) use self::admit::{admit, admit_own, admit_review, admit_unstored};
 pub(crate) use self::binding::{object_key, replace_stored};

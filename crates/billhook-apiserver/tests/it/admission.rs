@@ -391,6 +391,65 @@ async fn what_is_not_stored_is_reviewed() {
     assert_eq!((refused.code, refused.message().as_str()), (422, message));
 }
 
+/// WM-03, PO-21: reviews go to webhooks, and to no policy.
+#[tokio::test]
+async fn reviews_are_reviewed() {
+    let asker = |request: &AdmissionRequest| match request.object.as_ref().unwrap() {
+        object if object.pointer("/spec/user") == Some(&"eve".into()) => {
+            AdmissionResponse::deny(request, "not about her")
+        }
+        object => AdmissionResponse::allow(request).warning(format!(
+            "{} {} {} {} in {}",
+            request.operation,
+            request.resource.resource,
+            object["kind"].as_str().unwrap(),
+            request.options.as_ref().unwrap()["kind"].as_str().unwrap(),
+            request.namespace,
+        )),
+    };
+    let server = Server::builder().admission_service("shop", "asker", asker).build();
+    let policy = json!({"apiVersion": "admissionregistration.k8s.io/v1",
+        "kind": "ValidatingAdmissionPolicy", "metadata": {"name": "p"},
+        "spec": {"matchConstraints": {"resourceRules": [{"operations": ["*"],
+            "apiGroups": ["*"], "apiVersions": ["*"], "resources": ["*/*"]}]},
+            "validations": [{"expression": "false"}]}});
+    let binding = json!({"apiVersion": "admissionregistration.k8s.io/v1",
+        "kind": "ValidatingAdmissionPolicyBinding", "metadata": {"name": "b"},
+        "spec": {"policyName": "p", "validationActions": ["Deny"]}});
+    assert_eq!(configure(&server, "Validating", "asker", &json!({})).await.code, 201);
+    let admission = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolic";
+    assert_eq!(post(&server, &format!("{admission}ies"), &policy).await.code, 201);
+    assert_eq!(post(&server, &format!("{admission}ybindings"), &binding).await.code, 201);
+
+    let authorization = "authorization.k8s.io/v1";
+    let attributes = json!({"namespace": "default", "verb": "get", "resource": "pods"});
+    let of_user = json!({"user": "bob", "resourceAttributes": attributes});
+    for (group, kind, place, spec) in [
+        (authorization, "SubjectAccessReview", "", of_user.clone()),
+        (authorization, "LocalSubjectAccessReview", "default", of_user.clone()),
+        (authorization, "SelfSubjectRulesReview", "", json!({"namespace": "default"})),
+        ("authentication.k8s.io/v1", "TokenReview", "", json!({"token": "x"})),
+    ] {
+        let plural = format!("{}s", kind.to_lowercase());
+        let namespace =
+            if place.is_empty() { String::new() } else { format!("namespaces/{place}/") };
+        let path = format!("/apis/{group}/{namespace}{plural}");
+        let metadata = if place.is_empty() { json!({}) } else { json!({"namespace": place}) };
+        let mut review =
+            json!({"apiVersion": group, "kind": kind, "metadata": metadata, "spec": spec});
+        let answer = post(&server, &path, &review).await;
+        let seen = format!("299 - \"CREATE {plural} {kind} CreateOptions in {place}\"");
+        assert_eq!((answer.code, answer.warnings), (201, vec![seen]), "{}", answer.text);
+        if kind == "SubjectAccessReview" {
+            review["spec"]["user"] = "eve".into();
+            let refused = post(&server, &path, &review).await;
+            let message =
+                "admission webhook \"asker.example.com\" denied the request: not about her";
+            assert_eq!((refused.code, refused.message().as_str()), (400, message));
+        }
+    }
+}
+
 /// WM-48: a webhook for one of the resources that objects are served in sees them in its version, and
 /// what it changes there is changed.
 #[tokio::test]
