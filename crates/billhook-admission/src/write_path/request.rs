@@ -102,6 +102,8 @@ pub struct ObjectRequest {
     pub body_format: BodyFormat,
     /// The handling of unknown and duplicate fields.
     pub field_validation: FieldValidation,
+    /// Whether the client named the handling even if it is the one by default, as webhooks see (AR-19).
+    pub names_field_validation: bool,
     /// The name under which the client's fields are managed; webhooks see it among the options.
     pub field_manager: String,
     /// Whether an apply takes the fields that others own and that it changes (SA-75).
@@ -270,6 +272,13 @@ impl ObjectRequest {
         self
     }
 
+    /// The request that names its field validation, or has that by default.
+    #[must_use]
+    pub fn names_field_validation(mut self, names: bool) -> Self {
+        self.names_field_validation = names;
+        self
+    }
+
     /// The request for the object of a name.
     #[must_use]
     pub fn name(mut self, name: &str) -> Self {
@@ -349,6 +358,7 @@ impl ObjectRequest {
             let field_validation = match self.field_validation {
                 FieldValidation::Strict => "Strict",
                 FieldValidation::Ignore => "Ignore",
+                FieldValidation::Warn if self.names_field_validation => "Warn",
                 FieldValidation::Warn => "",
             };
             for (name, value) in

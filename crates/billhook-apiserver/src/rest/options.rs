@@ -19,6 +19,8 @@ pub(crate) struct WriteOptions {
     pub(crate) dry_run: bool,
     pub(crate) field_manager: String,
     pub(crate) field_validation: FieldValidation,
+    /// Whether the request names it.
+    pub(crate) names_field_validation: bool,
     /// Whether an apply takes the fields of others.
     pub(crate) force: bool,
 }
@@ -53,6 +55,7 @@ impl WriteOptions {
             .dry_run(self.dry_run)
             .field_manager(&self.field_manager)
             .field_validation(self.field_validation)
+            .names_field_validation(self.names_field_validation)
     }
 
     fn common(request: &Request, kind: &str, mut errors: Vec<FieldError>) -> Result<Self, Status> {
@@ -72,7 +75,12 @@ impl WriteOptions {
             }
         };
         invalid(kind, &errors)?;
-        Ok(WriteOptions { dry_run, field_validation, ..WriteOptions::default() })
+        Ok(WriteOptions {
+            dry_run,
+            field_validation,
+            names_field_validation: !query.text("fieldValidation").is_empty(),
+            ..WriteOptions::default()
+        })
     }
 }
 

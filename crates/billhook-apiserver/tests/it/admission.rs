@@ -391,6 +391,32 @@ async fn what_is_not_stored_is_reviewed() {
     assert_eq!((refused.code, refused.message().as_str()), (422, message));
 }
 
+/// AR-19: webhooks see the options that the client has sent, also where they are those by default.
+#[tokio::test]
+async fn webhooks_see_the_options_of_the_client() {
+    let reporter = |request: &AdmissionRequest| {
+        let mut options = request.options.clone().unwrap().into_inner();
+        options.as_object_mut().unwrap().retain(|name, _| name.starts_with("field"));
+        AdmissionResponse::allow(request).warning(options.to_string())
+    };
+    let builder = Server::builder().definition(&definition()).unwrap();
+    let server = builder.admission_service("shop", "reporter", reporter).build();
+    assert_eq!(configure(&server, "Validating", "reporter", &json!({})).await.code, 201);
+    for (query, seen) in [
+        ("", json!({"fieldManager": "unknown"})),
+        ("&fieldValidation=&fieldManager=m", json!({"fieldManager": "m"})),
+        ("&fieldValidation=Warn", json!({"fieldManager": "unknown", "fieldValidation": "Warn"})),
+        (
+            "&fieldValidation=Strict",
+            json!({"fieldManager": "unknown", "fieldValidation": "Strict"}),
+        ),
+    ] {
+        let created = create(&server, &format!("{FOOS}?dryRun=All{query}"), "a", "red").await;
+        let seen = format!("299 - \"{}\"", seen.to_string().replace('"', "\\\""));
+        assert_eq!((created.code, created.warnings), (201, vec![seen]), "{query}");
+    }
+}
+
 /// WM-03, PO-21: reviews go to webhooks, and to no policy.
 #[tokio::test]
 async fn reviews_are_reviewed() {
