@@ -6,6 +6,7 @@ use billhook::webhook::EquivalentResources;
 use billhook::{CrdOptions, CustomResourceDefinition, KubernetesVersion, ObjectType as _};
 use billhook_apimachinery::GroupVersionKind;
 use billhook_apimachinery::record::{Record, RecordError, Type, complete};
+use billhook_apply::MergeSchema;
 use billhook_kinds::{Kind, KindType, WriteContext};
 use serde_json::{Map, Value};
 
@@ -34,6 +35,12 @@ impl KindStrategy {
         self
     }
 
+    /// Returns another kind that objects exist in, too, by its name.
+    fn equivalent(&self, kind: &GroupVersionKind) -> Option<&'static Kind> {
+        let (own, other) = (self.kind.kind(), Kind::named(&kind.api_version(), &kind.kind)?);
+        (own.is_same_object(other) && !std::ptr::eq(other, own)).then_some(other)
+    }
+
     fn context<'c>(&self, context: &StrategyContext<'c>) -> WriteContext<'c> {
         let subresource = context.subresource.map_or("", Subresource::name);
         WriteContext::new(self.kind.kubernetes(), context.user, context.now)
@@ -52,11 +59,14 @@ impl Admission {
         chain: Chain,
     ) -> Option<Self> {
         let strategy = KindStrategy::new(kind, kubernetes)?;
-        let options = CrdOptions::default().kubernetes(kubernetes).built_in(true);
-        let definition = kind.definition(kubernetes)?;
-        let definition = CustomResourceDefinition::with_options(&definition, &options).ok()?;
+        let definition = definition_of(kind, kubernetes)?;
         Some(Admission::new(definition, chain).strategy(Arc::new(strategy)))
     }
+}
+
+fn definition_of(kind: &Kind, kubernetes: KubernetesVersion) -> Option<CustomResourceDefinition> {
+    let options = CrdOptions::default().kubernetes(kubernetes).built_in(true);
+    CustomResourceDefinition::with_options(&kind.definition(kubernetes)?, &options).ok()
 }
 
 impl Strategy for KindStrategy {
@@ -129,11 +139,12 @@ impl Strategy for KindStrategy {
     }
 
     fn of_equivalent(&self, kind: &GroupVersionKind) -> Option<Box<dyn Strategy>> {
-        let other = Kind::named(&kind.api_version(), &kind.kind)?;
-        let is_same =
-            self.kind.kind().is_same_object(other) && !std::ptr::eq(other, self.kind.kind());
-        let other = is_same.then(|| KindStrategy::new(other, self.kind.kubernetes()))??;
-        Some(Box::new(other))
+        Some(Box::new(KindStrategy::new(self.equivalent(kind)?, self.kind.kubernetes())?))
+    }
+
+    fn merge_schema_of(&self, kind: &GroupVersionKind) -> Option<MergeSchema> {
+        let definition = definition_of(self.equivalent(kind)?, self.kind.kubernetes())?;
+        definition.version(&kind.version).map(|version| version.merge_schema().clone())
     }
 
     fn has_dependents(&self) -> bool {

@@ -34,6 +34,20 @@ impl OwnObjects {
         let read = self.strategy.read(object);
         read.map(drop).map_err(|error| ObjectModelError::from(error.to_string()))
     }
+
+    /// Checks that an object is of the expected type, or of another one that it exists in (DI-35, PO-75).
+    fn check_type(&self, object: &Value, kind: &GroupVersionKind) -> Result<(), ObjectModelError> {
+        let found = type_meta(object, &kind.kind).map_err(|error| error.to_string())?;
+        let (api_version, found) = (found.api_version.clone(), GroupVersionKind::from(found));
+        let is_known = found == *kind
+            || self.model.own_version(&found).is_some()
+            || self.strategy.of_equivalent(&found).is_some();
+        if is_known {
+            return Ok(());
+        }
+        let scheme = self.strategy.scheme();
+        Err(not_registered_error(&found.kind, &api_version, scheme).into())
+    }
 }
 
 impl ObjectModel for OwnObjects {
@@ -63,22 +77,11 @@ impl ObjectModel for OwnObjects {
         kind: &GroupVersionKind,
     ) -> Result<(), ObjectModelError> {
         complete_type(object, kind);
-        let found = type_meta(object, &kind.kind).map_err(|error| error.to_string())?;
-        let (api_version, found) = (found.api_version.clone(), GroupVersionKind::from(found));
-        let is_known = found == *kind
-            || self.model.own_version(&found).is_some()
-            || self.strategy.of_equivalent(&found).is_some();
-        match is_known {
-            true => Ok(()),
-            false => {
-                let scheme = self.strategy.scheme();
-                Err(not_registered_error(&found.kind, &api_version, scheme).into())
-            }
-        }
+        self.check_type(object, kind)
     }
 
     fn merge_schema(&self, kind: &GroupVersionKind) -> Option<MergeSchema> {
-        self.model.merge_schema(kind)
+        self.model.merge_schema(kind).or_else(|| self.strategy.merge_schema_of(kind))
     }
 
     fn shows_unset_time(&self) -> bool {
@@ -90,6 +93,7 @@ impl ObjectModel for OwnObjects {
         object: &Value,
         kind: &GroupVersionKind,
     ) -> Result<(), ObjectModelError> {
+        self.check_type(object, kind)?;
         let other = self.strategy.of_equivalent(kind);
         if other.is_none() && self.model.own_version(kind).is_none() {
             return Ok(());

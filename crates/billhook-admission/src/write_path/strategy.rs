@@ -4,6 +4,7 @@ use billhook::webhook::EquivalentResources;
 use billhook_apimachinery::metadata::subdomain_name;
 use billhook_apimachinery::record::{Record, RecordError};
 use billhook_apimachinery::{BUILT_IN_SCHEME, FieldError, GroupVersionKind, Status, UserInfo};
+use billhook_apply::MergeSchema;
 use serde_json::Value;
 
 use super::request::Subresource;
@@ -96,6 +97,11 @@ pub trait Strategy: Send + Sync {
 
     /// Returns the rules of another kind that an object exists in, too.
     fn of_equivalent(&self, _kind: &GroupVersionKind) -> Option<Box<dyn Strategy>> {
+        None
+    }
+
+    /// Returns how objects are merged as that other kind, for mutating policies (PO-66).
+    fn merge_schema_of(&self, _kind: &GroupVersionKind) -> Option<MergeSchema> {
         None
     }
 

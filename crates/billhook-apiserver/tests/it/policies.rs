@@ -211,6 +211,35 @@ async fn patched_built_in_objects_are_read_strictly() {
         refused.message(),
         "Internal error occurred: strict decoding error: unknown field \"bogus\""
     );
+    let kind = "[JSONPatch{op: 'replace', path: '/kind', value: object.data.bogus}]";
+    let mut other = spec.clone();
+    other["mutations"][0]["jsonPatch"]["expression"] = kind.into();
+    let path = format!("{GROUP}/mutatingadmissionpolicies/p");
+    let change = json!({ "spec": other }).to_string();
+    let merge = [("content-type", "application/merge-patch+json")];
+    assert_eq!(call(&server, Method::PATCH, &path, &merge, &change).await.code, 200);
+    let refused = post(&server, "/api/v1/namespaces/default/configmaps", &map).await;
+    let message = "Internal error occurred: no kind \"1\" is registered for version \"v1\" in scheme \
+                   \"k8s.io/kubernetes/pkg/api/legacyscheme/scheme.go:30\"";
+    assert_eq!((refused.code, refused.message().as_str()), (500, message));
+}
+
+/// PO-66: the type of what is merged is that of the kind that the policy matches, in whichever group it is.
+#[tokio::test]
+async fn configurations_are_merged_as_the_kind_of_the_policy() {
+    let server = server();
+    let configuration = json!({"patchType": "ApplyConfiguration",
+        "applyConfiguration": {"expression": "Object{note: object.note + '!'}"}});
+    let spec = json!({"matchConstraints": constraints("events.k8s.io", "events"),
+        "reinvocationPolicy": "Never", "mutations": [configuration]});
+    assert_eq!(add(&server, "MutatingAdmissionPolicy", "p", &spec).await.code, 201);
+    let binding = json!({"policyName": "p"});
+    assert_eq!(add(&server, "MutatingAdmissionPolicyBinding", "p", &binding).await.code, 201);
+    let event = json!({"apiVersion": "v1", "kind": "Event", "message": "sent",
+        "metadata": {"name": "a"}, "involvedObject": {"namespace": "default"}});
+    let created = post(&server, "/api/v1/namespaces/default/events", &event).await;
+    assert_eq!(created.code, 201, "{}", created.text);
+    assert_eq!(created.json()["message"], "sent!");
 }
 
 /// PO-02, PO-03, PO-10.
