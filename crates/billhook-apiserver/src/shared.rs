@@ -67,6 +67,11 @@ pub(crate) trait Controller: fmt::Debug + Send + Sync {
         chain
     }
 
+    /// Adds plugins to the chain of what is sent to subresources of a resource and not stored.
+    fn guard_unstored(&self, _server: &Arc<Shared>, _resource: &Resource, chain: Chain) -> Chain {
+        chain
+    }
+
     /// Returns what gives the objects of a resource what no two of them may have, if anything does.
     /// Their writes then come one after the other.
     fn allocator(&self, _server: &Arc<Shared>, _resource: &Resource) -> Option<Arc<dyn Allocator>> {
@@ -270,6 +275,13 @@ impl Shared {
         let definition = &resource.definition;
         self.controllers(definition.group(), &definition.names().plural)
             .fold(chain, |chain, controller| controller.guard(self, resource, chain))
+    }
+
+    /// Returns a chain with the plugins for what is sent to subresources of a resource and not stored.
+    pub(crate) fn guard_unstored(self: &Arc<Self>, resource: &Resource, chain: Chain) -> Chain {
+        let definition = &resource.definition;
+        self.controllers(definition.group(), &definition.names().plural)
+            .fold(chain, |chain, controller| controller.guard_unstored(self, resource, chain))
     }
 
     /// Hands a change to those that take it over.

@@ -32,6 +32,10 @@ impl Controller for Namespaces {
         chain
     }
 
+    fn guard_unstored(&self, server: &Arc<Shared>, resource: &Resource, chain: Chain) -> Chain {
+        self.guard(server, resource, chain)
+    }
+
     fn after<'w>(&self, server: &'w Arc<Shared>, written: &Written<'w>) -> Option<Work<'w>> {
         let namespace =
             unsettled(server, written).filter(|_| server.settings.has_namespace_controller)?;

@@ -38,7 +38,8 @@ pub(crate) async fn admit_unstored(
     request: &ObjectRequest,
     prepare: impl FnOnce(&mut AdmissionAttributes, &mut Warnings) -> Result<(), Status> + Send,
 ) -> ChainOutcome {
-    let admission = admission(server, resource).chain(server.chain_of(resource));
+    let chain = server.guard_unstored(resource, server.chain_of(resource));
+    let admission = admission(server, resource).chain(chain);
     admission.admit_unstored(attributes, request, &StoredObjects(server), prepare).await
 }
 

@@ -391,6 +391,31 @@ async fn what_is_not_stored_is_reviewed() {
     assert_eq!((refused.code, refused.message().as_str()), (422, message));
 }
 
+/// RE-141: what is sent to a subresource is created in a namespace, too.
+#[tokio::test]
+async fn evictions_need_a_namespace_that_stays() {
+    let server = Server::builder().build();
+    let eviction =
+        json!({"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": "p"}});
+    let evict = |namespace: &str| format!("/api/v1/namespaces/{namespace}/pods/p/eviction");
+    let refused = post(&server, &evict("nowhere"), &eviction).await;
+    let message = "namespaces \"nowhere\" not found";
+    assert_eq!((refused.code, refused.message().as_str()), (404, message));
+
+    let ending = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "ending"}});
+    assert_eq!(post(&server, "/api/v1/namespaces", &ending).await.code, 201);
+    let map = json!({"apiVersion": "v1", "kind": "ConfigMap",
+        "metadata": {"name": "a", "finalizers": ["example.com/stay"]}});
+    assert_eq!(post(&server, "/api/v1/namespaces/ending/configmaps", &map).await.code, 201);
+    let path = "/api/v1/namespaces/ending";
+    assert_eq!(call(&server, Method::DELETE, path, &[], "").await.code, 200);
+    let refused = post(&server, &evict("ending"), &eviction).await;
+    let message = "pods \"p\" is forbidden: unable to create new content in namespace ending because it \
+                   is being terminated";
+    assert_eq!((refused.code, refused.message().as_str()), (403, message));
+    assert_eq!(refused.json()["details"]["causes"][0]["reason"], "NamespaceTerminating");
+}
+
 /// AR-19: webhooks see the options that the client has sent, also where they are those by default.
 #[tokio::test]
 async fn webhooks_see_the_options_of_the_client() {
