@@ -23,7 +23,7 @@ impl<'s> Walk<'_, 's> {
             (schema.int_or_string || types.contains(&schema.type_.as_str()))
                 && schema.junctors().all(|(keyword, ..)| keyword == "anyOf")
         };
-        // Beside a format, a list is admitted, too (VV-13).
+        // Beside a format, a list is admitted, too (VV-12).
         let holds_scalars = self.prover.kinds_of(from.schema).is_within(scalar.or(Kinds::NULL));
         let is_scalar_before = holds_scalars && is_scalar(from.schema);
         let (before, after) = (from.schema.items_schema(), to.schema.items_schema());

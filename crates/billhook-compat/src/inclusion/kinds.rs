@@ -28,7 +28,7 @@ impl Kinds {
         Kinds::OBJECT,
     ];
 
-    /// The kinds that the type and the format of a schema admit (VV-10, VV-13).
+    /// The kinds that the type and the format of a schema admit (VV-10, VV-12).
     pub(crate) fn of(schema: &JsonSchemaProps, kubernetes: KubernetesVersion) -> Self {
         let type_ = if schema.int_or_string { "" } else { schema.type_.as_str() };
         let has_format = Format::has_effect(type_, &schema.format, kubernetes);

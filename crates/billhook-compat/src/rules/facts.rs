@@ -107,7 +107,7 @@ impl Facts {
 
     /// The value of an expression.
     fn value(&mut self, expr: &str, schema: &JsonSchemaProps) {
-        // A format admits lists (VV-13), and whole floats are integers to the schema alone (CE-06).
+        // A format admits lists (VV-12), and whole floats are integers to the schema alone (CE-06).
         if schema.int_or_string || !schema.format.is_empty() {
             return;
         }

@@ -116,7 +116,7 @@ fn rules_that_only_seem_to_follow() {
     // 7.0 is an integer to the schema, and not to rules (CE-06).
     let number = json!({"type": "integer", "minimum": 1});
     check("whole floats", number.clone(), with(number, &["self >= 1"]), false);
-    // A format admits lists (VV-13).
+    // A format admits lists (VV-12).
     let format = json!({"type": "string", "format": "uuid", "maxLength": 50});
     check("formats", format.clone(), with(format, &["self.size() < 60"]), false);
     // Null is absent to rules (CE-04).
