@@ -277,10 +277,14 @@ pub(crate) fn attack_safe(
             if near.is_empty() {
                 break;
             }
-            for changed in near.iter().take(objects - tried) {
+            // From what is refused, few ways lead back.
+            let begin = random.below(near.len());
+            let mut next = None;
+            for changed in near.iter().cycle().skip(begin).take(near.len().min(objects - tried)) {
                 tried += 1;
                 let Some(stored) = written(before, changed, Strict) else { continue };
                 accepted += 1;
+                next.get_or_insert(changed);
                 if question == Question::Writers {
                     let new = written(after, changed, Ignore);
                     assert_eq!(new.as_ref(), Some(&stored), "{label}: not safe: {changed}");
@@ -288,7 +292,8 @@ pub(crate) fn attack_safe(
                     stays(before, after, &stored, label);
                 }
             }
-            object = near[random.below(near.len())].clone();
+            let Some(next) = next else { break };
+            object = next.clone();
         }
     }
     accepted

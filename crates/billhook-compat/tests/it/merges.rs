@@ -42,7 +42,7 @@ pub(crate) fn attack_merges(before: &CrdVersion, after: &CrdVersion, objects: us
                 }
                 kept.push(changed.clone());
             }
-            object = near[random.below(near.len())].clone();
+            object = kept[random.below(kept.len())].clone();
         }
     }
 }
