@@ -24,6 +24,7 @@ mod search;
 mod stored;
 mod types_only;
 mod version;
+mod violations;
 mod writers;
 
 pub use answer::{Answer, Comparison, Question, Verdict};

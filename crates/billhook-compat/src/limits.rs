@@ -28,6 +28,12 @@ pub const MAX_CANDIDATES: usize = 6;
 /// The violations of a rule that are tried with a stored object.
 pub const MAX_VIOLATIONS: usize = 12;
 
+/// The objects that violate a rule and are made acceptable to the old definition.
+pub const MAX_MENDED: usize = 6;
+
+/// The elements of a list of which several are put together.
+pub const MAX_ELEMENTS: usize = 12;
+
 /// The other values that are tried of a field that is removed.
 pub const MAX_REMOVED: usize = 8;
 

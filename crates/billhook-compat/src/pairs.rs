@@ -2,7 +2,8 @@
 //! written in one survives a visit to the other (CC-25).
 
 use billhook::{DecodeOptions, DeepValue, FieldPath};
-use billhook_apimachinery::value::{deep_clone, deep_eq};
+use billhook_apimachinery::value::{deep_clone, deep_eq, grow};
+use billhook_schema::JsonSchemaProps;
 use serde_json::Value;
 
 use crate::answer::{Answer, Question, Verdict};
@@ -87,19 +88,26 @@ fn of_pair(pair: &Pair<'_>, known: &[FieldPath]) -> Vec<Answer> {
 /// The places where something may be lost.
 fn lossy<'s>(pair: &Pair<'s>) -> Vec<Obstacle<'s>> {
     let found = walk(&pair.prover, pair.old.shape(), pair.new.shape(), Mode::Writes);
-    let has_parts = |obstacle: &Obstacle<'_>| {
-        pair.prover.kinds_of(obstacle.nodes.0).include(Kinds::ARRAY.or(Kinds::OBJECT))
-    };
     let may_lose = |obstacle: &Obstacle<'_>| match obstacle.keyword {
         _ if obstacle.is_rest() => true,
         "properties" | "pruning" | "x-kubernetes-embedded-resource" => true,
         // Only a null that is kept is stored.
         "nullable" => obstacle.stored == StoredEffect::Open,
-        // A scalar is kept, whatever the type.
-        "type" => has_parts(obstacle),
+        "type" => has_members(pair, obstacle.nodes.0),
         _ => false,
     };
     found.into_iter().filter(may_lose).collect()
+}
+
+/// Whether values of a schema may have members, which alone are pruned: scalars are kept, whatever
+/// the type.
+fn has_members(pair: &Pair<'_>, schema: &JsonSchemaProps) -> bool {
+    let kinds = pair.prover.kinds_of(schema);
+    let in_elements = || match schema.items_schema() {
+        Some(items) => grow(|| has_members(pair, items)),
+        None => true,
+    };
+    kinds.include(Kinds::OBJECT) || (kinds.include(Kinds::ARRAY) && in_elements())
 }
 
 /// An object that loses something on the way to the other version and back.

@@ -6,17 +6,17 @@ use std::collections::HashMap;
 use billhook::{
     CrdError, CrdVersion, CustomResourceDefinition, DeepValue, ErrorType, FieldError, FieldPath,
 };
-use billhook_apimachinery::value::{deep_clone, deep_eq};
-use billhook_generation::{Fit, Hints, find, near, replaced};
-use billhook_schema::{JsonSchemaProps, SchemaView};
+use billhook_apimachinery::value::deep_eq;
+use billhook_generation::{Hints, Oracle, find};
+use billhook_schema::JsonSchemaProps;
 use serde_json::Value;
 
 use crate::answer::{Answer, Question, Verdict};
 use crate::inclusion::{Attempt, Bare, Mode, Obstacle, Prover, Shape, StoredEffect, walk};
-use crate::limits::{MAX_ALL_UPDATES, MAX_CANDIDATES, MAX_VALUES, MAX_VIOLATIONS};
+use crate::limits::{MAX_ALL_UPDATES, MAX_CANDIDATES};
 use crate::search::build::{Builder, told_apart};
-use crate::search::run::{self, Part, Refusal, Unknown};
-use crate::search::texts::texts_between;
+use crate::search::elements;
+use crate::search::run::Refusal;
 
 /// A version of one of the definitions.
 pub(crate) struct Side {
@@ -68,6 +68,8 @@ pub(crate) struct Pair<'s> {
     pub(crate) prover: Prover<'s>,
     pub(crate) old_builder: Builder<'s>,
     pub(crate) new_builder: Builder<'s>,
+    /// Says what the old definition says of objects that are mended.
+    pub(crate) mender: Oracle<'s>,
     obstacles: OnceCell<Vec<Obstacle<'s>>>,
     /// The attempts that were made so far for each obstacle.
     tried: RefCell<HashMap<usize, Tried>>,
@@ -107,6 +109,7 @@ impl<'s> Pair<'s> {
                 .dropping_status(drops_status),
             old_builder: Builder::new(old.version.clone(), &old.document),
             new_builder: Builder::new(new.version.clone(), &new.document),
+            mender: Oracle::new(old.version.clone(), &old.document),
             obstacles: OnceCell::new(),
             tried: RefCell::default(),
             updates: Cell::new(MAX_ALL_UPDATES),
@@ -216,116 +219,7 @@ impl<'s> Pair<'s> {
             let objects = attempted(&self.old_builder, attempt, obstacle, around);
             return objects.into_iter().map(|object| Candidate { object, old: None }).collect();
         };
-        let found = self
-            .violation(*rule, obstacle, around)
-            .or_else(|| self.hinted(obstacle, around))
-            .or_else(|| self.whole_float(obstacle, around));
-        found.into_iter().collect()
-    }
-
-    /// A request that the old definition accepts and that violates a rule of the new one.
-    fn violation(
-        &self,
-        index: usize,
-        obstacle: &Obstacle<'s>,
-        around: &Value,
-    ) -> Option<Candidate> {
-        self.violation_that(index, obstacle, around, &mut |_| Fit::Good)
-    }
-
-    /// The first of some violations of the rule of an obstacle that is what is looked for.
-    pub(crate) fn violating<R>(
-        &self,
-        obstacle: &Obstacle<'s>,
-        wanted: &mut dyn FnMut(&Candidate) -> Option<R>,
-    ) -> Option<R> {
-        let Some(Attempt::Rule(index)) = obstacle.attempts.first() else { return None };
-        let (mut found, mut left) = (None, MAX_VIOLATIONS);
-        self.old_builder.at(&obstacle.path, || {
-            let around = self.old_builder.around(&obstacle.path)?;
-            self.violation_that(*index, obstacle, &around, &mut |candidate| {
-                found = wanted(candidate);
-                left -= 1;
-                if found.is_some() || left == 0 { Fit::Good } else { Fit::Fair }
-            })
-        });
-        found
-    }
-
-    /// The best of the requests that the old definition accepts and that violate a rule of the new
-    /// one.
-    fn violation_that(
-        &self,
-        index: usize,
-        obstacle: &Obstacle<'s>,
-        around: &Value,
-        fit: &mut dyn FnMut(&Candidate) -> Fit,
-    ) -> Option<Candidate> {
-        let (builder, path) = (&self.new_builder, &obstacle.path);
-        let document = billhook_generation::schema_at(&self.new.document, path)?;
-        let rule = document.get("x-kubernetes-validations")?.get(index)?;
-        // The old definition has to accept the values.
-        let from = billhook_generation::schema_at(&self.old.document, path)?;
-        let object = match path.is_empty() {
-            true => deep_clone(around),
-            false => self.old_builder.oracle.with(around, SchemaView::new(from), path)?,
-        };
-        let pointer = obstacle.places.1.to_json_pointer();
-        let old = &self.old.version;
-        let accepts = |candidate: &Candidate| match &candidate.old {
-            None => run::write(old, &candidate.object, Unknown::Refused).is_ok(),
-            Some(before) => run::write(old, before, Unknown::Refused).is_ok_and(|stored| {
-                let object = &candidate.object;
-                run::update(old, &stored, object, Part::Whole, Unknown::Refused).is_ok()
-            }),
-        };
-        let find = || {
-            builder.oracle.allow_more();
-            let place = (pointer.as_str(), index);
-            builder.oracle.violation(rule, place, from, &object, path, &mut |violation| {
-                let (object, old) = (&violation.object, violation.old.as_ref());
-                let candidate = Candidate { object: deep_clone(object), old: old.map(deep_clone) };
-                if accepts(&candidate) { fit(&candidate) } else { Fit::None }
-            })
-        };
-        let found = builder.at(path, find)?;
-        Some(Candidate { object: found.object, old: found.old })
-    }
-
-    /// An object with values that the rules of either definition mention, which only the old one
-    /// accepts.
-    fn hinted(&self, obstacle: &Obstacle<'s>, around: &Value) -> Option<Candidate> {
-        let path = &obstacle.path;
-        let at = |side: &'s Side| billhook_generation::schema_at(&side.document, path);
-        let document = at(self.old)?;
-        let rules = |document: &'s Value| document.get("x-kubernetes-validations")?.as_array();
-        let (held, wanted) = (rules(document), rules(at(self.new)?));
-        let all = [held, wanted].into_iter().flatten().flatten();
-        let texts =
-            texts_between(document, held.into_iter().flatten(), wanted.into_iter().flatten());
-        let hints = Hints::of(all).with_texts(texts);
-        let object = match path.is_empty() {
-            true => deep_clone(around),
-            false => self.old_builder.oracle.with(around, SchemaView::new(document), path)?,
-        };
-        let values = near(document, find(&object, path)?, &hints).take(MAX_VALUES);
-        let objects = values.map(|value| replaced(&object, path, Some(value)));
-        let mut objects = objects.filter(|object| {
-            run::write(&self.old.version, object, Unknown::Refused).is_ok()
-                && run::write(&self.new.version, object, Unknown::Dropped)
-                    .is_err_and(|refusal| self.is_refused_for(obstacle, &refusal, (object, None)))
-        });
-        objects.next().map(|object| Candidate { object, old: None })
-    }
-
-    /// An object with a whole float, which is an integer to schemas and not to rules (CE-06).
-    fn whole_float(&self, obstacle: &Obstacle<'s>, around: &Value) -> Option<Candidate> {
-        let (path, builder) = (&obstacle.path, &self.old_builder);
-        let document = billhook_generation::schema_at(&self.old.document, path)?;
-        let known = find(around, path).and_then(Value::as_i64);
-        let whole = known.or_else(|| billhook_generation::sample(document).as_i64())?;
-        let object = builder.with(around, path, &Value::from(whole as f64))?;
-        Some(Candidate { object, old: None })
+        self.violation(*rule, obstacle, around).into_iter().collect()
     }
 
     pub(crate) fn answer(&self, question: Question, verdict: Verdict) -> Answer {
@@ -429,7 +323,13 @@ pub(crate) fn attempted(
     let path = &obstacle.path;
     match attempt {
         Attempt::Value(value) => builder.with(around, path, value).into_iter().collect(),
+        Attempt::Present => builder.with_any(around, path).into_iter().collect(),
         Attempt::Absent => builder.without(around, path).into_iter().collect(),
+        Attempt::Items(count) => {
+            let elements = elements::elements(&builder.oracle, around, path, &Hints::default());
+            let lists = elements::repeated(&builder.oracle, around, path, &elements, *count);
+            lists.filter(|object| builder.oracle.accepts(object, None)).take(2).collect()
+        }
         Attempt::Search => {
             let document = billhook_generation::schema_at(builder.schema, path);
             let Some(document) = document else { return Vec::new() };

@@ -77,8 +77,8 @@ impl Hints {
             || value.as_i64().is_some_and(|integer| self.0.integers.contains(&integer))
     }
 
-    /// The sizes that are one too small, just right or one too large.
-    fn sizes(&self) -> BTreeSet<usize> {
+    /// Returns the sizes that are one too small, just right or one too large.
+    pub fn sizes(&self) -> BTreeSet<usize> {
         let around = self.0.integers.iter().filter(|size| (0..=MAX_HINTED).contains(*size));
         let around = around.flat_map(|size| [size - 1, *size, size + 1]);
         around.filter_map(|size| usize::try_from(size).ok()).collect()

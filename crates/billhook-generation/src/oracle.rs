@@ -67,6 +67,11 @@ impl<'s> Oracle<'s> {
         Oracle { version, schema, tries, status_of: RefCell::new(None) }
     }
 
+    /// Returns the schema of the version as a document.
+    pub fn schema(&self) -> &'s Value {
+        self.schema
+    }
+
     /// Allows the tries for one more schema.
     pub fn allow_more(&self) {
         self.tries.set(self.tries.get() + TRIES_EACH);

@@ -11,12 +11,23 @@ use super::known::{Known, Shape};
 pub(crate) enum Attempt {
     /// It sends a value.
     Value(Value),
+    /// It sends any value.
+    Present,
     /// It leaves the field out.
     Absent,
+    /// It sends so many elements, of which each is accepted alone.
+    Items(usize),
     /// It sends values like others.
     Search,
     /// It violates a rule, by its position in the schema.
     Rule(usize),
+}
+
+/// The number of elements that is one too large.
+pub(super) fn too_many(keyword: &str, target: &JsonSchemaProps) -> Option<usize> {
+    const MOST: usize = 200;
+    let most = target.max_items.filter(|_| keyword == "maxItems")?;
+    usize::try_from(most).ok().map(|most| most.saturating_add(1)).filter(|count| *count <= MOST)
 }
 
 /// Lists and maps that are too small or too large.

@@ -8,7 +8,7 @@ use billhook_schema::JsonSchemaProps;
 use billhook_schema::props::SchemaOrBool;
 use serde_json::Value;
 
-use super::attempt::{Attempt, Unmet, sized};
+use super::attempt::{Attempt, Unmet, sized, too_many};
 use super::known::{Known, Shape, Unlisted};
 use super::names::{name_of_fixed, other_name};
 use super::null::{Null, Place};
@@ -258,6 +258,7 @@ impl<'s> Walk<'_, 's> {
         let change = change(keyword, old, new);
         let mut attempts: Vec<Attempt> = values.into_iter().map(Attempt::Value).collect();
         attempts.extend(sized(keyword, nodes.1.schema, nodes.0, known).map(Attempt::Value));
+        attempts.extend(too_many(keyword, nodes.1.schema).map(Attempt::Items));
         attempts.push(Attempt::Search);
         let stored = self.stored(keyword, nodes, at);
         self.push(keyword, change, attempts, stored, nodes, at);
@@ -460,7 +461,9 @@ impl<'s> Walk<'_, 's> {
                 [sample].into_iter().chain(others).collect()
             }
         };
-        self.add("properties", change, values, (before, to), at);
+        let mut attempts: Vec<Attempt> = values.into_iter().map(Attempt::Value).collect();
+        attempts.insert(1, Attempt::Present);
+        self.push("properties", change.to_owned(), attempts, StoredEffect::Open, (before, to), at);
     }
 
     /// The default of a member (DF-20).

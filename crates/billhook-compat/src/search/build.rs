@@ -5,7 +5,7 @@ use std::cell::OnceCell;
 use billhook::{CrdVersion, FieldPath, Segment};
 use billhook_apimachinery::value::{deep_clone, deep_eq};
 use billhook_generation::{
-    Hints, Oracle, changes, find, near, parent, replaced, sample_object, schema_at,
+    Hints, Oracle, changes, find, near, numbered, parent, replaced, sample_object, schema_at,
 };
 use billhook_schema::{JsonSchemaProps, SchemaView};
 use billhook_validation::Validator;
@@ -53,8 +53,9 @@ impl<'s> Builder<'s> {
         for length in 1..=count {
             let place: FieldPath = parent.segments().take(length).collect();
             self.oracle.allow_more();
-            let schema = schema_at(self.schema, &place)?;
-            object = self.oracle.with(&object, SchemaView::new(schema), &place).or_else(|| {
+            let schema = schema_at(self.schema, &place).map(SchemaView::new);
+            let with = |schema| self.oracle.with(&object, schema, &place);
+            object = schema.and_then(with).or_else(|| {
                 // What is kept has no schema.
                 let made = replaced(&object, &place, Some(serde_json::json!({})));
                 self.oracle.accepts(&made, None).then_some(made)
@@ -71,15 +72,42 @@ impl<'s> Builder<'s> {
             let object = replaced(around, path, Some(deep_clone(value)));
             if has_value(&object) { self.oracle.valid_near(&object, &has_value) } else { None }
         };
-        // Rules may ask for the same of the other elements.
-        with(around).or_else(|| with(&without_others(around, path)?))
+        // Rules may ask for the same of the other elements, or for another element.
+        with(around)
+            .or_else(|| with(&without_others(around, path)?))
+            .or_else(|| with(&self.with_another(around, path)?))
+    }
+
+    /// An object that is accepted and has any value at a place.
+    pub(crate) fn with_any(&self, around: &Value, path: &FieldPath) -> Option<Value> {
+        self.oracle.allow_more();
+        let schema = schema_at(self.schema, path)?;
+        self.oracle.with(around, SchemaView::new(schema), path)
     }
 
     /// An object that is accepted and has no value at a place.
     pub(crate) fn without(&self, around: &Value, path: &FieldPath) -> Option<Value> {
-        self.oracle.allow_more();
-        let object = replaced(around, path, None);
-        self.oracle.valid_near(&object, &|object| find(object, path).is_none())
+        let without = |around: &Value| {
+            self.oracle.allow_more();
+            let object = replaced(around, path, None);
+            self.oracle.valid_near(&object, &|object| find(object, path).is_none())
+        };
+        without(around).or_else(|| without(&self.with_another(around, path)?))
+    }
+
+    /// An object that is accepted and has a second element in the innermost list around a place; none
+    /// without a list.
+    fn with_another(&self, around: &Value, path: &FieldPath) -> Option<Value> {
+        let segments: Vec<Segment<'_>> = path.segments().collect();
+        let at = segments.iter().rposition(|segment| *segment == Segment::Index(0))?;
+        let place: FieldPath = path.segments().take(at).collect();
+        let first = find(around, &FieldPath::index(place.clone(), 0))?;
+        let list = schema_at(self.schema, &place)?;
+        let second = numbered(list, first, 1);
+        let object = replaced(around, &FieldPath::index(place.clone(), 1), Some(second));
+        self.oracle.valid_near(&object, &|object| {
+            find(object, &place).and_then(Value::as_array).is_some_and(|list| list.len() > 1)
+        })
     }
 }
 

@@ -2,5 +2,6 @@
 //! both definitions on them.
 
 pub(crate) mod build;
+pub(crate) mod elements;
 pub(crate) mod run;
 pub(crate) mod texts;

@@ -25,5 +25,6 @@ mod readers;
 mod releases;
 mod requests;
 mod rules;
+mod search;
 mod support;
 mod table;
