@@ -23,7 +23,7 @@ pub use language::{
     Branch, CompileError, Environment, Evaluation, EvaluationError, ExpressionTrace, Forecast,
     Joined, Libraries, List, Map, MapEntries, Mentions, ObjectType, Opaque, Program, ReadPart,
     ReadStep, Reads, Text, Timestamp, TracedOutcome, TracedTurn, Type, Value, branches, implies,
-    mentions, reads,
+    implies_with_types, mentions, reads,
 };
 pub use rules::StoredExpressions;
 pub use validate::{CheckedSchema, CostlyRule, RuleChecks, costly_rules, validate_rules};

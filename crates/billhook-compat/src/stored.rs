@@ -143,7 +143,8 @@ fn refused_update(
             return None;
         }
         let is_offending = rule.as_ref().is_some_and(|reads| {
-            !rules::is_read_same(reads, find(stored, path), find(&object, path))
+            let (before, after) = (find(stored, path), find(&object, path));
+            !rules::is_read_same(reads, obstacle.nodes.1, before, after)
         });
         if is_offending {
             continue;

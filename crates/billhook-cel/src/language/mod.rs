@@ -27,7 +27,7 @@ pub use availability::Libraries;
 pub use branches::{Branch, branches};
 pub use cost::Forecast;
 pub use evaluate::Evaluation;
-pub use implication::implies;
+pub use implication::{implies, implies_with_types};
 pub use mentions::{Mentions, mentions};
 pub use program::{Environment, Program};
 pub use reads::{ReadPart, ReadStep, Reads, reads};

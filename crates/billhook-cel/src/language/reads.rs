@@ -44,7 +44,7 @@ pub enum ReadStep {
 }
 
 /// Calls that have a result for all arguments of their types.
-const TOTAL: [&str; 17] = [
+const TOTAL: [&str; 23] = [
     "@not_strictly_false",
     "_&&_",
     "_||_",
@@ -62,6 +62,12 @@ const TOTAL: [&str; 17] = [
     "endsWith",
     "contains",
     "_in_",
+    "isIP",
+    "isCIDR",
+    "isURL",
+    "isQuantity",
+    "lowerAscii",
+    "upperAscii",
 ];
 
 /// Returns what a rule reads. Names and types are not checked.

@@ -1,6 +1,6 @@
 //! Rules that follow from others.
 
-use billhook_cel::{Environment, Program, Type, Value, implies};
+use billhook_cel::{Environment, Program, Type, Value, implies, implies_with_types};
 use proptest::prelude::*;
 use serde_json::{Value as Json, json};
 
@@ -106,6 +106,22 @@ fn rules_follow_from_others() {
             true,
         ),
         (&["[has(self.a), has(self.b)].exists_one(x, x)"], "has(self.a)", false),
+        // Elements that are counted.
+        (
+            &["self.l.all(x, self.l.exists_one(y, x.a == y.a))"],
+            "self.l.all(e, size(self.l.filter(o, o.a == e.a)) == 1)",
+            true,
+        ),
+        (&["self.l.exists_one(x, x > 3)"], "self.l.filter(x, x > 3).size() <= 1", true),
+        (&["self.l.filter(x, x > 3).size() <= 1"], "self.l.exists_one(x, x > 3)", false),
+        (&["!self.l.exists_one(x, x > 3)"], "self.l.filter(x, x > 3).size() != 1", true),
+        (&["self.l.all(x, x < 3)"], "self.l.filter(x, x > 3).size() <= 1", true),
+        (&["self.l.all(x, x < 3)"], "self.l.filter(x, x > 2).size() == 0", false),
+        (&["self.l.all(x, x < 3)"], "!self.l.exists_one(x, x > 3)", true),
+        (&["self.l.all(x, x < 3)"], "self.l.filter(x, x > 3).size() >= 1", false),
+        (&["self.l.all(x, x < 3)"], "self.l.filter(x, x > 1).size() <= 1", false),
+        (&["self.l.all(x, x < 3)"], "self.m.filter(x, x > 3).size() <= 1", false),
+        (&["self.l.all(x, x < 3)"], "self.l.map(x, x > 3, x / 0).size() <= 1", false),
         // Errors are not true.
         (&[], "self.a == self.a", false),
         (&["has(self.a)"], "self.a == self.a", false),
@@ -293,6 +309,29 @@ proptest! {
             let old = &objects[(index * 7 + 3) % objects.len()];
             if programs.iter().all(|program| is_true(program, object, old)) {
                 prop_assert!(is_true(&wanted, object, old), "{texts:?} {conclusion}: {object} {old}");
+            }
+        }
+    }
+
+    /// The same where an integer is known to be one, and to have bounds.
+    #[test]
+    fn proofs_about_integers_hold(
+        premises in prop::collection::vec(rule(), 0..2), conclusion in rule(),
+    ) {
+        let texts: Vec<&str> = premises.iter().map(String::as_str).collect();
+        let types = ["type(self.a) == int", "self.a >= 1", "type(self.b) == int"];
+        if !implies_with_types(&texts, &types, &conclusion) {
+            return Ok(());
+        }
+        let programs: Option<Vec<Program>> = premises.iter().map(|rule| compiled(rule)).collect();
+        let (Some(programs), Some(wanted)) = (programs, compiled(&conclusion)) else { return Ok(()) };
+        let has_types = |object: &&Json| {
+            let is_integer = |name: &str| object.get(name).is_none_or(Json::is_i64);
+            is_integer("a") && is_integer("b") && object.get("a") != Some(&json!(0))
+        };
+        for object in objects().iter().filter(has_types) {
+            if programs.iter().all(|program| is_true(program, object, object)) {
+                prop_assert!(is_true(&wanted, object, object), "{texts:?} {conclusion}: {object}");
             }
         }
     }

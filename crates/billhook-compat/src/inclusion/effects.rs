@@ -23,9 +23,11 @@ impl<'s> Walk<'_, 's> {
             (schema.int_or_string || types.contains(&schema.type_.as_str()))
                 && schema.junctors().all(|(keyword, ..)| keyword == "anyOf")
         };
-        // Beside a format, a list is admitted, too (VV-12).
-        let holds_scalars = self.prover.kinds_of(from.schema).is_within(scalar.or(Kinds::NULL));
-        let is_scalar_before = holds_scalars && is_scalar(from.schema);
+        // Beside a format, a list is admitted, too (VV-12); it is forgiven as a whole.
+        let kinds = self.prover.kinds_of(from.schema);
+        let is_leaf_before =
+            is_scalar(from.schema) && kinds.is_within(scalar.or(Kinds::NULL).or(Kinds::ARRAY));
+        let is_scalar_before = is_leaf_before && !kinds.include(Kinds::ARRAY);
         let (before, after) = (from.schema.items_schema(), to.schema.items_schema());
         let lists_scalars = before.is_some_and(is_scalar) && after.is_some_and(is_scalar);
         let is_same_number = keyword == "format"
@@ -33,7 +35,7 @@ impl<'s> Walk<'_, 's> {
             && matches!(&*to.schema.type_, "integer" | "number");
         let is_leaf = match keyword {
             "minLength" | "maxLength" | "pattern" | "minimum" | "maximum" | "multipleOf"
-            | "enum" => is_scalar_before && is_scalar(to.schema),
+            | "enum" => is_leaf_before && is_scalar(to.schema),
             "x-kubernetes-validations" => {
                 lists_scalars || (is_scalar_before && is_scalar(to.schema))
             }
@@ -42,9 +44,11 @@ impl<'s> Walk<'_, 's> {
                 let has_rules = to.schema.validations.as_ref().is_some_and(|all| !all.is_empty());
                 // A format of numbers is none of their business.
                 let is_seen = (at.is_guarded() || has_rules) && !is_same_number;
-                is_scalar_before && is_scalar(to.schema) && !is_seen
+                is_leaf_before && is_scalar(to.schema) && !is_seen
             }
-            "minItems" | "maxItems" => lists_scalars,
+            // An empty list has no elements that an update may change.
+            "minItems" => lists_scalars || to.schema.min_items.is_some_and(|least| least <= 1),
+            "maxItems" => lists_scalars,
             _ => false,
         };
         match is_leaf && self.is_forgiven(at) {
@@ -66,10 +70,11 @@ impl<'s> Walk<'_, 's> {
         }
         let rule = to.schema.validations.as_ref().and_then(|rules| rules.get(index));
         let is_kept = || rule.is_some_and(|rule| rules::holds_if_unchanged(rule, nodes));
+        // An update changes all of what it reads, or nothing.
+        let is_whole = rules::reads_all(to.schema, index)
+            || rule.is_some_and(|rule| rules::holds_unless_empty(rule, nodes));
         let stored = match rules::is_forgiven(from.schema, to.schema, index) {
-            true if rules::reads_all(to.schema, index) && self.is_forgiven(at) => {
-                StoredEffect::Forgiven
-            }
+            true if is_whole && self.is_forgiven(at) => StoredEffect::Forgiven,
             // As for any other constraint of a scalar.
             true => self.stored("x-kubernetes-validations", (from, to), at),
             false => StoredEffect::Open,

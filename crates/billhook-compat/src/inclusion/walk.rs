@@ -140,6 +140,7 @@ impl<'s> Walk<'_, 's> {
         let is_other_type = unmet.iter().any(|unmet| unmet.keyword == "type");
         let is_told = |unmet: &Unmet| match unmet.keyword {
             "type" => true,
+            keyword if rules::demand(from.schema, keyword, target) => false,
             "format" => !is_other_type,
             _ => !has_other_kind,
         };
@@ -249,7 +250,8 @@ impl<'s> Walk<'_, 's> {
     ) {
         let Unmet { keyword, values } = unmet;
         if keyword == "required" {
-            for name in values.iter().filter_map(Value::as_str) {
+            let names = values.iter().filter_map(Value::as_str);
+            for name in names.filter(|name| !rules::demand_field(nodes.0.schema, name)) {
                 self.required(name, nodes, at);
             }
             return;

@@ -1,4 +1,4 @@
-//! The statements of a schema about the parts of its values that rules read, as rules.
+//! The statements of a schema about the parts of its values that rules read, as rules (CC-14).
 
 use std::slice::from_ref;
 use std::sync::Arc;
@@ -13,15 +13,26 @@ use crate::limits::MAX_FACTS;
 
 /// Returns rules that all values of a schema keep which another schema describes as well.
 pub(crate) fn facts(variable: &str, nodes: Nodes<'_>, paths: &[&[ReadStep]]) -> Vec<String> {
+    statements(variable, nodes, paths).0
+}
+
+/// Returns the same, and what is true of integers wherever rules can read them: `7.0` is one to the
+/// schema alone (CE-06).
+pub(super) fn statements(
+    variable: &str,
+    nodes: Nodes<'_>,
+    paths: &[&[ReadStep]],
+) -> (Vec<String>, Vec<String>) {
     let mut facts = Facts::default();
     facts.node(variable, nodes, paths);
     facts.found.truncate(MAX_FACTS);
-    facts.found
+    (facts.found, facts.types)
 }
 
 #[derive(Default)]
 struct Facts {
     found: Vec<String>,
+    types: Vec<String>,
     /// The alternatives under which there is a value at all.
     guard: String,
     /// How many lists are around.
@@ -97,6 +108,9 @@ impl Facts {
         if before.nullable {
             return;
         }
+        if let Some(same) = same_element(from) {
+            self.add(&format!("{expr}.all(one, {expr}.exists_one(other, {same}))"));
+        }
         let variable = format!("element{}", self.depth);
         let mut inner = Facts { depth: self.depth + 1, ..Facts::default() };
         inner.node(&variable, nodes.at(&ReadStep::Any, before, after), paths);
@@ -107,7 +121,11 @@ impl Facts {
 
     /// The value of an expression.
     fn value(&mut self, expr: &str, schema: &JsonSchemaProps) {
-        // A format admits lists (VV-12), and whole floats are integers to the schema alone (CE-06).
+        if schema.type_ == "integer" && self.depth == 0 {
+            self.types.push(format!("type({expr}) == int"));
+            self.types.extend(bounds(expr, schema));
+        }
+        // A format admits lists (VV-12).
         if schema.int_or_string || !schema.format.is_empty() {
             return;
         }
@@ -137,5 +155,40 @@ impl Facts {
             }
             _ => {}
         }
+    }
+}
+
+/// The bounds of an integer that rules can say: a server cuts others (VV-27).
+pub(super) fn bounds(expr: &str, schema: &JsonSchemaProps) -> impl Iterator<Item = String> {
+    const MAX_EXACT: f64 = 9_007_199_254_740_992.0;
+    let operator = |is_exclusive, open, closed| if is_exclusive { open } else { closed };
+    let least = (schema.minimum, operator(schema.exclusive_minimum, ">", ">="));
+    let most = (schema.maximum, operator(schema.exclusive_maximum, "<", "<="));
+    let is_exact = |bound: &f64| bound.fract() == 0.0 && bound.abs() < MAX_EXACT;
+    let bound = move |(bound, operator): (Option<f64>, &str)| {
+        bound.filter(is_exact).map(|bound| format!("{expr} {operator} {}", bound as i64))
+    };
+    [least, most].into_iter().filter_map(bound)
+}
+
+/// The condition that no two elements of a list meet, of which each has all keys; none if there is
+/// no such condition, or it fails for some.
+fn same_element(list: &JsonSchemaProps) -> Option<String> {
+    let items = list.items_schema()?;
+    let is_text = |schema: &JsonSchemaProps| schema.type_ == "string" && schema.format.is_empty();
+    match list.list_type.as_deref()? {
+        "set" => is_text(items).then(|| "other == one".to_owned()),
+        "map" => {
+            let keys = list.list_map_keys.iter().flatten().map(|key| {
+                let part = items.property(key).filter(|part| is_text(part) && !part.nullable)?;
+                let mut required = items.required.iter().flatten();
+                let is_there = part.default.is_some() || required.any(|name| name == key);
+                let is_plain = key.chars().all(|letter| letter.is_ascii_alphanumeric());
+                (is_there && is_plain).then(|| format!("other.{key} == one.{key}"))
+            });
+            let keys: Vec<String> = keys.collect::<Option<_>>()?;
+            (!keys.is_empty()).then(|| keys.join(" && "))
+        }
+        _ => None,
     }
 }

@@ -1,19 +1,22 @@
 //! Rules of a schema that do not follow from those of another one, and what they read (CC-14).
 
+mod demands;
 mod facts;
 mod unchanged;
 
 use billhook_apimachinery::KubernetesVersion;
 use billhook_apimachinery::value::grow;
 use billhook_cel::schema::SchemaType;
-use billhook_cel::{Environment, ReadStep, Reads, implies, reads};
+use billhook_cel::{Environment, ReadStep, Reads, implies_with_types, reads};
 use billhook_schema::JsonSchemaProps;
 use billhook_schema::props::{SchemaOrBool, ValidationRule};
 
 use crate::limits::MAX_PREMISES;
 
+pub(crate) use demands::{demand, demand_field};
 pub(crate) use facts::facts;
-pub(crate) use unchanged::{holds_if_unchanged, is_read_same};
+use facts::statements;
+pub(crate) use unchanged::{holds_if_unchanged, holds_unless_empty, is_read_same};
 
 /// A node that two schemas describe.
 #[derive(Clone, Copy, Debug)]
@@ -112,13 +115,16 @@ fn follows(rule: &ValidationRule, nodes: Nodes<'_>) -> bool {
     let (premises, read): (Vec<_>, Vec<_>) = premises.unzip();
     let parts = read.iter().chain([&wanted]).flat_map(|reads| &reads.parts);
     let paths: Vec<&[ReadStep]> = parts.map(|part| part.path.as_slice()).collect();
-    let mut facts = facts("self", nodes, &paths);
+    let (mut facts, mut types) = statements("self", nodes, &paths);
     if wanted.uses_old && rule.optional_old_self != Some(true) {
-        facts.extend(self::facts("oldSelf", nodes, &paths));
+        let (more_facts, more_types) = statements("oldSelf", nodes, &paths);
+        facts.extend(more_facts);
+        types.extend(more_types);
     }
     let rules = premises.iter().map(|held| held.rule.as_str());
     let premises: Vec<&str> = rules.chain(facts.iter().map(String::as_str)).collect();
-    implies(&premises, &rule.rule)
+    let types: Vec<&str> = types.iter().map(String::as_str).collect();
+    implies_with_types(&premises, &types, &rule.rule)
 }
 
 /// The change of a rule in words.
@@ -145,15 +151,32 @@ pub(crate) fn is_forgiven(from: &JsonSchemaProps, schema: &JsonSchemaProps, inde
     let reads = rule.and_then(|rule| reads(&rule.rule).ok());
     reads.is_some_and(|reads| match reads.uses_old {
         true => reads.asks_for_equality && unchanged::equals_itself(from),
-        false => reads.is_total,
+        false => reads.is_total || rule.is_some_and(|rule| unchanged::is_total(rule, from)),
     })
 }
 
-/// Whether a rule reads all of the value.
+/// Whether a rule reads all of the value, itself or each of its fields.
 pub(crate) fn reads_all(schema: &JsonSchemaProps, index: usize) -> bool {
     let rule = schema.validations.as_ref().and_then(|rules| rules.get(index));
-    let reads = rule.and_then(|rule| reads(&rule.rule).ok());
-    reads.is_some_and(|reads| reads.parts.iter().any(|part| part.whole && part.path.is_empty()))
+    let Some(Reads { parts, .. }) = rule.and_then(|rule| reads(&rule.rule).ok()) else {
+        return false;
+    };
+    let is_read = |path: &[ReadStep]| parts.iter().any(|part| part.whole && part.path == path);
+    let mut listed = schema.properties.iter().flatten();
+    let has_fields = || has_properties(schema) && is_all_listed(schema);
+    is_read(&[])
+        || (has_fields()
+            && listed.all(|(name, _)| is_read(&[ReadStep::Field(name.as_str().into())])))
+}
+
+/// Whether schemas describe all that a value may have: what they do not makes it differ from itself
+/// (VV-85).
+fn is_all_listed(schema: &JsonSchemaProps) -> bool {
+    let is_open = matches!(schema.additional_properties, Some(SchemaOrBool::Bool(_)));
+    !is_open
+        && !schema.preserves_unknown_fields()
+        && !schema.embedded_resource
+        && schema.children().into_iter().all(|part| grow(|| is_all_listed(part)))
 }
 
 /// Whether any rule of a schema may read something at or below a place, given by names; the names

@@ -1,20 +1,34 @@
 //! Rules about stored objects, of which an update leaves alone what the rule reads (CC-21).
 
 use billhook_apimachinery::value::{deep_eq, grow, sorted};
-use billhook_cel::{ReadPart, ReadStep, Reads, implies, mentions, reads};
+use billhook_cel::{ReadPart, ReadStep, Reads, implies, implies_with_types, mentions, reads};
 use billhook_schema::JsonSchemaProps;
 use billhook_schema::props::ValidationRule;
 use serde_json::Value;
 
-use super::facts::facts;
-use super::{Nodes, below, is_read_alike, unescaped};
+use super::facts::statements;
+use super::{Nodes, below, has_properties, is_read_alike, unescaped};
 
 /// Whether a rule reads the same of two values of its node.
-pub(crate) fn is_read_same(reads: &Reads, before: Option<&Value>, after: Option<&Value>) -> bool {
-    reads.parts.iter().all(|ReadPart { path, whole, .. }| is_same(path, *whole, before, after))
+pub(crate) fn is_read_same(
+    reads: &Reads,
+    schema: &JsonSchemaProps,
+    before: Option<&Value>,
+    after: Option<&Value>,
+) -> bool {
+    let is_same = |ReadPart { path, whole, .. }: &ReadPart| {
+        is_same(path, *whole, Some(schema), before, after)
+    };
+    reads.parts.iter().all(is_same)
 }
 
-fn is_same(path: &[ReadStep], whole: bool, before: Option<&Value>, after: Option<&Value>) -> bool {
+fn is_same(
+    path: &[ReadStep],
+    whole: bool,
+    schema: Option<&JsonSchemaProps>,
+    before: Option<&Value>,
+    after: Option<&Value>,
+) -> bool {
     let is_there = |value: Option<&Value>| value.is_some_and(|value| !value.is_null());
     let (Some(before), Some(after)) = (before, after) else {
         return is_there(before) == is_there(after);
@@ -22,25 +36,28 @@ fn is_same(path: &[ReadStep], whole: bool, before: Option<&Value>, after: Option
     let Some((first, rest)) = path.split_first() else {
         return match whole {
             true => deep_eq(before, after),
+            // Objects with listed fields have no size.
+            false if schema.is_some_and(has_properties) => before.is_null() == after.is_null(),
             false => before.is_null() == after.is_null() && size(before) == size(after),
         };
     };
+    let inner = schema.and_then(|schema| below(schema, first));
     grow(|| match (first, before, after) {
         (ReadStep::Field(name), ..) => {
             let plain = unescaped(name);
-            is_same(rest, whole, before.get(&plain), after.get(&plain))
+            is_same(rest, whole, inner, before.get(&plain), after.get(&plain))
         }
         (ReadStep::Any, Value::Array(one), Value::Array(other)) => {
             let mut pairs = one.iter().zip(other);
             one.len() == other.len()
-                && pairs.all(|(one, other)| is_same(rest, whole, Some(one), Some(other)))
+                && pairs.all(|(one, other)| is_same(rest, whole, inner, Some(one), Some(other)))
         }
         (ReadStep::Any, Value::Object(one), Value::Object(other)) => {
             let mut members = sorted(one).into_iter();
             one.len() == other.len()
                 && members.all(|(name, member)| {
                     let after = other.get(name);
-                    after.is_some() && is_same(rest, whole, Some(member), after)
+                    after.is_some() && is_same(rest, whole, inner, Some(member), after)
                 })
         }
         _ => deep_eq(before, after),
@@ -65,12 +82,37 @@ pub(crate) fn holds_if_unchanged(rule: &ValidationRule, nodes: Nodes<'_>) -> boo
     }
     let Some(rule) = of_equal_values(&rule.rule) else { return false };
     let paths: Vec<&[ReadStep]> = read.parts.iter().map(|part| part.path.as_slice()).collect();
-    let mut premises = facts("self", nodes, &paths);
+    let (mut premises, types) = statements("self", nodes, &paths);
     for ReadPart { path, .. } in &read.parts {
         premises.extend(of_itself(path, nodes.from));
     }
     let premises: Vec<&str> = premises.iter().map(String::as_str).collect();
-    implies(&premises, &rule)
+    let types: Vec<&str> = types.iter().map(String::as_str).collect();
+    implies_with_types(&premises, &types, &rule)
+}
+
+/// Whether it is proved that a rule has a result for each value of a schema.
+pub(super) fn is_total(rule: &ValidationRule, schema: &JsonSchemaProps) -> bool {
+    let Ok(read) = reads(&rule.rule) else { return false };
+    let paths: Vec<&[ReadStep]> = read.parts.iter().map(|part| part.path.as_slice()).collect();
+    let (premises, types) = statements("self", Nodes::new(schema, schema, false), &paths);
+    let [premises, types] =
+        [&premises, &types].map(|all| all.iter().map(String::as_str).collect::<Vec<_>>());
+    // An error is neither true nor false.
+    implies_with_types(&premises, &types, &format!("({0}) || !({0})", rule.rule))
+}
+
+/// Whether it is proved that a rule is true of each list with an element.
+pub(crate) fn holds_unless_empty(rule: &ValidationRule, nodes: Nodes<'_>) -> bool {
+    let Ok(read) = reads(&rule.rule) else { return false };
+    if nodes.from.type_ != "array" || !is_read_alike(&read, nodes) {
+        return false;
+    }
+    let paths: Vec<&[ReadStep]> = read.parts.iter().map(|part| part.path.as_slice()).collect();
+    let (mut premises, _) = statements("self", nodes, &paths);
+    premises.push("size(self) >= 1".to_owned());
+    let premises: Vec<&str> = premises.iter().map(String::as_str).collect();
+    implies(&premises, &rule.rule)
 }
 
 /// A transition rule as it is where both values are the same; none if that cannot be written.

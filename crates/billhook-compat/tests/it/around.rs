@@ -290,3 +290,37 @@ fn types_of_other_versions() {
         &versions(part, text),
     );
 }
+
+/// VV-80, CE-50: what is unchanged as a whole is forgiven, and an empty list has nothing inside that
+/// could change alone.
+#[test]
+fn what_an_update_leaves_as_it_is() {
+    let list = |more: Value| {
+        let item = object(json!({"a": {"type": "string"}}), json!([]));
+        with(json!({"type": "array", "maxItems": 9, "items": item}), more)
+    };
+    let field = |part: Value| object(json!({"a": part, "b": {"type": "string"}}), json!([]));
+    let check = |name, wanted, old, new| check(name, Stored, wanted, field(old), field(new));
+    check("not empty", Safe, list(json!({})), list(json!({"minItems": 1})));
+    check("two elements", Breaks, list(json!({})), list(json!({"minItems": 2})));
+    check("not empty by rule", Safe, list(json!({})), ruled(list(json!({})), &["size(self) > 0"]));
+    check("two by rule", Breaks, list(json!({})), ruled(list(json!({})), &["size(self) > 1"]));
+    // A format lets lists pass, which are forgiven as well (VV-12).
+    let text = || json!({"type": "string"});
+    check("format removed", Safe, json!({"type": "string", "format": "date"}), text());
+    let hosts =
+        || json!({"type": "array", "maxItems": 9, "items": {"type": "string", "maxLength": 99}});
+    check("total", Safe, hosts(), ruled(hosts(), &["self.all(host, !isIP(host))"]));
+    let union = || {
+        object(
+            json!({"type": text(), "rolling": object(json!({"most": {"type": "integer"}}), json!([]))}),
+            json!(["type"]),
+        )
+    };
+    let rule = "!(self.type != 'Rolling' && has(self.rolling))";
+    check("inside of what is there", Breaks, union(), ruled(union(), &[rule]));
+    let of_all =
+        "self.type == 'Host' ? (!has(self.value) || self.value.matches('^[a-z]+$')) : true";
+    let address = || object(json!({"type": text(), "value": text()}), json!(["type"]));
+    check("all that there is is read", Safe, address(), ruled(address(), &[of_all]));
+}

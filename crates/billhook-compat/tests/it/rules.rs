@@ -110,6 +110,103 @@ fn rules_follow_from_the_schema() {
     check("items", list(short.clone()), with(list(short), &["self.size() < 4"]), true);
 }
 
+/// CC-14: wherever rules can read an integer, it is within its bounds; and elements of sets and of
+/// list maps differ.
+#[test]
+fn rules_follow_from_what_rules_read() {
+    let number = |more: Value| {
+        let mut number = json!({"type": "integer", "format": "int32"});
+        number.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        number
+    };
+    let bounded = || number(json!({"minimum": 1, "maximum": 9}));
+    let (more, least) = (&["self > 3"], &["self >= 4"]);
+    check("integers", with(number(json!({})), more), with(number(json!({})), least), true);
+    check("too few", with(number(json!({})), more), with(number(json!({})), &["self >= 5"]), false);
+    check(
+        "bounds",
+        with(bounded(), &["self != 1"]),
+        with(bounded(), &["self in [2, 3, 4, 5, 6, 7, 8, 9]"]),
+        true,
+    );
+    let fields = |rule: &str| {
+        with(
+            object(&json!({"a": bounded(), "b": bounded()})),
+            &["has(self.a) && self.a + self.b < 9", rule],
+        )
+    };
+    check("fields", fields("true"), fields("self.a >= 1 && self.b < 10"), true);
+    let mut required = object(&json!({"a": bounded()}));
+    required["required"] = json!(["a"]);
+    check("whole floats", required.clone(), with(required, &["self.a >= 1"]), false);
+    let numbers = object(&json!({"a": {"type": "number", "minimum": 1}}));
+    let (some, next) = (&["has(self.a) && self.a > 3"], &["has(self.a) && self.a >= 4"]);
+    check("other numbers", with(numbers.clone(), some), with(numbers, next), false);
+
+    let list = |more: Value| {
+        let text = json!({"type": "string", "maxLength": 9});
+        let item =
+            json!({"type": "object", "required": ["a"], "properties": {"a": text, "b": text}});
+        let mut list = json!({"type": "array", "maxItems": 9, "items": item});
+        list.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        list
+    };
+    let map =
+        || list(json!({"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["a"]}));
+    let filtered = "self.all(x, self.filter(y, y.a == x.a).size() == 1)";
+    let one = "self.all(x, self.exists_one(y, x.a == y.a))";
+    check("keys", map(), with(map(), &[filtered]), true);
+    check(
+        "other fields",
+        map(),
+        with(map(), &["self.all(x, self.exists_one(y, x.b == y.b))"]),
+        false,
+    );
+    check("no keys", list(json!({})), with(list(json!({})), &[one]), false);
+    check("two spellings", with(list(json!({})), &[filtered]), with(list(json!({})), &[one]), true);
+
+    // What no element is, is not counted.
+    let modes = |entries: Value| {
+        let item = object(&json!({"mode": {"type": "string", "enum": entries}}));
+        json!({"type": "array", "maxItems": 9, "items": item})
+    };
+    let few = &["self.filter(x, has(x.mode) && x.mode == 'C').size() <= 1"];
+    check("new entry", modes(json!(["A", "B"])), with(modes(json!(["A", "B", "C"])), few), true);
+    check("old entry", modes(json!(["A", "C"])), with(modes(json!(["A", "B", "C"])), few), false);
+}
+
+/// Keywords follow from the rules that they take the place of.
+#[test]
+fn keywords_follow_from_rules() {
+    let number = |more: Value| {
+        let mut number = json!({"type": "integer"});
+        number.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        number
+    };
+    let ruled = || with(number(json!({})), &["self >= 1"]);
+    check("minimum", ruled(), number(json!({"minimum": 1})), true);
+    check("larger minimum", ruled(), number(json!({"minimum": 2})), false);
+    check("maximum", ruled(), number(json!({"maximum": 2})), false);
+    let text = json!({"type": "string"});
+    let plain = || with(text.clone(), &["self.matches('^[a-z]{1,8}$')"]);
+    check("maxLength", plain(), json!({"type": "string", "maxLength": 8, "minLength": 1}), true);
+    check("pattern", plain(), json!({"type": "string", "pattern": "^[a-z]+$"}), true);
+    check("narrower pattern", plain(), json!({"type": "string", "pattern": "^[a-f]+$"}), false);
+    let modes = || with(text.clone(), &["self == 'x' || self == 'y'"]);
+    check("enum", modes(), json!({"type": "string", "enum": ["x", "y", "z"]}), true);
+    check("smaller enum", modes(), json!({"type": "string", "enum": ["x"]}), false);
+    let fields = object(&json!({"a": text, "b": text}));
+    let mut required = fields.clone();
+    required["required"] = json!(["a"]);
+    check(
+        "required",
+        with(fields.clone(), &["has(self.a) && self.a != ''"]),
+        required.clone(),
+        true,
+    );
+    check("required otherwise", with(fields, &["has(self.a) || has(self.b)"]), required, false);
+}
+
 /// Premises stop where a server decodes otherwise than the schema suggests.
 #[test]
 fn rules_that_only_seem_to_follow() {

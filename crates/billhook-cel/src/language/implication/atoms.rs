@@ -4,16 +4,17 @@
 //! between false and true. "Is true" and "is false" are conditions of a logic of two values, in which
 //! the laws of distribution and of De Morgan hold.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use std::sync::Arc;
 
 use billhook_apimachinery::value::grow;
 use billhook_regex::Patterns;
 
+use super::counting::Count;
 use super::domain::{Constant, Domain, Sort};
 use super::sums::Sum;
-use super::text::{Scope, equation, relation, select, text};
+use super::text::{self, Scope, equation, relation, select, text};
 use crate::language::ast::{Comprehension, Expr, Kind, Literal};
 
 /// How many clauses a rule may become.
@@ -85,6 +86,21 @@ impl Reader {
             };
             vec![vec![Atom::new(condition)]]
         })
+    }
+
+    /// Where the values of expressions are of which there is a condition each.
+    pub(super) fn types(
+        &self,
+        conditions: &[Expr],
+        scope: &Rc<Scope>,
+    ) -> BTreeMap<Arc<str>, Domain> {
+        let mut types: BTreeMap<Arc<str>, Domain> = BTreeMap::new();
+        for condition in conditions {
+            let Value { text, domain, .. } = self.value(condition, true, scope);
+            let known = types.remove(&text).unwrap_or_default();
+            types.insert(text, known.and(&domain));
+        }
+        types
     }
 
     /// The same for an expression that can be taken apart.
@@ -180,6 +196,10 @@ impl Reader {
             all: all(expr),
         };
         let plain = || about(expr, Domain::bool(is_true));
+        if let Some(count) = Count::of_one(expr) {
+            let domain = one_of([Constant::Int(1)].into(), is_true);
+            return Value { text: text::count(count, scope), all: sizes(), ..about(expr, domain) };
+        }
         let Kind::Call { function, target, arguments } = &expr.kind else { return plain() };
         match (&**function, target.as_deref(), arguments.as_slice()) {
             ("_==_" | "_!=_", None, [one, other]) => {
@@ -338,12 +358,14 @@ pub(super) fn all(expr: &Expr) -> Domain {
         Kind::Literal(_) => {
             Constant::of(expr).map_or_else(Domain::default, |it| Domain::only([it].into()))
         }
-        Kind::Call { function, .. } if **function == *"size" => {
-            Domain::of_sort(Sort::Int).and(&Domain::from(0, false))
-        }
+        Kind::Call { function, .. } if **function == *"size" => sizes(),
         _ if is_condition(expr) => Domain::of_sort(Sort::Bool).and(&Domain::default()),
         _ => Domain::default(),
     }
+}
+
+fn sizes() -> Domain {
+    Domain::of_sort(Sort::Int).and(&Domain::from(0, false))
 }
 
 /// The expression that is compared with a type, and the sort of its values.

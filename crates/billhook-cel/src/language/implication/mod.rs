@@ -5,6 +5,7 @@
 //! leaves open is narrowed down, and if need be taken case by case.
 
 mod atoms;
+mod counting;
 mod domain;
 mod proof;
 mod sums;
@@ -45,6 +46,20 @@ const MAX_PREMISES: usize = 400;
 /// assert!(implies(&["self.a < 3", "self.b || 5 <= self.a", "!self.b"], "false"));
 /// ```
 pub fn implies(premises: &[&str], conclusion: &str) -> bool {
+    implies_with_types(premises, &[], conclusion)
+}
+
+/// [`implies`] for values of types that a server enforces: each of the conditions is about one
+/// expression, and true wherever that has a value. An integer may be sent as `7.0`, which is an
+/// error to rules that read it.
+///
+/// ```
+/// use billhook_cel::implies_with_types;
+/// let types = ["type(self.a) == int", "self.a <= 9"];
+/// assert!(implies_with_types(&["self.a > 3"], &types, "self.a >= 4 && self.a < 10"));
+/// assert!(!implies_with_types(&["has(self.a)"], &types, "self.a < 10"));
+/// ```
+pub fn implies_with_types(premises: &[&str], types: &[&str], conclusion: &str) -> bool {
     let parsed = |text: &str| parse(&Source::new(text), Language::default()).ok();
     let Some(conclusion) = parsed(conclusion) else { return false };
     let premises: Vec<_> = premises.iter().filter_map(|text| parsed(text)).collect();
@@ -56,8 +71,10 @@ pub fn implies(premises: &[&str], conclusion: &str) -> bool {
     let wanted = reader.clauses(&conclusion, true, &scope);
     let held = premises.iter().flat_map(|premise| reader.clauses(premise, true, &scope));
     let held: Vec<Clause<'_>> = held.take(MAX_PREMISES).collect();
+    let types: Vec<_> = types.iter().filter_map(|text| parsed(text)).collect();
+    let types = reader.types(&types, &scope);
     let prover = Prover::new(&reader);
-    wanted.iter().all(|goal| prover.proves(Facts::default(), held.clone(), goal))
+    wanted.iter().all(|goal| prover.proves(Facts::of(types.clone()), held.clone(), goal))
 }
 
 /// The texts of what is joined by `&&`.

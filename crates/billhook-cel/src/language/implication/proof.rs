@@ -9,7 +9,8 @@ use billhook_apimachinery::value::grow;
 use billhook_regex::Steps;
 
 use super::atoms::{Atom, Clause, Condition, Quantified, Reader, Value, all, is_path};
-use super::domain::{Domain, Sort};
+use super::counting::Count;
+use super::domain::{Constant, Domain, Sort};
 use super::sums::Sum;
 use super::text::{self, text};
 use crate::language::ast::{Expr, Kind};
@@ -27,9 +28,18 @@ pub(super) struct Facts<'e> {
     known: BTreeMap<Arc<str>, Domain>,
     quantified: Vec<Quantified<'e>>,
     is_absurd: bool,
+    /// Where values are wherever there are some.
+    types: Rc<Types>,
 }
 
+/// Where the values of expressions, by their texts, are wherever they have one.
+pub(super) type Types = BTreeMap<Arc<str>, Domain>;
+
 impl<'e> Facts<'e> {
+    pub(super) fn of(types: Types) -> Self {
+        Facts { types: Rc::new(types), ..Facts::default() }
+    }
+
     fn domain(&self, of: &Value<'e>) -> Domain {
         let known = self.at(&of.text).and(&of.all);
         match self.total(of) {
@@ -41,7 +51,8 @@ impl<'e> Facts<'e> {
     /// Where a sum is, if it surely has a value.
     fn total(&self, of: &Value<'e>) -> Option<Domain> {
         let domain = |term: &&Expr| {
-            let known = self.known.get(&text(term, &of.scope))?.and(&all(term));
+            let text = text(term, &of.scope);
+            let known = self.known.contains_key(&text).then(|| self.at(&text).and(&all(term)))?;
             // A sum that is known has a value.
             let is_integer = Sum::of(term).is_some();
             Some(if is_integer { known.and(&Domain::of_sort(Sort::Int)) } else { known })
@@ -56,7 +67,10 @@ impl<'e> Facts<'e> {
     }
 
     fn at(&self, text: &str) -> Domain {
-        let known = self.known.get(text).cloned().unwrap_or_default();
+        let mut known = self.known.get(text).cloned().unwrap_or_default();
+        if let Some(type_) = self.types.get(text) {
+            known = known.and(type_);
+        }
         match self.known.get(text::size(text).as_str()) {
             Some(sizes) => known.sized(sizes),
             None => known,
@@ -76,10 +90,23 @@ impl<'e> Facts<'e> {
             }
             Condition::Quantified(quantified) => self.quantified.push(quantified.clone()),
         }
-        for (text, domain) in &atom.consequences {
+        for (text, domain) in self.consequences(atom) {
             let domain = self.at(text).and(domain);
             self.narrow(text, domain, steps);
         }
+    }
+
+    /// Where the values of other expressions are if an atom holds.
+    fn consequences<'a>(
+        &self,
+        atom: &'a Atom<'e>,
+    ) -> impl Iterator<Item = &'a (Arc<str>, Domain)> + use<'a, 'e> {
+        let is_test = atom
+            .value()
+            .is_some_and(|value| matches!(value.expr.kind, Kind::Select { test: true, .. }));
+        let types = Rc::clone(&self.types);
+        // What is present may be of another type than it is to have.
+        atom.consequences.iter().filter(move |(text, _)| !(is_test && types.contains_key(text)))
     }
 
     /// Whether it is known that an expression has a value.
@@ -87,13 +114,19 @@ impl<'e> Facts<'e> {
         if self.known.contains_key(&of.text) {
             return true;
         }
-        let is_known = |expr: &Expr| match &expr.kind {
-            Kind::Literal(_) | Kind::Ident(_) => true,
-            _ => self.known.contains_key(&text(expr, &of.scope)),
+        // What has a type here may be of another one, which is an error.
+        let is_variable = |text: &str, expr: &Expr| match &expr.kind {
+            Kind::Literal(_) => true,
+            Kind::Ident(_) => !self.types.contains_key(text),
+            _ => false,
+        };
+        let is_known = |expr: &Expr| {
+            let text = text(expr, &of.scope);
+            self.known.contains_key(&text) || is_variable(&text, expr)
         };
         match &of.expr.kind {
-            _ if self.total(of).is_some() => true,
-            Kind::Literal(_) | Kind::Ident(_) => true,
+            _ if self.total(of).is_some() || is_variable(&of.text, of.expr) => true,
+            Kind::Select { test: false, .. } if self.types.contains_key(&of.text) => false,
             Kind::Select { operand, field, test: false } if is_path(operand) => {
                 self.at(&text::select(operand, field, true, &of.scope)).is_bool(true)
             }
@@ -196,19 +229,39 @@ impl<'r> Prover<'r> {
     fn holds<'e>(&self, facts: &Facts<'e>, atom: &Atom<'e>) -> bool {
         match &atom.condition {
             Condition::Value(value) => {
-                facts.is_defined(value)
-                    && value.domain.includes(&facts.domain(value), &mut self.steps.borrow_mut())
+                let is_within = || {
+                    let domain = facts.domain(value);
+                    value.domain.includes(&domain, &mut self.steps.borrow_mut())
+                };
+                (facts.is_defined(value) && is_within()) || self.counts_none(facts, value)
             }
             Condition::Quantified(quantified) => self.follows(facts, None, quantified),
         }
     }
 
+    /// Whether a number of elements is zero, and may be, because something is false for all of them.
+    fn counts_none<'e>(&self, facts: &Facts<'e>, value: &Value<'e>) -> bool {
+        let count = Count::of_size(value.expr).or_else(|| Count::of_one(value.expr));
+        let Some(Count { range, variable, test }) = count else { return false };
+        let none = Domain::of_sort(Sort::Int).and(&Domain::only([Constant::Int(0)].into()));
+        let fails = Quantified {
+            is_for_all: true,
+            range,
+            range_text: text(range, &value.scope),
+            variables: vec![Arc::clone(variable)],
+            body: test,
+            is_true: false,
+            scope: Rc::clone(&value.scope),
+        };
+        value.domain.includes(&none, &mut self.steps.borrow_mut())
+            && grow(|| self.follows(facts, None, &fails))
+    }
+
     /// Whether a condition may hold while none of a goal does.
     fn can_hold<'e>(&self, facts: &Facts<'e>, atom: &Atom<'e>, goal: &Clause<'e>) -> bool {
         let mut steps = self.steps.borrow_mut();
-        let mut all: Vec<(&Arc<str>, Domain)> = atom
-            .consequences
-            .iter()
+        let mut all: Vec<(&Arc<str>, Domain)> = facts
+            .consequences(atom)
             .map(|(text, domain)| (text, facts.at(text).and(domain)))
             .collect();
         if let Some(value) = atom.value() {

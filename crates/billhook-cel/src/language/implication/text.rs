@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use billhook_apimachinery::value::grow;
 
-use crate::language::ast::{Comprehension, Entry, Expr, Field, Kind};
+use super::counting::Count;
+use crate::language::ast::{Comprehension, Entry, Expr, Field, Kind, Literal};
 
 /// The variables of quantifiers around an expression, the innermost last.
 #[derive(Clone, Debug, Default)]
@@ -51,6 +52,13 @@ pub(super) fn equation(one: &str, other: &str) -> Arc<str> {
     relation(one.min(other), "==", one.max(other))
 }
 
+/// Returns the text of a number of elements.
+pub(super) fn count(of: Count<'_>, scope: &Scope) -> Arc<str> {
+    let mut printer = Printer::new(scope);
+    printer.count(of);
+    printer.out.into()
+}
+
 /// Returns the text of a size.
 pub(super) fn size(of: &str) -> String {
     format!("size({of},)")
@@ -73,7 +81,7 @@ impl<'s> Printer<'s> {
     }
 
     fn expr(&mut self, expr: &Expr) {
-        grow(|| self.kind(&expr.kind));
+        grow(|| self.kind(expr));
     }
 
     fn list<'e>(&mut self, parts: impl IntoIterator<Item = &'e Expr>) {
@@ -91,8 +99,15 @@ impl<'s> Printer<'s> {
         self.list([operand]);
     }
 
-    fn kind(&mut self, kind: &Kind) {
-        match kind {
+    fn kind(&mut self, expr: &Expr) {
+        // Two spellings are one.
+        if let Some(count) = Count::of_one(expr) {
+            let one = format!("{:?}", Literal::Int(1));
+            let count = self.apart(|printer| printer.count(count));
+            self.push("_==_");
+            return self.unordered(one, count);
+        }
+        match &expr.kind {
             Kind::Literal(literal) => self.push(&format!("{literal:?}")),
             Kind::Ident(name) => {
                 let inside = self.inside.iter().rposition(|known| known == name);
@@ -103,9 +118,10 @@ impl<'s> Printer<'s> {
                 }
             }
             Kind::Select { operand, field, test } => self.select(operand, field, *test),
-            Kind::Call { function, target, arguments } => {
-                self.call(function, target.as_deref(), arguments);
-            }
+            Kind::Call { function, target, arguments } => match Count::of_size(expr) {
+                Some(count) => self.count(count),
+                None => self.call(function, target.as_deref(), arguments),
+            },
             Kind::List(elements) => {
                 self.push("list");
                 for (element, optional) in elements {
@@ -138,9 +154,9 @@ impl<'s> Printer<'s> {
         let is_commutative = ["_==_", "_!=_", "_&&_", "_||_"].contains(&function);
         self.push(function);
         if let (true, [one, other]) = (is_commutative, arguments) {
-            let (one, other) = (self.apart(one), self.apart(other));
-            let (one, other) = if one <= other { (one, other) } else { (other, one) };
-            return self.push(&format!("({one},{other},)"));
+            let apart = |expr| self.apart(|printer| printer.expr(expr));
+            let (one, other) = (apart(one), apart(other));
+            return self.unordered(one, other);
         }
         // Both spellings of a size are one.
         match target {
@@ -153,12 +169,26 @@ impl<'s> Printer<'s> {
         }
     }
 
+    /// Two operands of which either may be the first.
+    fn unordered(&mut self, one: String, other: String) {
+        let (one, other) = if one <= other { (one, other) } else { (other, one) };
+        self.push(&format!("({one},{other},)"));
+    }
+
     /// The text of a part on its own.
-    fn apart(&self, expr: &Expr) -> String {
+    fn apart(&self, print: impl FnOnce(&mut Printer<'s>)) -> String {
         let mut printer =
             Printer { out: String::new(), outside: self.outside, inside: self.inside.clone() };
-        printer.expr(expr);
+        print(&mut printer);
         printer.out
+    }
+
+    fn count(&mut self, Count { range, variable, test }: Count<'_>) {
+        self.push("count");
+        self.list([range]);
+        self.inside.push(Arc::clone(variable));
+        self.list([test]);
+        self.inside.pop();
     }
 
     fn comprehension(&mut self, folded: &Comprehension) {
