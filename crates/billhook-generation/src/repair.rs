@@ -21,6 +21,16 @@ impl Oracle<'_> {
     /// Returns the object, or one like it that a server accepts; what is not wanted does not count.
     /// The values that its errors are about are changed.
     pub fn valid_near(&self, object: &Value, is_wanted: &dyn Fn(&Value) -> bool) -> Option<Value> {
+        self.valid_within(MAX_TRIES, object, is_wanted)
+    }
+
+    /// [`valid_near`](Self::valid_near) with so many tries.
+    pub fn valid_within(
+        &self,
+        most: usize,
+        object: &Value,
+        is_wanted: &dyn Fn(&Value) -> bool,
+    ) -> Option<Value> {
         let judged = self.judged(object, None)?;
         let mut queue = Queue::default();
         let (cost, signature) = (judged.errors.len(), judged.signature());
@@ -48,7 +58,7 @@ impl Oracle<'_> {
                     break;
                 }
             }
-            if tries > MAX_TRIES || self.is_exhausted() {
+            if tries > most || self.is_exhausted() {
                 return None;
             }
             queue.give_back(candidate, tries - before);
