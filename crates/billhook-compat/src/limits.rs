@@ -22,6 +22,9 @@ pub const MAX_OBSTACLES: usize = 400;
 /// The values that are tried at a place without a proof.
 pub const MAX_VALUES: usize = 400;
 
+/// The values in a list that is made to be too long.
+pub const MAX_LIST_VALUES: usize = 1 << 18;
+
 /// The requests that are tried for an obstacle.
 pub const MAX_CANDIDATES: usize = 6;
 

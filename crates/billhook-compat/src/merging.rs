@@ -223,7 +223,18 @@ fn witness_of(pair: &Pair<'_>, obstacle: &Obstacle<'_>, builder: &Builder<'_>) -
                 merged_otherwise(pair, path, &first, &second)
             })
         };
-        whole.or_else(partial)
+        // Rules may ask for more of what is around a member.
+        let left_out = || {
+            let object = builder.with_any(&around, path)?;
+            let listed = document.get("properties").and_then(Value::as_object)?;
+            sorted(listed).into_iter().take(MAX_PARTS).find_map(|(name, _)| {
+                let member = path.clone().name(name.as_str());
+                let first = builder.with_any(&object, &member).filter(|it| accepted(it))?;
+                let second = builder.without(&first, &member).filter(|it| accepted(it))?;
+                merged_otherwise(pair, path, &first, &second)
+            })
+        };
+        whole.or_else(partial).or_else(left_out)
     })
 }
 

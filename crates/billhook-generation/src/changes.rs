@@ -16,8 +16,8 @@ pub const FIXED: [&str; 3] = ["apiVersion", "kind", "metadata"];
 pub const MAX_DEPTH: usize = 60;
 /// How many changes of a value are tried.
 const MAX_CHANGES: usize = 400;
-/// How many members all changed copies of an object have together, about.
-const MAX_COPIED: usize = 200_000;
+/// How many values all changed copies of a value have in them together, about.
+const MAX_COPIED: usize = 1_000_000;
 /// How many changes of a member that is missing are tried.
 const MAX_NEW: usize = 12;
 /// The largest size that is made because a rule mentions it.
@@ -172,6 +172,19 @@ fn collect(schema: SchemaView<'_>, value: &Value, hints: &Hints, depth: usize) -
     found
 }
 
+/// Returns how many values are in a value, itself included; long texts count as several.
+pub fn weight(value: &Value) -> usize {
+    const TEXT: usize = 64;
+    match value {
+        Value::String(text) => 1 + text.len() / TEXT,
+        Value::Array(items) => items.iter().fold(1, |sum, item| sum + grow(|| weight(item))),
+        Value::Object(members) => {
+            members.values().fold(1, |sum, member| sum + grow(|| weight(member)))
+        }
+        _ => 1,
+    }
+}
+
 /// Objects with one member that differs.
 fn members(
     schema: SchemaView<'_>,
@@ -189,7 +202,7 @@ fn members(
         };
         Value::Object(members)
     };
-    let most_copies = (MAX_COPIED / (members.len() + 1)).min(10 * MAX_CHANGES);
+    let most_copies = (MAX_COPIED / weight(value)).min(10 * MAX_CHANGES);
     for (name, part) in schema.properties() {
         if depth == 0 && FIXED.contains(&name) && members.contains_key("apiVersion") {
             continue;
@@ -275,7 +288,9 @@ fn list(
     }
     // The first item changed, and a new one like it.
     let first = items.first().map_or_else(|| sample(part.written()), deep_clone);
-    let changed = grow(|| collect(part, &first, hints, depth + 1));
+    let mut changed = grow(|| collect(part, &first, hints, depth + 1));
+    let own: usize = items.iter().map(weight).sum();
+    changed.truncate(MAX_COPIED / (own + 1));
     for Changed { value, hint } in changed.iter().filter(|_| !items.is_empty()) {
         let rest = items.iter().skip(1).map(deep_clone);
         add(std::iter::once(deep_clone(value)).chain(rest).collect(), *hint);

@@ -13,10 +13,10 @@ mod repair;
 mod sample;
 mod violation;
 
-pub use changes::{FIXED, Hints, MAX_DEPTH, changes, near, numbered};
+pub use changes::{FIXED, Hints, MAX_DEPTH, changes, near, numbered, weight};
 pub use coverage::Covering;
 pub use oracle::{Judged, Oracle, RulePlace};
 pub use pattern::sample_of as text_of_pattern;
 pub use place::{find, parent, replaced, schema_at, set_metadata};
-pub use sample::{sample, sample_object};
+pub use sample::{MAX_SAMPLE_BYTES, sample, sample_object};
 pub use violation::{Fit, Violation};

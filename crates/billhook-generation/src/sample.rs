@@ -1,5 +1,7 @@
 //! The smallest value of a schema.
 
+use std::cell::Cell;
+
 use billhook::CrdVersion;
 use billhook_apimachinery::value::grow;
 use billhook_schema::SchemaView;
@@ -11,9 +13,18 @@ use crate::place::set_metadata;
 /// How many items or members a value is given to be large enough.
 const MAX_COUNT: u64 = 100;
 
-/// Returns the smallest value that a schema allows, rules aside.
+/// How many bytes the smallest value of a schema takes, about: lists in lists may be asked to have more
+/// elements than there is memory for.
+pub const MAX_SAMPLE_BYTES: usize = 1 << 17;
+
+/// How many bytes a value takes, beside its text.
+const VALUE_BYTES: usize = 32;
+
+/// Returns the smallest value that a schema allows, rules aside; of one that would take more than
+/// [`MAX_SAMPLE_BYTES`], a part.
 pub fn sample(schema: &Value) -> Value {
-    grow(|| sampled(SchemaView::new(schema), 0))
+    let left = Cell::new(MAX_SAMPLE_BYTES);
+    grow(|| sampled(SchemaView::new(schema), 0, &left))
 }
 
 /// Returns the smallest object of a version, rules aside, with its apiVersion, kind and a name.
@@ -28,19 +39,25 @@ pub fn sample_object(version: &CrdVersion, schema: &Value) -> Value {
 }
 
 /// A value that differs from others of its schema by a number.
-fn sampled(schema: SchemaView<'_>, number: u64) -> Value {
+fn sampled(schema: SchemaView<'_>, number: u64, left: &Cell<usize>) -> Value {
+    left.set(left.get().saturating_sub(VALUE_BYTES));
     if let Some(values) = schema.keyword("enum").and_then(Value::as_array) {
         let at = usize::try_from(number).unwrap_or_default();
         return values.get(at).or(values.first()).cloned().unwrap_or_default();
     }
     match schema.text("type") {
-        "object" => object(schema),
+        "object" => object(schema, left),
         "array" => {
             let items = schema.items().unwrap_or(SchemaView::new(&Value::Null));
             let count = count(schema, "minItems");
-            (0..count).map(|number| grow(|| sampled(items, number))).collect()
+            let more = (0..count).take_while(|_| left.get() > 0);
+            more.map(|number| grow(|| sampled(items, number, left))).collect()
         }
-        "string" => string(schema, number),
+        "string" => {
+            let text = string(schema, number);
+            left.set(left.get().saturating_sub(text.as_str().map_or(0, str::len)));
+            text
+        }
         "integer" => integer(schema, number).into(),
         "number" => match integer(schema, number) {
             whole if fits(schema, &whole.into()) => whole.into(),
@@ -48,12 +65,12 @@ fn sampled(schema: SchemaView<'_>, number: u64) -> Value {
         },
         "boolean" => (number % 2 == 1).into(),
         _ if schema.is_set("x-kubernetes-int-or-string") => int_or_string(schema, number),
-        _ if schema.keyword("properties").is_some() => object(schema),
+        _ if schema.keyword("properties").is_some() => object(schema, left),
         _ => json!({}),
     }
 }
 
-fn object(schema: SchemaView<'_>) -> Value {
+fn object(schema: SchemaView<'_>, left: &Cell<usize>) -> Value {
     let mut members = Map::new();
     if schema.is_set("x-kubernetes-embedded-resource") {
         members.insert("apiVersion".to_owned(), "v1".into());
@@ -66,7 +83,7 @@ fn object(schema: SchemaView<'_>) -> Value {
         let part = part.or_else(|| schema.keyword("additionalProperties").map(SchemaView::new));
         let Some(part) = part else { continue };
         if part.keyword("default").is_none() && !members.contains_key(name) {
-            members.insert(name.to_owned(), grow(|| sampled(part, 0)));
+            members.insert(name.to_owned(), grow(|| sampled(part, 0, left)));
         }
     }
     let missing = count(schema, "minProperties").saturating_sub(members.len() as u64);
@@ -74,13 +91,14 @@ fn object(schema: SchemaView<'_>) -> Value {
         let optional = schema.properties().filter(|(name, _)| !members.contains_key(*name));
         let optional: Vec<_> = optional.take(missing as usize).collect();
         for (name, part) in optional {
-            members.insert(name.to_owned(), grow(|| sampled(part, 0)));
+            members.insert(name.to_owned(), grow(|| sampled(part, 0, left)));
         }
     }
     if let Some(additional) = schema.additional() {
         let missing = count(schema, "minProperties").saturating_sub(members.len() as u64);
-        for number in 0..missing {
-            members.insert(format!("key{number}"), grow(|| sampled(additional, number)));
+        for number in (0..missing).take_while(|_| left.get() > 0) {
+            let member = grow(|| sampled(additional, number, left));
+            members.insert(format!("key{number}"), member);
         }
     }
     Value::Object(members)

@@ -1,10 +1,12 @@
 //! The values that are tried at a place without a proof.
 
 use billhook_apimachinery::value::{deep_clone, grow};
+use billhook_generation::weight;
 use billhook_schema::JsonSchemaProps;
 use serde_json::Value;
 
 use super::known::{Known, Shape};
+use crate::limits::MAX_LIST_VALUES;
 
 /// An attempt to find a witness.
 #[derive(Clone, Debug)]
@@ -59,6 +61,11 @@ fn made(document: &Value, keyword: &str, count: i64) -> Vec<Value> {
     if keyword.ends_with("Items") {
         let Some(items) = document.get("items") else { return Vec::new() };
         let item = billhook_generation::sample(items);
+        let is_small = usize::try_from(count)
+            .is_ok_and(|count| count.saturating_mul(weight(&item)) <= MAX_LIST_VALUES);
+        if !is_small {
+            return Vec::new();
+        }
         if keyword == "uniqueItems" {
             return vec![(0..count).map(|_| deep_clone(&item)).collect()];
         }

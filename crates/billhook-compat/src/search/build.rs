@@ -137,8 +137,8 @@ pub(crate) fn told_apart(
     let hints = Hints::default();
     let once = changes(document, &start, &hints);
     let twice = once.iter().take(20).flat_map(|value| changes(document, value, &hints));
-    let twice: Vec<Value> = twice.take(MAX_VALUES).collect();
-    let all = [deep_clone(&start)].into_iter().chain(once).chain(twice);
+    let once = once.iter().map(deep_clone);
+    let all = [deep_clone(&start)].into_iter().chain(once).chain(twice.take(MAX_VALUES));
     let all = all.chain(near(document, &start, &hints).take(MAX_VALUES));
     let apart = |value: &Value| from.is_valid(value) && !to.is_valid(value);
     all.filter(|value| apart(value)).take(8).collect()

@@ -2,10 +2,12 @@
 
 use billhook::FieldPath;
 use billhook_apimachinery::value::{deep_clone, deep_eq, sorted};
-use billhook_generation::{Hints, Oracle, changes, find, numbered, replaced, sample, schema_at};
+use billhook_generation::{
+    Hints, Oracle, changes, find, numbered, replaced, sample, schema_at, weight,
+};
 use serde_json::Value;
 
-use crate::limits::MAX_ELEMENTS;
+use crate::limits::{MAX_ELEMENTS, MAX_LIST_VALUES};
 
 /// How many changed elements are made acceptable, and how many objects are tried for each.
 const MAX_MENDED: usize = 20;
@@ -175,7 +177,8 @@ pub(crate) fn repeated<'e>(
     count: usize,
 ) -> impl Iterator<Item = Value> {
     let list = schema_at(oracle.schema(), path).unwrap_or(&Value::Null);
-    elements.iter().flat_map(move |element| {
+    let is_small = move |element: &&Value| count.saturating_mul(weight(element)) <= MAX_LIST_VALUES;
+    elements.iter().filter(is_small).flat_map(move |element| {
         [true, false].into_iter().map(move |is_numbered| {
             let number = |number| if is_numbered { number } else { 0 };
             let items = (0..count).map(|at| numbered(list, element, number(at as u64)));

@@ -324,3 +324,21 @@ fn what_an_update_leaves_as_it_is() {
     let address = || object(json!({"type": text(), "value": text()}), json!(["type"]));
     check("all that there is is read", Safe, address(), ruled(address(), &[of_all]));
 }
+
+/// CC-24: what a second manager leaves out stays or goes.
+#[test]
+fn atomic_objects() {
+    let text = || json!({"type": "string"});
+    let atomic = |part: Value| with(part, json!({"x-kubernetes-map-type": "atomic"}));
+    let field = |part: Value| object(json!({"a": part, "b": text()}), json!([]));
+    let name = || object(json!({"name": text()}), json!(["name"]));
+    let more = || object(json!({"name": text(), "key": text()}), json!(["name"]));
+    let check = |name, wanted, old, new| check(name, Appliers, wanted, field(old), field(new));
+    check("an empty configuration", Breaks, name(), atomic(name()));
+    check("two fields", Breaks, atomic(more()), more());
+    check("an optional field", Breaks, atomic(object(json!({"name": text()}), json!([]))), name());
+    let names = json!({"type": "array", "maxItems": 3, "minItems": 1, "items": text()});
+    let rule = "!has(self.names) || self.names[0] == self.name";
+    let ruled = ruled(object(json!({"name": text(), "names": names}), json!(["name"])), &[rule]);
+    check("with a rule", Breaks, atomic(ruled.clone()), ruled);
+}

@@ -64,3 +64,21 @@ fn deep_schemas_fit_on_a_small_stack() {
     };
     std::thread::Builder::new().stack_size(2 << 20).spawn(compare).unwrap().join().unwrap();
 }
+
+/// Lists in lists that have to be long take more memory than there is; only a part of them is made.
+#[test]
+fn values_are_bounded() {
+    let lists = |least: u32| {
+        let text = json!({"type": "string", "minLength": least});
+        (0..3).fold(text, |items, _| json!({"type": "array", "minItems": 100, "items": items}))
+    };
+    assert_eq!(writers(lists(2), lists(3)), Verdict::Undecided);
+    assert_eq!(writers(lists(3), lists(2)), Verdict::Safe);
+    let many = |most: u32| {
+        let items = json!({"type": "array", "minItems": 100, "items": {"type": "integer"}});
+        let item = json!({"type": "array", "minItems": 20, "items": items});
+        json!({"type": "array", "maxItems": most, "items": item})
+    };
+    assert_eq!(writers(many(190), many(180)), Verdict::Undecided);
+    assert_eq!(writers(many(6), many(5)), Verdict::Breaks);
+}
