@@ -63,6 +63,9 @@ fn round_trip(
     let mut problems = Vec::new();
     let objects = readable_documents(&command.objects, &mut problems);
     let mut status = report::problems(&problems);
+    if !crds.definitions().any(|definition| round_trip::versions(definition).count() > 1) {
+        report::warning("no definition has several versions that are served or stored");
+    }
     for definition in crds.definitions() {
         let is_own = |value: &&Value| {
             let identity = Identity::of(value);

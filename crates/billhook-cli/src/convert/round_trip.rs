@@ -34,12 +34,16 @@ struct Way {
     failures: BTreeSet<String>,
 }
 
+/// The versions that objects may be read or stored in.
+pub(super) fn versions(definition: &CustomResourceDefinition) -> impl Iterator<Item = CrdVersion> {
+    definition.versions().filter(|version| version.is_served() || version.is_storage())
+}
+
 impl RoundTrip<'_> {
     /// Sends objects of all versions around, the given ones or those made of the schemas, and prints
     /// what is lost.
     pub(super) fn run(&self, given: &[&Value]) -> std::io::Result<Status> {
-        let versions: Vec<CrdVersion> =
-            self.definition.versions().filter(|it| it.is_served() || it.is_storage()).collect();
+        let versions: Vec<CrdVersion> = versions(self.definition).collect();
         let mut status = Status::Fine;
         for version in &versions {
             let api_version = version.api_version();

@@ -12,6 +12,7 @@ cases! {
         < ["apiVersion: platform.example.com/v1\nkind: Stack\nmetadata: {name: a, namespace: b}\nspec: {replicas: 2, unknown: 1}\n"];
     convert_to_nowhere: "convert --crd fixtures/crds --to v9 fixtures/objects/stack-clean.json";
     convert_round_trip: "convert --round-trip --crd -" < [&renamed("None")];
+    convert_round_trip_of_one_version: "convert --round-trip --crd fixtures/crds/backups.data.example.com.yaml";
     convert_round_trip_of_objects: "convert --round-trip --crd fixtures/crds fixtures/objects/stack-clean.json";
     convert_round_trip_unreachable: "convert --round-trip --crd - --url https://127.0.0.1:1/convert" < [&definition()];
     convert_unreachable: "convert --crd - --to v2 --url https://127.0.0.1:1/convert fixtures/objects/backup-clean.json"
