@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 use crate::merges::attack_merges;
 use crate::operators::Random;
 use crate::requests::{applied, read, updated, written};
+use crate::types::attack_types;
 
 /// The answers about many changes, counted.
 #[derive(Default)]
@@ -116,6 +117,9 @@ pub(crate) fn check(label: &str, old: &Value, new: &Value, objects: usize, tally
         let is_proved = answer.verdict == Verdict::Safe && answer.reason != "nothing changed";
         if is_proved && [Question::Writers, Question::Stored].contains(&answer.question) {
             attack_safe(answer.question, &before, &after, objects, label);
+        }
+        if is_proved && answer.question == Question::Readers {
+            attack_types(&before, &after, objects, label);
         }
         if is_proved && answer.question == Question::Appliers {
             attack_merges(&before, &after, objects, label);

@@ -28,3 +28,4 @@ mod rules;
 mod search;
 mod support;
 mod table;
+mod types;
