@@ -106,7 +106,8 @@ impl<'s> Pair<'s> {
             new,
             prover: Prover::new(bare)
                 .ratcheting_status(ratchets_status)
-                .dropping_status(drops_status),
+                .dropping_status(drops_status)
+                .with_replicas(old.version.scale().map(|scale| scale.spec_replicas.as_str())),
             old_builder: Builder::new(old.version.clone(), &old.document),
             new_builder: Builder::new(new.version.clone(), &new.document),
             mender: Oracle::new(old.version.clone(), &old.document),

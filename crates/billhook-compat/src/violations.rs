@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use billhook_apimachinery::value::{deep_clone, grow, sorted};
+use billhook_apimachinery::value::deep_clone;
 use billhook_generation::{Fit, Hints, Oracle, RulePlace, find, near, replaced};
 use billhook_schema::SchemaView;
 use serde_json::Value;
@@ -17,9 +17,6 @@ use crate::version::{Candidate, Pair};
 /// How many objects are tried until one that violates a rule is acceptable.
 const MAX_TRIES: usize = 200;
 
-/// How many values are tried with a float in them.
-const MAX_FLOATS: usize = 60;
-
 impl<'s> Pair<'s> {
     /// A request that the old definition accepts and that violates a rule of the new one.
     pub(crate) fn violation(
@@ -31,7 +28,6 @@ impl<'s> Pair<'s> {
         self.violation_that(index, obstacle, around, &mut |_| Fit::Good)
             .or_else(|| self.hinted(obstacle, around))
             .or_else(|| self.of_elements(obstacle, around))
-            .or_else(|| self.whole_float(obstacle, around))
     }
 
     /// The first of some violations of the rule of an obstacle that is what is looked for.
@@ -183,55 +179,5 @@ impl<'s> Pair<'s> {
             lists.find(|object| self.is_told_apart(obstacle, object))
         })?;
         Some(Candidate { object, old: None })
-    }
-
-    /// An object with a whole float, which is an integer to schemas and not to rules (CE-06).
-    fn whole_float(&self, obstacle: &Obstacle<'s>, around: &Value) -> Option<Candidate> {
-        let path = &obstacle.path;
-        let document = billhook_generation::schema_at(&self.old.document, path)?;
-        let hints = self.hints(obstacle)?;
-        let object = match path.is_empty() {
-            true => deep_clone(around),
-            false => self.old_builder.oracle.with(around, SchemaView::new(document), path)?,
-        };
-        let value = find(&object, path)?;
-        let others = near(document, value, &hints).take(MAX_FLOATS);
-        let values = [deep_clone(value)].into_iter().chain(others);
-        let mut objects = values.flat_map(|value| {
-            let floats = with_float(&value);
-            floats.into_iter().map(|value| replaced(&object, path, Some(value)))
-        });
-        let object = objects.find(|object| self.is_told_apart(obstacle, object))?;
-        Some(Candidate { object, old: None })
-    }
-}
-
-/// The value with each of its integers as a float, one at a time.
-fn with_float(value: &Value) -> Vec<Value> {
-    match value {
-        Value::Number(number) => {
-            number.as_i64().map(|whole| Value::from(whole as f64)).into_iter().collect()
-        }
-        Value::Object(members) => {
-            let of = |(name, member): (&String, &Value)| {
-                let floats = grow(|| with_float(member)).into_iter();
-                let with = |member| {
-                    let mut members = members.clone();
-                    members.insert(name.clone(), member);
-                    Value::Object(members)
-                };
-                floats.map(with).collect::<Vec<_>>()
-            };
-            sorted(members).into_iter().flat_map(of).collect()
-        }
-        Value::Array(items) => {
-            let Some(first) = items.first() else { return Vec::new() };
-            let rest = items.get(1..).unwrap_or_default();
-            let with = |first| {
-                Value::Array([first].into_iter().chain(rest.iter().map(deep_clone)).collect())
-            };
-            grow(|| with_float(first)).into_iter().map(with).collect()
-        }
-        _ => Vec::new(),
     }
 }

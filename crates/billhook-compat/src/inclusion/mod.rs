@@ -22,6 +22,7 @@ mod words;
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 
+use billhook::{FieldPath, Segment};
 use billhook_apimachinery::value::grow;
 use billhook_regex::{Pattern, Patterns};
 use billhook_schema::JsonSchemaProps;
@@ -43,6 +44,8 @@ pub(crate) struct Prover<'s> {
     pub(crate) ratchets_status: bool,
     /// Whether new objects are stored without a status.
     pub(crate) drops_status: bool,
+    /// The names on the way to the replicas of a scale subresource, which are integers (RP-75).
+    replicas: Option<Vec<String>>,
     steps: Cell<usize>,
     depth: Cell<usize>,
     text_searches: Cell<usize>,
@@ -57,6 +60,7 @@ impl<'s> Prover<'s> {
             bare,
             ratchets_status: false,
             drops_status: false,
+            replicas: None,
             steps: Cell::new(MAX_PROOF_STEPS),
             depth: Cell::new(0),
             text_searches: Cell::new(MAX_TEXT_SEARCHES),
@@ -73,6 +77,22 @@ impl<'s> Prover<'s> {
     /// Knows that new objects are stored without a status, whatever its default is.
     pub(crate) fn dropping_status(self, drops_status: bool) -> Self {
         Prover { drops_status, ..self }
+    }
+
+    /// Knows the place of the replicas, as it is written in a definition.
+    pub(crate) fn with_replicas(self, path: Option<&str>) -> Self {
+        let names = |path: &str| {
+            path.split('.').filter(|name| !name.is_empty()).map(str::to_owned).collect()
+        };
+        Prover { replicas: path.map(names), ..self }
+    }
+
+    /// The names that lead from a place to the replicas, if any do.
+    fn replicas_from(&self, place: &FieldPath) -> Option<&[String]> {
+        let names = self.replicas.as_deref()?;
+        let is_there = |(segment, name): (Segment<'_>, &String)| segment == Segment::Name(name);
+        let is_on_the_way = place.segments().zip(names).all(is_there);
+        names.get(place.segments().count()..).filter(|_| is_on_the_way)
     }
 
     /// The kinds that a schema admits.

@@ -124,7 +124,11 @@ impl<'s> Prover<'s> {
             })
         {
             if (0..MAX_LENGTH).contains(&wanted) {
-                other.push("a".repeat(wanted as usize + 1));
+                let count = wanted as usize + 1;
+                other.push("a".repeat(count));
+                // Formats have other texts.
+                other.push("a".repeat(count.next_multiple_of(4)));
+                other.push(format!("https://example.com/{}", "a".repeat(count)));
             }
             add("maxLength", &|text| count(text) <= wanted, other);
         }

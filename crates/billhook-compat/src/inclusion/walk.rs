@@ -153,7 +153,9 @@ impl<'s> Walk<'_, 's> {
         self.junctors((from, to), &known, at);
         if self.mode == Mode::Writes {
             self.list_type((from, to), &known, at);
-            let nodes = rules::Nodes::new(from.schema, target, from.in_kept_list);
+            let prover = self.prover;
+            let nodes = rules::Nodes::new(from.schema, target, from.in_kept_list)
+                .with_replicas(prover.replicas_from(&at.path));
             let kubernetes = self.prover.bare.kubernetes;
             for rule in rules::unmatched(nodes, to.is_resource, kubernetes) {
                 let change = rules::change(from.schema, target, rule.index);

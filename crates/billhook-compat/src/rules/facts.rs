@@ -24,6 +24,7 @@ pub(super) fn statements(
     paths: &[&[ReadStep]],
 ) -> (Vec<String>, Vec<String>) {
     let mut facts = Facts::default();
+    facts.replicas(variable, nodes);
     facts.node(variable, nodes, paths);
     facts.found.truncate(MAX_FACTS);
     (facts.found, facts.types)
@@ -44,6 +45,24 @@ impl Facts {
         if self.found.len() < MAX_FACTS {
             self.found.push(format!("{}{fact}", self.guard));
         }
+    }
+
+    /// The replicas of a scale subresource, which a server checks itself (RP-75).
+    fn replicas(&mut self, variable: &str, nodes: Nodes<'_>) {
+        let Some(names) = nodes.replicas else { return };
+        let is_plain = |name: &String| name.chars().all(|letter| letter.is_ascii_alphanumeric());
+        if !names.iter().all(is_plain) {
+            return;
+        }
+        let mut expr = variable.to_owned();
+        for name in names {
+            expr = format!("{expr}.{name}");
+            self.guard += &format!("!has({expr}) || ");
+        }
+        self.add(&format!("type({expr}) == int"));
+        self.add(&format!("{expr} >= 0"));
+        self.add(&format!("{expr} <= {}", i32::MAX));
+        self.guard.clear();
     }
 
     fn node(&mut self, expr: &str, nodes: Nodes<'_>, paths: &[&[ReadStep]]) {

@@ -25,6 +25,8 @@ pub(crate) struct Nodes<'s> {
     to: &'s JsonSchemaProps,
     /// Whether it is in a list of which the first schema keeps everything (PR-21).
     in_kept_list: bool,
+    /// The names that lead to the replicas of a scale subresource.
+    replicas: Option<&'s [String]>,
 }
 
 impl<'s> Nodes<'s> {
@@ -33,7 +35,12 @@ impl<'s> Nodes<'s> {
         to: &'s JsonSchemaProps,
         in_kept_list: bool,
     ) -> Self {
-        Nodes { from, to, in_kept_list }
+        Nodes { from, to, in_kept_list, replicas: None }
+    }
+
+    /// Knows which names lead to the replicas of a scale subresource, if any do.
+    pub(crate) fn with_replicas(self, replicas: Option<&'s [String]>) -> Self {
+        Nodes { replicas, ..self }
     }
 
     /// The nodes that a step leads to, as far as there are schemas.
@@ -43,7 +50,7 @@ impl<'s> Nodes<'s> {
 
     fn at(self, step: &ReadStep, from: &'s JsonSchemaProps, to: &'s JsonSchemaProps) -> Nodes<'s> {
         let in_list = *step == ReadStep::Any && self.from.items_schema().is_some();
-        Nodes { from, to, in_kept_list: in_list && self.from.preserves_unknown_fields() }
+        Nodes::new(from, to, in_list && self.from.preserves_unknown_fields())
     }
 
     /// Whether values have no members but those that the first schema lists.

@@ -342,3 +342,25 @@ fn atomic_objects() {
     let ruled = ruled(object(json!({"name": text(), "names": names}), json!(["name"])), &[rule]);
     check("with a rule", Breaks, atomic(ruled.clone()), ruled);
 }
+
+/// RP-75: the replicas of a scale subresource are integers, whatever their schema lets pass.
+#[test]
+fn rules_about_replicas() {
+    let scaled = |number: Value, rules: &[&str]| {
+        let mut definition =
+            definition(ruled(object(json!({"replicas": number}), json!([])), rules));
+        definition["spec"]["versions"][0]["subresources"] = json!({"scale": {
+            "specReplicasPath": ".spec.replicas", "statusReplicasPath": ".status.replicas",
+        }});
+        definition
+    };
+    let number = |rules: &[&str]| ruled(json!({"type": "integer", "minimum": 1}), rules);
+    let check = |name, wanted, old, new| answered(name, Writers, wanted, &old, &new);
+    check("itself", Safe, scaled(number(&[]), &[]), scaled(number(&["self >= 1"]), &[]));
+    check("too large", Breaks, scaled(number(&[]), &[]), scaled(number(&["self >= 2"]), &[]));
+    let around = &["!has(self.replicas) || self.replicas > 0"];
+    check("around", Safe, scaled(number(&[]), &[]), scaled(number(&[]), around));
+    let plain = json!({"type": "integer"});
+    let rule = &["!has(self.replicas) || self.replicas >= 0"];
+    check("not negative", Safe, scaled(plain.clone(), &[]), scaled(plain, rule));
+}

@@ -94,3 +94,15 @@ fn values_that_rules_ask_more_of() {
     let new = ruled(list, &["self.all(l, l.protocol in ['A', 'B', 'C'] ? !has(l.tls) : true)"]);
     check("kept", Question::Writers, old, new);
 }
+
+#[test]
+fn long_texts_of_formats() {
+    for format in ["byte", "uri"] {
+        let text = |more: Value| {
+            let mut text = json!({"type": "string", "format": format});
+            text.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+            json!({"type": "object", "properties": {"a": text}})
+        };
+        check(format, Question::Writers, text(json!({})), text(json!({"maxLength": 253})));
+    }
+}
