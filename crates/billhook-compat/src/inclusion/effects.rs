@@ -69,10 +69,12 @@ impl<'s> Walk<'_, 's> {
             return StoredEffect::Open;
         }
         let rule = to.schema.validations.as_ref().and_then(|rules| rules.get(index));
-        let is_kept = || rule.is_some_and(|rule| rules::holds_if_unchanged(rule, nodes));
-        // An update changes all of what it reads, or nothing.
-        let is_whole = rules::reads_all(to.schema, index)
-            || rule.is_some_and(|rule| rules::holds_unless_empty(rule, nodes));
+        let is_kept =
+            || rule.is_some_and(|rule| rules::holds_if_unchanged(rule, nodes, at.is_correlated));
+        // An update changes all of what it reads, or nothing. The whole object always changes (VV-85).
+        let is_whole = !at.path.is_empty()
+            && (rules::reads_all(to.schema, index)
+                || rule.is_some_and(|rule| rules::holds_unless_empty(rule, nodes)));
         let stored = match rules::is_forgiven(from.schema, to.schema, index) {
             true if is_whole && self.is_forgiven(at) => StoredEffect::Forgiven,
             // As for any other constraint of a scalar.

@@ -74,13 +74,24 @@ fn size(value: &Value) -> Option<usize> {
 }
 
 /// Whether it is proved that a transition rule is true of each update that leaves alone what the rule
-/// reads.
-pub(crate) fn holds_if_unchanged(rule: &ValidationRule, nodes: Nodes<'_>) -> bool {
+/// reads; one about an optional old value may get none where values are not correlated.
+pub(crate) fn holds_if_unchanged(
+    rule: &ValidationRule,
+    nodes: Nodes<'_>,
+    is_correlated: bool,
+) -> bool {
     let Ok(read) = reads(&rule.rule) else { return false };
-    if !read.uses_old || rule.optional_old_self == Some(true) || !is_read_alike(&read, nodes) {
+    let is_optional = rule.optional_old_self == Some(true);
+    if !read.uses_old || (is_optional && !is_correlated) || !is_read_alike(&read, nodes) {
         return false;
     }
-    let Some(rule) = of_equal_values(&rule.rule) else { return false };
+    let text = match is_optional {
+        true => {
+            rule.rule.replace("oldSelf.hasValue()", "true").replace("oldSelf.value()", "oldSelf")
+        }
+        false => rule.rule.clone(),
+    };
+    let Some(rule) = of_equal_values(&text) else { return false };
     let paths: Vec<&[ReadStep]> = read.parts.iter().map(|part| part.path.as_slice()).collect();
     let (mut premises, types) = statements("self", nodes, &paths);
     for ReadPart { path, .. } in &read.parts {

@@ -319,6 +319,14 @@ fn what_an_update_leaves_as_it_is() {
     };
     let rule = "!(self.type != 'Rolling' && has(self.rolling))";
     check("inside of what is there", Breaks, union(), ruled(union(), &[rule]));
+    let kept = |rule: &str| {
+        with(
+            union(),
+            json!({"x-kubernetes-validations": [{"rule": rule, "optionalOldSelf": true}]}),
+        )
+    };
+    let same = "!oldSelf.hasValue() || oldSelf.value().type == self.type";
+    check("optional old value", Safe, union(), kept(same));
     let of_all =
         "self.type == 'Host' ? (!has(self.value) || self.value.matches('^[a-z]+$')) : true";
     let address = || object(json!({"type": text(), "value": text()}), json!(["type"]));
