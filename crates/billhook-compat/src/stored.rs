@@ -1,6 +1,6 @@
 //! Objects that are stored: they can be read, and updated elsewhere than where they offend (CC-21).
 
-use billhook::{FieldPath, Segment};
+use billhook::FieldPath;
 use billhook_apimachinery::value::{deep_clone, deep_eq};
 use billhook_cel::reads;
 use billhook_generation::{Hints, changes, find, parent, replaced, schema_at, set_metadata};
@@ -10,7 +10,7 @@ use crate::answer::{Answer, Question};
 use crate::inclusion::{Obstacle, StoredEffect, shown};
 use crate::limits::MAX_UPDATES;
 use crate::rules;
-use crate::search::run::{self, Part, Unknown};
+use crate::search::run::{self, Unknown};
 use crate::version::{Candidate, Pair, Witness, are_nested};
 
 /// The answers about stored objects.
@@ -101,10 +101,7 @@ fn refused_update(
 ) -> Option<(Value, String)> {
     let path = &obstacle.path;
     let (old, new) = (&pair.old.version, &pair.new.version);
-    let is_status = path.segments().next() == Some(Segment::Name("status"))
-        && old.has_status_subresource()
-        && new.has_status_subresource();
-    let part = if is_status { Part::Status } else { Part::Whole };
+    let part = pair.part(path);
     if !pair.spend(1) {
         return None;
     }

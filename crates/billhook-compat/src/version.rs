@@ -5,6 +5,7 @@ use std::collections::HashMap;
 
 use billhook::{
     CrdError, CrdVersion, CustomResourceDefinition, DeepValue, ErrorType, FieldError, FieldPath,
+    Segment,
 };
 use billhook_apimachinery::value::deep_eq;
 use billhook_generation::{Hints, Oracle, find};
@@ -16,7 +17,7 @@ use crate::inclusion::{Attempt, Bare, Mode, Obstacle, Prover, Shape, StoredEffec
 use crate::limits::{MAX_ALL_UPDATES, MAX_CANDIDATES};
 use crate::search::build::{Builder, told_apart};
 use crate::search::elements;
-use crate::search::run::Refusal;
+use crate::search::run::{Part, Refusal};
 
 /// A version of one of the definitions.
 pub(crate) struct Side {
@@ -176,6 +177,14 @@ impl<'s> Pair<'s> {
             nodes: (&self.old.schema, &self.new.schema),
             places: Default::default(),
         })
+    }
+
+    /// The part of an object that a request about a field writes.
+    pub(crate) fn part(&self, path: &FieldPath) -> Part {
+        let is_status = path.segments().next() == Some(Segment::Name("status"))
+            && self.old.version.has_status_subresource()
+            && self.new.version.has_status_subresource();
+        if is_status { Part::Status } else { Part::Whole }
     }
 
     /// Takes so much of what may be spent on updates of stored objects; false if nothing is left.

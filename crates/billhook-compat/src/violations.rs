@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use billhook::FieldPath;
 use billhook_apimachinery::value::deep_clone;
 use billhook_generation::{Fit, Hints, Oracle, RulePlace, find, near, replaced};
 use billhook_schema::SchemaView;
@@ -10,7 +11,7 @@ use serde_json::Value;
 use crate::inclusion::{Attempt, Obstacle};
 use crate::limits::{MAX_MENDED, MAX_VALUES, MAX_VIOLATIONS};
 use crate::search::elements;
-use crate::search::run::{self, Part, Unknown};
+use crate::search::run::{self, Unknown};
 use crate::search::texts::texts_between;
 use crate::version::{Candidate, Pair};
 
@@ -75,9 +76,9 @@ impl<'s> Pair<'s> {
             builder.oracle.violation(rule, place, from, &object, path, &mut |violation| {
                 let (object, old) = (&violation.object, violation.old.as_ref());
                 let found = Candidate { object: deep_clone(object), old: old.map(deep_clone) };
-                let accepted = match self.accepts(&found) {
+                let accepted = match self.accepts(&found, path) {
                     true => Some(found),
-                    false => self.mended(&found, place, &mut refused),
+                    false => self.mended(&found, path, place, &mut refused),
                 };
                 let Some(candidate) = accepted else { return Fit::None };
                 let fits = fit(&candidate);
@@ -91,12 +92,12 @@ impl<'s> Pair<'s> {
     }
 
     /// Whether the old definition accepts a request.
-    fn accepts(&self, candidate: &Candidate) -> bool {
+    fn accepts(&self, candidate: &Candidate, path: &FieldPath) -> bool {
         let (old, object) = (&self.old.version, &candidate.object);
         match &candidate.old {
             None => run::write(old, object, Unknown::Refused).is_ok(),
             Some(before) => run::write(old, before, Unknown::Refused).is_ok_and(|stored| {
-                run::update(old, &stored, object, Part::Whole, Unknown::Refused).is_ok()
+                run::update(old, &stored, object, self.part(path), Unknown::Refused).is_ok()
             }),
         }
     }
@@ -106,6 +107,7 @@ impl<'s> Pair<'s> {
     fn mended(
         &self,
         candidate: &Candidate,
+        path: &FieldPath,
         place: RulePlace<'_>,
         refused: &mut BTreeSet<Vec<String>>,
     ) -> Option<Candidate> {
@@ -123,7 +125,7 @@ impl<'s> Pair<'s> {
                 judged.is_some_and(|judged| judged.violates(place))
             };
             let object = mender.valid_within(MAX_TRIES, &candidate.object, &violates)?;
-            Some(Candidate { object, old: None }).filter(|mended| self.accepts(mended))
+            Some(Candidate { object, old: None }).filter(|mended| self.accepts(mended, path))
         })
     }
 

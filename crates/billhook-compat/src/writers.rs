@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::answer::{Answer, Question};
 use crate::inclusion::{Obstacle, shown};
-use crate::search::run::{self, Part, Unknown};
+use crate::search::run::{self, Unknown};
 use crate::version::{Candidate, Pair, Witness, are_nested};
 
 /// The answers about manifests.
@@ -64,9 +64,10 @@ fn broken(pair: &Pair<'_>, candidate: &Candidate, obstacle: &Obstacle<'_>) -> Op
     let object = &candidate.object;
     let Some(updated) = &candidate.old else { return written_otherwise(pair, object, obstacle) };
     let stored = run::write(old, updated, Unknown::Refused).ok()?;
-    run::update(old, &stored, object, Part::Whole, Unknown::Refused).ok()?;
+    let part = pair.part(&obstacle.path);
+    run::update(old, &stored, object, part, Unknown::Refused).ok()?;
     let stored = run::write(new, updated, Unknown::Dropped).ok()?;
-    let refusal = run::update(new, &stored, object, Part::Whole, Unknown::Dropped).err()?;
+    let refusal = run::update(new, &stored, object, part, Unknown::Dropped).err()?;
     pair.is_refused_for(obstacle, &refusal, (object, Some(updated))).then(|| Witness {
         value: json!({"before": updated, "after": object}),
         reason: format!("the update is refused now: {}", refusal.text),

@@ -274,4 +274,15 @@ fn rules_of_a_status() {
     let comparison = compared(&of(reference), &of(ruled));
     let open = comparison.answers.iter().filter(|it| it.verdict == Verdict::Breaks);
     assert_eq!(open.count(), 2, "{}", lines(&comparison));
+    // An update of it is one of the status.
+    let phase = |rules: &[&str]| {
+        let mut definition = of(object(&json!({})));
+        let version = &mut definition["spec"]["versions"][0]["schema"]["openAPIV3Schema"];
+        version["properties"]["status"]["properties"]["phase"] =
+            with(json!({"type": "string"}), rules);
+        definition
+    };
+    let comparison = compared(&phase(&[]), &phase(&["self == oldSelf"]));
+    let writers = comparison.answers.iter().find(|it| it.question == Question::Writers).unwrap();
+    assert_eq!(writers.verdict, Verdict::Breaks, "{}", lines(&comparison));
 }
