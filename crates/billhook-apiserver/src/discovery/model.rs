@@ -6,8 +6,7 @@ use billhook_apimachinery::compare_versions;
 use billhook_kinds::Kind;
 use sha2::{Digest as _, Sha256};
 
-use crate::resources::{Catalog, Resource as Served};
-use crate::reviews;
+use crate::resources::{Catalog, Resource as Served, reviews};
 
 /// The groups of the server itself in the order of their priority; those of definitions follow by
 /// name (DT-02).
@@ -98,7 +97,7 @@ impl Group {
                 Self::add(&mut groups, definition.group(), version.name(), resource);
             }
         }
-        for review in reviews::kinds() {
+        for review in reviews() {
             Self::add(&mut groups, review.group, review.version, Resource::of_kind(review));
         }
         let place = |group: &Group| {

@@ -8,6 +8,7 @@ mod query;
 
 use std::time::Duration;
 
+use billhook_admission::RequestOptions;
 use billhook_apimachinery::{Status, UserInfo};
 use billhook_apply::manager_name;
 use bytes::Bytes;
@@ -60,6 +61,15 @@ impl Request {
             method: parts.method,
             headers: parts.headers,
             body,
+        }
+    }
+
+    /// Returns the options of what the request writes: admission has as long as the request (DI-50).
+    pub(crate) fn options(&self) -> RequestOptions {
+        let options = RequestOptions::default();
+        match self.deadline {
+            Some(deadline) => options.deadline(deadline.into_std()),
+            None => options,
         }
     }
 

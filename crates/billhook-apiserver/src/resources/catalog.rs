@@ -11,6 +11,14 @@ use super::definition::StoredDefinition;
 use super::resource::{Resource, collection_of};
 use crate::storage::{Collection, Object};
 
+/// The groups that have reviews alone.
+const REVIEW_GROUPS: [&str; 2] = ["authentication.k8s.io", "authorization.k8s.io"];
+
+/// Returns all kinds of reviews, which are not stored.
+pub(crate) fn reviews() -> impl Iterator<Item = &'static Kind> {
+    Kind::all().iter().filter(|kind| REVIEW_GROUPS.contains(&kind.group) && !kind.is_stored())
+}
+
 /// All resources, by the names of their definitions. A clone costs nothing.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Catalog {
@@ -158,11 +166,8 @@ impl Catalog {
 
     /// Whether the server itself has resources in a group.
     pub(crate) fn is_own(&self, group: &str) -> bool {
-        let is_of_reviews = || {
-            let mut kinds = Kind::all().iter().filter(|kind| kind.group == group).peekable();
-            kinds.peek().is_some() && kinds.all(|kind| !kind.is_stored())
-        };
-        self.native.values().any(|BuiltIn { kind, .. }| kind.group == group) || is_of_reviews()
+        REVIEW_GROUPS.contains(&group)
+            || self.native.values().any(|BuiltIn { kind, .. }| kind.group == group)
     }
 
     /// Returns the group of each definition.

@@ -6,7 +6,7 @@ mod resource;
 mod style;
 mod watch_cache;
 
-pub(crate) use self::catalog::{Catalog, Listed};
+pub(crate) use self::catalog::{Catalog, Listed, reviews};
 pub(crate) use self::definition::StoredDefinition;
 pub(crate) use self::resource::Resource;
 pub(crate) use self::style::{APPLY_PATCH, JSON_PATCH, STRATEGIC_PATCH};

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use billhook::webhook::AdmissionAttributes;
 use billhook::{CrdVersion, Scope};
-use billhook_admission::{AdmissionOutcome, ObjectRequest, RequestOptions, Warnings};
+use billhook_admission::{AdmissionOutcome, ObjectRequest, Warnings};
 use billhook_apimachinery::print::quote;
 use billhook_apimachinery::value::DeepValue;
 use billhook_apimachinery::{GroupVersionResource, Status, UserInfo};
@@ -143,10 +143,7 @@ impl Context<'_> {
 
     /// Adds to a request what each has: where, by whom and until when it is made.
     fn complete(&self, request: ObjectRequest) -> ObjectRequest {
-        let mut options = RequestOptions::default();
-        if let Some(deadline) = self.request.deadline {
-            options = options.deadline(deadline.into_std());
-        }
+        let options = self.request.options();
         request.namespace(self.namespace()).user(self.user.clone()).options(options)
     }
 
@@ -162,13 +159,8 @@ impl Context<'_> {
         let attributes = attributes.subresource(&*self.path.subresource).name(self.name()?);
         let request = options.set(ObjectRequest::create(self.version.name(), &[]));
         let request = self.complete(request);
-        let check = |attributes: &mut AdmissionAttributes, _: &mut Warnings| {
-            attributes.object.as_deref_mut().map_or(Ok(()), check)
-        };
         let (server, resource) = (self.server, &self.resource);
-        let outcome = admit_unstored(server, resource, attributes, &request, check).await;
-        outcome.warnings.raw().into_iter().for_each(|text| warnings.add(text));
-        outcome.result.map(|attributes| attributes.object.unwrap_or_default())
+        admit_unstored(server, resource, attributes, &request, (check, warnings)).await
     }
 
     /// Puts an object that is not stored in the namespace of the path, which it may name, and no other (RE-63).

@@ -8,7 +8,7 @@ mod token;
 use std::sync::Arc;
 
 use billhook::webhook::AdmissionAttributes;
-use billhook_admission::{ObjectRequest, RequestOptions, Warnings};
+use billhook_admission::{ObjectRequest, Warnings};
 use billhook_apimachinery::record::{complete, declared_json, to_value};
 use billhook_apimachinery::value::DeepValue;
 use billhook_apimachinery::{GroupVersionKind, GroupVersionResource, Status, UserInfo};
@@ -18,13 +18,11 @@ use serde_json::{Value, json};
 
 use crate::failures::not_allowed;
 use crate::request::{NOT_ACCEPTABLE, Request, ResourcePath, negotiate_own};
+use crate::resources::reviews;
 use crate::response::{Form, Response};
 use crate::rest::{Body, DocumentType, WriteOptions, track_creation, warn};
 use crate::shared::Shared;
 use crate::write_path::admit_review;
-
-/// The groups that have reviews alone.
-const GROUPS: [&str; 2] = ["authentication.k8s.io", "authorization.k8s.io"];
 
 /// The answer to a review.
 enum Answer {
@@ -57,18 +55,13 @@ fn own_rules(review: &Review<'_>, asked: &Value) -> Result<Value, Status> {
     Ok(json!({"status": status}))
 }
 
-/// Returns all kinds of reviews.
-pub(crate) fn kinds() -> impl Iterator<Item = &'static Kind> {
-    Kind::all().iter().filter(|kind| GROUPS.contains(&kind.group) && !kind.is_stored())
-}
-
 /// The kind of reviews that a path is for.
 pub(crate) fn kind_of(path: &ResourcePath) -> Option<&'static Kind> {
     let has_old_form = path.is_watch || path.is_proxy;
     if has_old_form || path.name.is_some() || !path.subresource.is_empty() {
         return None;
     }
-    kinds().find(|kind| {
+    reviews().find(|kind| {
         [kind.group, kind.version, kind.plural] == [&path.group, &path.version, &path.resource]
             && path.namespace.is_some() == kind.is_namespaced
     })
@@ -151,15 +144,10 @@ impl Review<'_> {
         let resource = GroupVersionResource::new(kind.group, kind.version, kind.plural);
         let attributes = AdmissionAttributes::create(type_, resource, review);
         let namespace = self.request.objects.as_ref().and_then(|path| path.namespace.as_deref());
-        let mut limits = RequestOptions::default();
-        if let Some(deadline) = self.request.deadline {
-            limits = limits.deadline(deadline.into_std());
-        }
         let request = options.set(ObjectRequest::create(kind.version, &[]));
         let request = request.namespace(namespace.unwrap_or_default()).user(self.user().clone());
-        let outcome = admit_review(self.server, attributes, &request.options(limits)).await;
-        outcome.warnings.raw().into_iter().for_each(|text| warnings.add(text));
-        outcome.result.map(|attributes| attributes.object.unwrap_or_default())
+        let request = request.options(self.request.options());
+        admit_review(self.server, attributes, &request, warnings).await
     }
 
     fn user(&self) -> &UserInfo {

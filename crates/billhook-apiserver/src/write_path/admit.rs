@@ -5,6 +5,8 @@ use std::sync::Arc;
 use billhook::webhook::AdmissionAttributes;
 use billhook_admission::{Admission, AdmissionOutcome, ChainOutcome, ObjectRequest, Warnings};
 use billhook_apimachinery::Status;
+use billhook_apimachinery::value::DeepValue;
+use serde_json::Value;
 
 use super::binding::Binding;
 use super::cluster::StoredObjects;
@@ -30,17 +32,23 @@ pub(crate) async fn admit_own(
     admitted(server, resource, admission(server, resource), &request).await
 }
 
-/// Takes an object of a client's request that is not stored through policies and webhooks.
+/// Takes an object of a client's request that is not stored through policies and webhooks. Between the
+/// stages `check` is asked about it. Returns it as they leave it.
 pub(crate) async fn admit_unstored(
     server: &Arc<Shared>,
     resource: &Resource,
     attributes: AdmissionAttributes,
     request: &ObjectRequest,
-    prepare: impl FnOnce(&mut AdmissionAttributes, &mut Warnings) -> Result<(), Status> + Send,
-) -> ChainOutcome {
+    (check, warnings): (impl FnOnce(&mut Value) -> Result<(), Status> + Send, &mut Warnings),
+) -> Result<DeepValue, Status> {
+    let prepare = |attributes: &mut AdmissionAttributes, _: &mut Warnings| {
+        attributes.object.as_deref_mut().map_or(Ok(()), check)
+    };
     let chain = server.guard_unstored(resource, server.chain_of(resource));
     let admission = admission(server, resource).chain(chain);
-    admission.admit_unstored(attributes, request, &StoredObjects(server), prepare).await
+    let cluster = StoredObjects(server);
+    let outcome = admission.admit_unstored(attributes, request, &cluster, prepare).await;
+    object_of(outcome, warnings)
 }
 
 /// Takes an object of a client's request for no resource that is stored through webhooks. No policy is asked
@@ -49,10 +57,18 @@ pub(crate) async fn admit_review(
     server: &Arc<Shared>,
     attributes: AdmissionAttributes,
     request: &ObjectRequest,
-) -> ChainOutcome {
+    warnings: &mut Warnings,
+) -> Result<DeepValue, Status> {
     let (attributes, cluster) = (request.attributes(attributes), StoredObjects(server));
     let chain = server.configured().chain;
-    chain.run(attributes, &cluster, &request.options, |_, _| Ok(())).await
+    let outcome = chain.run(attributes, &cluster, &request.options, |_, _| Ok(())).await;
+    object_of(outcome, warnings)
+}
+
+/// The object that a chain has left, with the warnings about it.
+fn object_of(outcome: ChainOutcome, warnings: &mut Warnings) -> Result<DeepValue, Status> {
+    outcome.warnings.raw().into_iter().for_each(|text| warnings.add(text));
+    outcome.result.map(|attributes| attributes.object.unwrap_or_default())
 }
 
 async fn admitted(
