@@ -68,3 +68,15 @@ record! {
         pub expression: String = "expression" [1],
     }
 }
+
+impl Mutation {
+    /// Returns the expression for a configuration that is applied, if there is one.
+    pub(crate) fn apply_configuration_expression(&self) -> Option<&str> {
+        self.apply_configuration.as_ref().map(|it| it.expression.as_str())
+    }
+
+    /// Returns the expression for a JSON patch, if there is one.
+    pub(crate) fn json_patch_expression(&self) -> Option<&str> {
+        self.json_patch.as_ref().map(|it| it.expression.as_str())
+    }
+}

@@ -149,11 +149,9 @@ fn mutating_expressions(
 ) -> impl Iterator<Item = (Role, FieldPath, &str)> {
     let variables = of(Role::MutationVariable, spec.variables.iter().map(|it| &it.expression));
     let mutations = spec.mutations.iter().enumerate().flat_map(|(index, mutation)| {
-        let configuration = mutation.apply_configuration.as_ref();
-        let patch = mutation.json_patch.as_ref();
         let forms = [
-            (Role::ApplyConfiguration, configuration.map(|it| it.expression.as_str())),
-            (Role::JsonPatch, patch.map(|it| it.expression.as_str())),
+            (Role::ApplyConfiguration, mutation.apply_configuration_expression()),
+            (Role::JsonPatch, mutation.json_patch_expression()),
         ];
         forms.into_iter().filter_map(move |(role, form)| Some((role, role.path(index), form?)))
     });

@@ -225,16 +225,10 @@ impl Mutating {
         let scope = scope(spec.parts(), kubernetes);
         let mutation = |mutation: &crate::document::Mutation| {
             let (role, expression) = match mutation.patch_type.as_str() {
-                "JSONPatch" => {
-                    let patch = mutation.json_patch.as_ref();
-                    (Role::JsonPatch, patch.map(|it| it.expression.clone()))
-                }
-                _ => {
-                    let configuration = mutation.apply_configuration.as_ref();
-                    (Role::ApplyConfiguration, configuration.map(|it| it.expression.clone()))
-                }
+                "JSONPatch" => (Role::JsonPatch, mutation.json_patch_expression()),
+                _ => (Role::ApplyConfiguration, mutation.apply_configuration_expression()),
             };
-            let expression = expression.unwrap_or_default();
+            let expression = expression.unwrap_or_default().to_owned();
             let program = scope.compile(role, Libraries::Full, &expression);
             Mutation { role, expression, program }
         };

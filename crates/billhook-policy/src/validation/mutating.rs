@@ -59,9 +59,8 @@ fn stored_expressions(policy: &MutatingPolicySpec) -> Stored<'_> {
 
 impl Checks<'_> {
     fn mutation(&mut self, mutation: &Mutation, path: &FieldPath) {
-        let apply = mutation.apply_configuration.as_ref().map(|it| it.expression.as_str());
-        let patch = mutation.json_patch.as_ref().map(|it| it.expression.as_str());
-        let (apply, patch) = (("applyConfiguration", apply), ("jsonPatch", patch));
+        let apply = ("applyConfiguration", mutation.apply_configuration_expression());
+        let patch = ("jsonPatch", mutation.json_patch_expression());
         match mutation.patch_type.as_str() {
             "ApplyConfiguration" => {
                 self.forms(mutation, Role::ApplyConfiguration, apply, patch, path);
