@@ -1,6 +1,6 @@
 //! Server-side apply: lists and objects are merged as before (CC-24).
 
-use billhook::{CrdVersion, DeepValue, FieldManagement, FieldPath, Segment, Time};
+use billhook::{CrdVersion, DeepValue, FieldManagement, FieldPath, Time};
 use billhook_apimachinery::value::{deep_clone, deep_eq, grow, sorted};
 use billhook_generation::{changes, find, numbered, replaced, sample};
 use billhook_schema::JsonSchemaProps;
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::answer::{Answer, Question};
 use crate::inclusion::{Obstacle, Shape, StoredEffect, Unlisted, change, shown};
 use crate::search::build::Builder;
-use crate::search::run::{self, Unknown};
+use crate::search::run::{self, Part, Unknown};
 use crate::version::{Pair, Witness};
 
 /// How many members are applied on their own.
@@ -246,9 +246,7 @@ fn merged_otherwise(
     second: &Value,
 ) -> Option<Witness> {
     let (old, new) = (&pair.old.version, &pair.new.version);
-    let is_status = path.segments().next() == Some(Segment::Name("status"))
-        && old.has_status_subresource()
-        && new.has_status_subresource();
+    let is_status = pair.part(path) == Part::Status;
     let before = applied(old, first, second, is_status)?;
     let after = applied(new, first, second, is_status)?;
     let (one, other) = (find(&before, path)?, find(&after, path)?);
