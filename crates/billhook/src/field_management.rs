@@ -138,21 +138,12 @@ impl<'a> FieldManagement<'a> {
     /// A write that cannot be tracked leaves no managed fields (SA-52).
     pub fn track(&self, object: &mut Value, live: Option<&mut DeepValue>) {
         let entries = self.entries_before(object, live.as_deref().map(|live| &**live));
-        let api_version = self.version.api_version();
         match live {
             Some(_) if entries.is_empty() => {}
             Some(live) => {
                 ManagedFields::set_aside(live, |live| self.update(object, entries, live));
             }
-            None if entries.is_empty() => {
-                if let Some(managed) = self.creation(object, None) {
-                    managed.write_to(object);
-                }
-            }
-            None => {
-                let kind = self.version.definition().kind();
-                self.update(object, entries, &json!({"apiVersion": api_version, "kind": kind}));
-            }
+            None => self.track_creation(object, entries, None),
         }
     }
 
@@ -166,7 +157,20 @@ impl<'a> FieldManagement<'a> {
     /// Tracks a creation that does not begin with nothing: the fields of `empty` have no owner.
     pub fn track_from(&self, object: &mut Value, empty: &Value) {
         let entries = self.entries_before(object, None);
-        self.update(object, entries, empty);
+        self.track_creation(object, entries, Some(empty));
+    }
+
+    /// Tracks a creation that begins with entries, and with nothing or an empty object.
+    fn track_creation(&self, object: &mut Value, entries: ManagedFields, empty: Option<&Value>) {
+        if entries.is_empty() {
+            if let Some(managed) = self.creation(object, empty) {
+                managed.write_to(object);
+            }
+            return;
+        }
+        let kind = self.version.definition().kind();
+        let nothing = json!({"apiVersion": self.version.api_version(), "kind": kind});
+        self.update(object, entries, empty.unwrap_or(&nothing));
     }
 
     /// Tracks the update of an old object; neither has managed fields.
