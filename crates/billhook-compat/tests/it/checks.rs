@@ -270,34 +270,40 @@ pub(crate) fn attack_safe(
     for version in [before, after] {
         let schema = version.open_api_v3_schema().unwrap();
         let oracle = Oracle::new(before.clone(), &schema);
-        let Some(mut object) = oracle.valid_near(&sample_object(version, &schema), &|_| true)
-        else {
-            continue;
-        };
-        let mut random = Random(0x9E37_79B9_7F4A_7C15);
-        let mut tried = 0;
-        while tried < objects {
-            let near = changes(&schema, &object, &Hints::default());
-            if near.is_empty() {
-                break;
+        accepted += walk(&oracle, (version, &schema), objects, &mut |changed| {
+            let Some(stored) = written(before, changed, Strict) else { return false };
+            if question == Question::Writers {
+                let new = written(after, changed, Ignore);
+                assert_eq!(new.as_ref(), Some(&stored), "{label}: not safe: {changed}");
+            } else {
+                stays(before, after, &stored, label);
             }
-            // From what is refused, few ways lead back.
-            let begin = random.below(near.len());
-            let mut next = None;
-            for changed in near.iter().cycle().skip(begin).take(near.len().min(objects - tried)) {
-                tried += 1;
-                let Some(stored) = written(before, changed, Strict) else { continue };
+            true
+        });
+    }
+    accepted
+}
+
+/// Judges so many objects, each a change away from one that was accepted: from what is refused, few ways
+/// lead back. Returns how many were accepted.
+pub(crate) fn walk(
+    oracle: &Oracle<'_>,
+    (version, schema): (&CrdVersion, &Value),
+    objects: usize,
+    is_accepted: &mut dyn FnMut(&Value) -> bool,
+) -> usize {
+    let (mut accepted, mut tried) = (0, 0);
+    let mut object = oracle.valid_near(&sample_object(version, schema), &|_| true);
+    let mut random = Random(0x9E37_79B9_7F4A_7C15);
+    while let Some(last) = object.take().filter(|_| tried < objects) {
+        let near = changes(schema, &last, &Hints::default());
+        let begin = random.below(near.len());
+        for changed in near.iter().cycle().skip(begin).take(near.len().min(objects - tried)) {
+            tried += 1;
+            if is_accepted(changed) {
                 accepted += 1;
-                next.get_or_insert(changed);
-                if question == Question::Writers {
-                    let new = written(after, changed, Ignore);
-                    assert_eq!(new.as_ref(), Some(&stored), "{label}: not safe: {changed}");
-                } else {
-                    stays(before, after, &stored, label);
-                }
+                object.get_or_insert_with(|| changed.clone());
             }
-            let Some(next) = next else { break };
-            object = next.clone();
         }
     }
     accepted

@@ -1,10 +1,10 @@
 //! Proofs about readers are attacked: what is written from now on has the types that clients know.
 
 use billhook::{CrdVersion, FieldValidation};
-use billhook_generation::{Hints, Oracle, changes, sample_object};
+use billhook_generation::Oracle;
 use serde_json::{Map, Value};
 
-use crate::operators::Random;
+use crate::checks::walk;
 use crate::requests::written;
 
 /// Looks for an object that the new definition accepts and that does not fit the old types. Returns
@@ -18,35 +18,16 @@ pub(crate) fn attack_types(
     let (types, schema) =
         (before.open_api_v3_schema().unwrap(), after.open_api_v3_schema().unwrap());
     let oracle = Oracle::new(after.clone(), &schema);
-    let mut accepted = 0;
-    let Some(mut object) = oracle.valid_near(&sample_object(after, &schema), &|_| true) else {
-        return accepted;
-    };
-    let mut random = Random(0x9E37_79B9_7F4A_7C15);
-    let mut tried = 0;
-    while tried < objects {
-        let near = changes(&schema, &object, &Hints::default());
-        if near.is_empty() {
-            break;
-        }
-        let begin = random.below(near.len());
-        let mut next = None;
-        for changed in near.iter().cycle().skip(begin).take(near.len().min(objects - tried)) {
-            tried += 1;
-            let Some(stored) = written(after, changed, FieldValidation::Strict) else { continue };
-            accepted += 1;
-            next.get_or_insert(changed);
-            for part in ["spec", "status"] {
-                let known = types.pointer(&format!("/properties/{part}"));
-                if let (Some(value), Some(known)) = (stored.get(part), known) {
-                    assert!(fits(value, known), "{label}: does not fit: {stored:?}");
-                }
+    walk(&oracle, (after, &schema), objects, &mut |changed| {
+        let Some(stored) = written(after, changed, FieldValidation::Strict) else { return false };
+        for part in ["spec", "status"] {
+            let known = types.pointer(&format!("/properties/{part}"));
+            if let (Some(value), Some(known)) = (stored.get(part), known) {
+                assert!(fits(value, known), "{label}: does not fit: {stored:?}");
             }
         }
-        let Some(next) = next else { break };
-        object = next.clone();
-    }
-    accepted
+        true
+    })
 }
 
 /// Whether a value has the types of a schema.
