@@ -1,6 +1,7 @@
 //! The rules of built-in kinds, as the write path asks for them.
 
-use std::sync::Arc;
+use std::collections::BTreeMap;
+use std::sync::{Arc, PoisonError, RwLock};
 
 use billhook::webhook::EquivalentResources;
 use billhook::{CrdOptions, CustomResourceDefinition, KubernetesVersion, ObjectType as _};
@@ -20,12 +21,15 @@ use crate::chain::Chain;
 pub struct KindStrategy {
     kind: KindType,
     refuses_privileged: bool,
+    /// How objects are merged as other kinds, once that was asked for.
+    merge_schemas: RwLock<BTreeMap<GroupVersionKind, Option<MergeSchema>>>,
 }
 
 impl KindStrategy {
     /// Returns the rules of a kind as a server of a version has them, if it has the kind.
     pub fn new(kind: &'static Kind, kubernetes: KubernetesVersion) -> Option<Self> {
-        Some(KindStrategy { kind: KindType::new(kind, kubernetes)?, refuses_privileged: false })
+        let kind = KindType::new(kind, kubernetes)?;
+        Some(KindStrategy { kind, refuses_privileged: false, merge_schemas: RwLock::default() })
     }
 
     /// The rules of a server that may refuse privileged containers.
@@ -143,8 +147,18 @@ impl Strategy for KindStrategy {
     }
 
     fn merge_schema_of(&self, kind: &GroupVersionKind) -> Option<MergeSchema> {
-        let definition = definition_of(self.equivalent(kind)?, self.kind.kubernetes())?;
-        definition.version(&kind.version).map(|version| version.merge_schema().clone())
+        let other = self.equivalent(kind)?;
+        let known = self.merge_schemas.read().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = known.get(kind) {
+            return known.clone();
+        }
+        drop(known);
+        let definition = definition_of(other, self.kind.kubernetes());
+        let version = definition.and_then(|definition| definition.version(&kind.version));
+        let schema = version.map(|version| version.merge_schema().clone());
+        let mut known = self.merge_schemas.write().unwrap_or_else(PoisonError::into_inner);
+        known.insert(kind.clone(), schema.clone());
+        schema
     }
 
     fn has_dependents(&self) -> bool {
