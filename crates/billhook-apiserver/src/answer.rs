@@ -27,7 +27,12 @@ pub struct Body {
     content: Content,
     held: Reservation,
     end: Option<Instant>,
+    /// Something that ends with the body.
+    kept: Option<Box<dyn Kept>>,
 }
+
+/// Something that is dropped with a body, when it was sent, or its reader is gone.
+pub(crate) trait Kept: fmt::Debug + Send {}
 
 #[derive(Debug, Default)]
 enum Content {
@@ -87,6 +92,27 @@ impl Body {
 
     pub(crate) fn events(stream: impl Lines + 'static, end: Instant) -> Self {
         Body { end: Some(end), ..Content::Events(Box::new(stream)).into() }
+    }
+
+    /// Keeps something until the body ends.
+    pub(crate) fn keep(&mut self, kept: impl Kept + 'static) {
+        self.kept = Some(Box::new(kept));
+    }
+
+    /// Returns the whole text, if it has an end and there is memory for it.
+    pub(crate) fn gather(&mut self, budget: &Budget) -> Option<&Bytes> {
+        if let Content::Parts(parts) = &mut self.content {
+            let mut whole = Vec::new();
+            self.held.cover(budget, usize::try_from(parts.remaining()).ok()?).ok()?;
+            while let Some(part) = parts.next_part() {
+                whole.extend_from_slice(&part);
+            }
+            self.content = Content::Whole(whole.into());
+        }
+        match &self.content {
+            Content::Whole(text) => Some(text),
+            _ => None,
+        }
     }
 
     /// Counts the bytes that are held until they are sent.

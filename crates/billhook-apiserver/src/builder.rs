@@ -1,6 +1,7 @@
 //! Building a server.
 
 mod limits;
+mod logs;
 
 use std::fmt;
 use std::sync::atomic::AtomicBool;
@@ -18,8 +19,10 @@ use billhook_apimachinery::UserInfo;
 use billhook_kinds::ServiceRanges;
 use serde_json::Value;
 
+use crate::audit::AuditLog;
 use crate::background::Background;
 use crate::budget::Budgets;
+use crate::clock::Clock;
 use crate::controllers::{CONTROLLERS, create_definition, create_initial};
 use crate::edition::EDITIONS;
 use crate::future::finish;
@@ -28,10 +31,10 @@ use crate::own::own_resources;
 use crate::permissions::{AuthorizationMode, Decide, Permissions, Recorder, master};
 use crate::pod_logs::PodLogs;
 use crate::presence::Presence;
-use crate::request_log::{Log, RequestRecord};
+use crate::request_log::Log;
 use crate::resources::WatchCaches;
 use crate::server::Server;
-use crate::shared::{Clock, Configured, Settings, Shared};
+use crate::shared::{Configured, Settings, Shared};
 use crate::storage::{Backend, Storage};
 use crate::tokens::{KnownTokens, ServiceAccountTokens};
 use crate::webhooks::Webhooks;
@@ -67,6 +70,7 @@ pub struct ServerBuilder {
     tokens: ServiceAccountTokens,
     known_tokens: KnownTokens,
     log: Log,
+    audit: Option<Arc<AuditLog>>,
     measures: Option<Arc<dyn Measures>>,
     request_time: Duration,
     watch_time: Duration,
@@ -107,6 +111,7 @@ impl Default for ServerBuilder {
             tokens: ServiceAccountTokens::default(),
             known_tokens: KnownTokens::default(),
             log: Log::default(),
+            audit: None,
             measures: None,
             request_time: Duration::from_secs(60),
             watch_time: Duration::from_secs(30 * 60),
@@ -174,26 +179,6 @@ impl ServerBuilder {
     #[must_use]
     pub fn authorization_mode(mut self, mode: AuthorizationMode) -> Self {
         self.authorization = mode;
-        self
-    }
-
-    /// Remembers requests and the codes of their answers, for [`Server::requests`].
-    #[must_use]
-    pub fn log_requests(mut self) -> Self {
-        self.log = self.log.keep();
-        self
-    }
-
-    /// Calls a function for each request when its answer is there; for a watch, when it begins.
-    ///
-    /// ```
-    /// use billhook_apiserver::Server;
-    ///
-    /// let builder = Server::builder().on_request(|record| println!("{record}"));
-    /// ```
-    #[must_use]
-    pub fn on_request(mut self, observe: impl Fn(&RequestRecord) + Send + Sync + 'static) -> Self {
-        self.log = self.log.observe(Arc::new(observe));
         self
     }
 
@@ -523,6 +508,7 @@ impl ServerBuilder {
             tokens,
             known_tokens,
             log,
+            audit,
             measures,
             request_time,
             watch_time,
@@ -558,6 +544,7 @@ impl ServerBuilder {
             known_tokens,
             pod_logs: PodLogs::default(),
             log,
+            audit,
             measures,
             request_time,
             watch_time,

@@ -7,10 +7,12 @@
 
 mod admission_configuration;
 mod answer;
+mod audit;
 mod background;
 mod body;
 mod budget;
 mod builder;
+mod clock;
 mod controllers;
 mod definitions;
 mod discovery;
@@ -57,6 +59,7 @@ mod webhooks;
 mod write_path;
 
 pub use self::answer::Body;
+pub use self::audit::{AuditEvent, AuditPolicy, AuditPolicyError, AuditedObject, AuditedStatus};
 pub use self::builder::ServerBuilder;
 pub use self::durable::{DurableServerBuilder, OpenError};
 pub use self::future::BoxFuture;
@@ -68,4 +71,5 @@ pub use self::response::Response;
 pub use self::server::Server;
 pub use self::tokens::{ServiceAccountTokens, TokenKeyError};
 pub use self::version_and_health::{git_version, platform};
+pub use billhook_admission::AuditLevel;
 pub use billhook_kinds::ServiceRanges;

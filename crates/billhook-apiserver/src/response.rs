@@ -98,9 +98,7 @@ impl Form {
             _ => self.json(code_of(status), status_with(status, next)),
         };
         say_when_to_retry(&mut response, status);
-        if response.status().as_u16() >= 400 {
-            response.extensions_mut().insert(Message(status.message.clone()));
-        }
+        response.extensions_mut().insert(Told(status.clone()));
         response
     }
 
@@ -115,13 +113,19 @@ impl Form {
     }
 }
 
-/// The message of a failure, beside the answer that has it in some form.
+/// A status, beside the answer that has it in some form.
 #[derive(Clone)]
-struct Message(String);
+struct Told(Status);
+
+/// Returns the status that an answer is, if it is one.
+pub(crate) fn status_of(response: &Response) -> Option<&Status> {
+    response.extensions().get().map(|Told(status)| status)
+}
 
 /// Returns the message of a failure; empty if the answer is none.
 pub(crate) fn message_of(response: &Response) -> &str {
-    response.extensions().get().map_or("", |Message(message)| message)
+    let status = status_of(response).filter(|_| response.status().as_u16() >= 400);
+    status.map_or("", |status| &status.message)
 }
 
 fn code_of(status: &Status) -> StatusCode {

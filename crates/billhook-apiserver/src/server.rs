@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, RwLock};
 use std::task::{Context, Poll};
 
 use billhook::CustomResourceDefinition;
+use billhook::webhook::{AuthorizationDecision, AuthorizationRequest};
 use billhook_apimachinery::{Status, UserInfo};
 use bytes::Bytes;
 use http::Method;
@@ -16,6 +17,7 @@ use serde_json::Value;
 use tokio::time::Instant;
 
 use crate::answer::Body;
+use crate::audit::Trail;
 use crate::background::Background;
 use crate::body::{RequestBody, read};
 use crate::controllers::{self, CONTROLLERS};
@@ -348,15 +350,51 @@ impl Server {
         let revision = || self.shared.storage.revision();
         let now = || self.shared.settings.clock.now();
         let started = log.is_on().then(|| Started::new(&request, now(), revision()));
-        let answer = match self.authorize(&mut request) {
+        let mut trail = self.begin_trail(&mut request);
+        let authorized = self.authorize(&mut request);
+        if let Some((trail, question)) = &mut trail {
+            self.tell_decision(trail, &request, question, authorized.is_ok());
+        }
+        let mut answer = match authorized {
             Ok(()) => self.answer_in_time(&mut request).await,
             Err(status) => Form::of_failures(&request).status(&status),
         };
+        if let Some((trail, _)) = trail {
+            trail.answered(&request, &mut answer, &self.shared.settings.budgets.answers);
+        }
         if let Some(started) = started {
             let user = self.shared.user_of(&request);
             log.add(started.end(user, revision(), &answer));
         }
         self.complete(&request, answer)
+    }
+
+    /// Begins to write a request down in the audit log, if that is asked for.
+    fn begin_trail(&self, request: &mut Request) -> Option<(Trail, AuthorizationRequest)> {
+        let settings = &self.shared.settings;
+        let log = settings.audit.as_ref()?;
+        let (user, question) = (self.shared.user_of(request).clone(), question_of(request));
+        let trail = Trail::begin(log, &settings.clock, request, &user, &question)?;
+        Some((trail, question))
+    }
+
+    /// Says in the audit log whom a request impersonates, and what was decided about it.
+    fn tell_decision(
+        &self,
+        trail: &mut Trail,
+        request: &Request,
+        question: &AuthorizationRequest,
+        is_allowed: bool,
+    ) {
+        let user = self.shared.user_of(request);
+        if matches!(impersonated(&request.headers), Ok(Some(_))) && is_allowed {
+            trail.impersonates(user);
+        }
+        let mut decision = self.shared.permissions.decide(user, question);
+        if decision.allowed != is_allowed {
+            decision = AuthorizationDecision::new(is_allowed);
+        }
+        trail.decided(decision);
     }
 
     /// Reads the body of a request within the limits of the server.

@@ -7,15 +7,17 @@ use std::time::Duration;
 
 use billhook::webhook::Authorizer;
 use billhook::{DeepValue, Time};
-use billhook_admission::{Accepted, Allocator, Chain, ServerFields, now};
+use billhook_admission::{Accepted, Allocator, Chain, ServerFields};
 use billhook_apimachinery::{KubernetesVersion, Status, UserInfo};
 use billhook_decode::{Document, read_json};
 use billhook_kinds::{AllocatedByServices, ServiceRanges};
 use billhook_policy::PolicySet;
 
 use crate::admission_configuration::{Configures, policies, webhook_configurations};
+use crate::audit::AuditLog;
 use crate::background::Background;
 use crate::budget::Budgets;
+use crate::clock::Clock;
 use crate::edition::Edition;
 use crate::future::BoxFuture;
 use crate::links::Links;
@@ -157,6 +159,8 @@ pub(crate) struct Settings {
     pub(crate) disabled_versions: Vec<String>,
     /// Where the records of requests go.
     pub(crate) log: Log,
+    /// The audit log, if there is one.
+    pub(crate) audit: Option<Arc<AuditLog>>,
     /// The metrics of the server, if it has any.
     pub(crate) measures: Option<Arc<dyn Measures>>,
     /// How tokens of service accounts are made and read.
@@ -196,25 +200,6 @@ fn is_policy(resource: &Resource) -> bool {
     let definition = &resource.definition;
     let configures = Configures::of(definition.group(), &definition.names().plural);
     configures == Some(Configures::Policies)
-}
-
-/// Tells the time of day: a given function, or else the system.
-#[derive(Clone, Default)]
-pub(crate) struct Clock(pub(crate) Option<Arc<dyn Fn() -> Time + Send + Sync>>);
-
-impl fmt::Debug for Clock {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Clock")
-    }
-}
-
-impl Clock {
-    pub(crate) fn now(&self) -> Time {
-        match &self.0 {
-            Some(clock) => clock(),
-            None => now(),
-        }
-    }
 }
 
 impl Shared {

@@ -12,8 +12,8 @@ use billhook_apimachinery::value::deep_clone;
 use billhook_kinds::Kind;
 use serde_json::Value;
 
+use crate::clock::Clock;
 use crate::request::{Shape, Transform};
-use crate::shared::Clock;
 use crate::table::Columns;
 
 /// How objects are printed.

@@ -7,22 +7,29 @@ use billhook_apimachinery::names::qualified_name;
 use billhook_apimachinery::print::quote;
 use serde::Serialize;
 
-/// The audit level from which on an annotation is part of an event (OB-30).
+/// How much of a request is written to an audit log. An annotation has the level from which on it is
+/// part of an event (OB-30).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[non_exhaustive]
 pub enum AuditLevel {
-    /// `Metadata` and above.
+    /// Nothing.
+    None,
+    /// Who made which request, and its outcome.
     Metadata,
-    /// `Request` and above.
+    /// Its body, too.
     Request,
+    /// The body of the answer, too.
+    RequestResponse,
 }
 
 impl AuditLevel {
     /// The name in audit policies, e.g. `Metadata`.
     pub fn name(self) -> &'static str {
         match self {
+            AuditLevel::None => "None",
             AuditLevel::Metadata => "Metadata",
             AuditLevel::Request => "Request",
+            AuditLevel::RequestResponse => "RequestResponse",
         }
     }
 }
@@ -59,9 +66,9 @@ impl AuditAnnotations {
         match self.by_key.get(key) {
             Some(old) if old.value != value => {
                 // What is for the level Request only may hold secrets (OB-55).
-                let shown = |value, level| match level {
-                    AuditLevel::Metadata => value,
-                    AuditLevel::Request => "(not shown)",
+                let shown = |value, level| match level <= AuditLevel::Metadata {
+                    true => value,
+                    false => "(not shown)",
                 };
                 let (old, new) = (shown(&old.value, old.level), shown(value, level));
                 self.refused.push(format!(

@@ -6,13 +6,16 @@ mod duration;
 mod path;
 mod query;
 
+use std::net::IpAddr;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use billhook_admission::RequestOptions;
+use billhook_admission::{AuditAnnotations, ChainOutcome, RequestOptions, Warnings};
+use billhook_apimachinery::value::DeepValue;
 use billhook_apimachinery::{Status, UserInfo};
 use billhook_apply::manager_name;
 use bytes::Bytes;
-use http::{HeaderMap, HeaderName, HeaderValue, Method};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, Uri};
 use tokio::time::Instant;
 
 pub(crate) use self::accept::{
@@ -32,6 +35,7 @@ pub(crate) const AUDIT_ID: HeaderName = HeaderName::from_static("audit-id");
 #[derive(Debug)]
 pub(crate) struct Request {
     pub(crate) method: Method,
+    pub(crate) uri: Uri,
     /// Its path without escapes; missing if it names nothing.
     path: Option<String>,
     /// The objects that the path names, if it has the form of such a path.
@@ -43,6 +47,10 @@ pub(crate) struct Request {
     pub(crate) user: Option<UserInfo>,
     /// When the time of the request is over, if it has only so much.
     pub(crate) deadline: Option<Instant>,
+    /// The address that it came from, if it did not come from this process.
+    pub(crate) address: Option<IpAddr>,
+    /// The annotations of webhooks and policies for the audit log.
+    annotations: Mutex<AuditAnnotations>,
     body: Result<RequestBody, Status>,
 }
 
@@ -57,8 +65,11 @@ impl Request {
             path,
             query: Query::parse(parts.uri.query().unwrap_or_default()),
             user: parts.extensions.remove(),
+            address: parts.extensions.remove(),
             deadline: None,
+            annotations: Mutex::default(),
             method: parts.method,
+            uri: parts.uri,
             headers: parts.headers,
             body,
         }
@@ -71,6 +82,29 @@ impl Request {
             Some(deadline) => options.deadline(deadline.into_std()),
             None => options,
         }
+    }
+
+    /// Returns what webhooks and policies have said for the audit log up to now.
+    pub(crate) fn annotations(&self) -> MutexGuard<'_, AuditAnnotations> {
+        self.annotations.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Adds what webhooks and policies say for the audit log.
+    pub(crate) fn annotate(&self, annotations: &AuditAnnotations) {
+        for (key, annotation) in annotations.iter() {
+            self.annotations().add(key, &annotation.value, annotation.level);
+        }
+    }
+
+    /// Returns the object that a chain has left of the one in the request, with the warnings about it.
+    pub(crate) fn object_of(
+        &self,
+        outcome: ChainOutcome,
+        warnings: &mut Warnings,
+    ) -> Result<DeepValue, Status> {
+        self.annotate(&outcome.annotations);
+        outcome.warnings.raw().into_iter().for_each(|text| warnings.add(text));
+        outcome.result.map(|attributes| attributes.object.unwrap_or_default())
     }
 
     /// Returns the path without escapes; empty if it names nothing.

@@ -135,6 +135,7 @@ impl Context<'_> {
             outcome
         };
         let outcome = self.server.to_its_end(admitted).await;
+        self.request.annotate(&outcome.annotations);
         if outcome.result.as_ref().is_ok_and(|accepted| is_tried || accepted.unchanged) {
             self.is_unwritten.store(true, Ordering::Relaxed);
         }
@@ -160,7 +161,8 @@ impl Context<'_> {
         let request = options.set(ObjectRequest::create(self.version.name(), &[]));
         let request = self.complete(request);
         let (server, resource) = (self.server, &self.resource);
-        admit_unstored(server, resource, attributes, &request, (check, warnings)).await
+        let outcome = admit_unstored(server, resource, attributes, &request, check).await;
+        self.request.object_of(outcome, warnings)
     }
 
     /// Puts an object that is not stored in the namespace of the path, which it may name, and no other (RE-63).

@@ -147,7 +147,8 @@ impl Review<'_> {
         let request = options.set(ObjectRequest::create(kind.version, &[]));
         let request = request.namespace(namespace.unwrap_or_default()).user(self.user().clone());
         let request = request.options(self.request.options());
-        admit_review(self.server, attributes, &request, warnings).await
+        let outcome = admit_review(self.server, attributes, &request).await;
+        self.request.object_of(outcome, warnings)
     }
 
     fn user(&self) -> &UserInfo {

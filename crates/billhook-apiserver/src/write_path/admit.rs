@@ -5,7 +5,6 @@ use std::sync::Arc;
 use billhook::webhook::AdmissionAttributes;
 use billhook_admission::{Admission, AdmissionOutcome, ChainOutcome, ObjectRequest, Warnings};
 use billhook_apimachinery::Status;
-use billhook_apimachinery::value::DeepValue;
 use serde_json::Value;
 
 use super::binding::Binding;
@@ -33,22 +32,21 @@ pub(crate) async fn admit_own(
 }
 
 /// Takes an object of a client's request that is not stored through policies and webhooks. Between the
-/// stages `check` is asked about it. Returns it as they leave it.
+/// stages `check` is asked about it.
 pub(crate) async fn admit_unstored(
     server: &Arc<Shared>,
     resource: &Resource,
     attributes: AdmissionAttributes,
     request: &ObjectRequest,
-    (check, warnings): (impl FnOnce(&mut Value) -> Result<(), Status> + Send, &mut Warnings),
-) -> Result<DeepValue, Status> {
+    check: impl FnOnce(&mut Value) -> Result<(), Status> + Send,
+) -> ChainOutcome {
     let prepare = |attributes: &mut AdmissionAttributes, _: &mut Warnings| {
         attributes.object.as_deref_mut().map_or(Ok(()), check)
     };
     let chain = server.guard_unstored(resource, server.chain_of(resource));
     let admission = admission(server, resource).chain(chain);
     let cluster = StoredObjects(server);
-    let outcome = admission.admit_unstored(attributes, request, &cluster, prepare).await;
-    object_of(outcome, warnings)
+    admission.admit_unstored(attributes, request, &cluster, prepare).await
 }
 
 /// Takes an object of a client's request for no resource that is stored through webhooks. No policy is asked
@@ -57,18 +55,10 @@ pub(crate) async fn admit_review(
     server: &Arc<Shared>,
     attributes: AdmissionAttributes,
     request: &ObjectRequest,
-    warnings: &mut Warnings,
-) -> Result<DeepValue, Status> {
+) -> ChainOutcome {
     let (attributes, cluster) = (request.attributes(attributes), StoredObjects(server));
     let chain = server.configured().chain;
-    let outcome = chain.run(attributes, &cluster, &request.options, |_, _| Ok(())).await;
-    object_of(outcome, warnings)
-}
-
-/// The object that a chain has left, with the warnings about it.
-fn object_of(outcome: ChainOutcome, warnings: &mut Warnings) -> Result<DeepValue, Status> {
-    outcome.warnings.raw().into_iter().for_each(|text| warnings.add(text));
-    outcome.result.map(|attributes| attributes.object.unwrap_or_default())
+    chain.run(attributes, &cluster, &request.options, |_, _| Ok(())).await
 }
 
 async fn admitted(

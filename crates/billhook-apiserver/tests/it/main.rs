@@ -13,6 +13,7 @@
 mod admission;
 mod alike;
 mod apply;
+mod audit;
 mod backends;
 mod calls;
 mod changes;

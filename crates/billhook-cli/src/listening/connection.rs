@@ -1,6 +1,7 @@
 //! One connection, over HTTP/1.1 or HTTP/2.
 
 use std::convert::Infallible;
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -53,6 +54,7 @@ pub(super) struct Settings {
 #[derive(Clone)]
 pub(super) struct Client {
     front: Front,
+    address: IpAddr,
     settings: Arc<Settings>,
     closed: watch::Receiver<bool>,
     /// Whether a request was admitted.
@@ -66,11 +68,13 @@ pub(super) struct Client {
 impl Client {
     pub(super) fn new(
         front: Front,
+        address: IpAddr,
         settings: &Arc<Settings>,
         closed: watch::Receiver<bool>,
     ) -> Self {
         Client {
             front,
+            address,
             settings: Arc::clone(settings),
             closed,
             is_known: Arc::default(),
@@ -106,6 +110,7 @@ impl Client {
             Ok(Some(user)) => drop(request.extensions_mut().insert(user)),
             Ok(None) => {}
         }
+        request.extensions_mut().insert(self.address);
         self.is_known.store(true, Ordering::Relaxed);
         // Of the time that a request may take the server says itself that it is over.
         let time = self.settings.request_time.saturating_add(BODY_TIME);

@@ -86,12 +86,12 @@ impl Listener {
                 () = signals.next() => break,
                 accepted = accept => accepted,
             };
-            let Ok((stream, _)) = accepted else {
+            let Ok((stream, address)) = accepted else {
                 // There are no more file descriptors, for the time being.
                 tokio::time::sleep(Duration::from_millis(50)).await;
                 continue;
             };
-            let client = Client::new(front.clone(), &self.settings, closed.clone());
+            let client = Client::new(front.clone(), address.ip(), &self.settings, closed.clone());
             let watcher = graceful.watcher();
             tokio::spawn(async move {
                 let _permit = permit;

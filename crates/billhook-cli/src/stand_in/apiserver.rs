@@ -106,6 +106,9 @@ async fn serve(options: &Options) -> Result<(), String> {
     let of_accounts = service_account_tokens(&options.service_accounts)?;
     let mut builder =
         builder(options).presence(presence(options)?).service_account_tokens(of_accounts);
+    if let Some(audit) = &options.audit {
+        builder = builder.audit(audit.policy.clone(), audit.open()?);
+    }
     let known = options.tokens.as_deref().map(tokens).transpose()?;
     for (token, user) in known.unwrap_or_default() {
         builder = builder.token(token, user);

@@ -1,6 +1,8 @@
 //! The settings that flags of kube-apiserver ask for, and the texts about those that are refused
 //! (ET-61).
 
+mod audit;
+mod gates;
 mod plugins;
 mod runtime;
 
@@ -14,7 +16,8 @@ use billhook_control_plane::controllers::Selection;
 use billhook_kinds::ServiceRanges;
 use billhook_webhook_client::AdmissionConfiguration;
 
-use super::flags::{Answer, Flags, parse_bool};
+use self::audit::AuditSettings;
+use super::flags::{Answer, Flags};
 use crate::listening::REQUEST_TIME;
 
 /// How users may be allowed what they ask for.
@@ -89,6 +92,8 @@ pub(super) struct Options {
     pub(super) kubernetes: KubernetesVersion,
     pub(super) controllers: Selection,
     pub(super) etcd: EtcdSettings,
+    /// The audit log, if there is one.
+    pub(super) audit: Option<AuditSettings>,
     /// Lines about flags that have no effect.
     pub(super) warnings: Vec<String>,
 }
@@ -126,15 +131,16 @@ impl Options {
         let service_accounts = tokens(flags, &mut errors);
         let disabled_plugins = plugins::disabled(flags, &mut errors, &mut warnings);
         let admission = plugins::configuration(flags, &mut errors, &mut warnings);
+        let kubernetes = emulated(flags, version, &mut errors);
         let disabled_versions = runtime::disabled(flags, &mut errors, &mut warnings);
-        check_gates(flags, &mut errors);
+        gates::check(flags, kubernetes, &mut errors, &mut warnings);
         if flags.all("service-account-issuer").is_empty()
             || flags.text("service-account-signing-key-file").is_none()
         {
             let both = "--service-account-signing-key-file and --service-account-issuer";
             errors.push(format!("{both} are required flags"));
         }
-        let kubernetes = emulated(flags, version, &mut errors);
+        let audit = audit::settings(flags, &mut errors, &mut warnings);
         let controllers = controllers(flags, &mut errors);
         if flags.bool("billhook-strict", false) {
             errors.append(&mut warnings);
@@ -165,6 +171,7 @@ impl Options {
             kubernetes,
             controllers,
             etcd: etcd(flags),
+            audit,
             warnings,
         })
     }
@@ -373,18 +380,6 @@ fn tokens(flags: &Flags, errors: &mut Vec<String>) -> TokenOptions {
     }
 }
 
-fn check_gates(flags: &Flags, errors: &mut Vec<String>) {
-    for gate in flags.all("feature-gates") {
-        match gate.split_once('=') {
-            None => errors.push(format!("missing bool value for {gate}")),
-            Some((_, value)) if parse_bool(value).is_none() => errors.push(format!(
-                "invalid value of {gate}, err: strconv.ParseBool: parsing {value:?}: invalid syntax"
-            )),
-            Some(_) => {}
-        }
-    }
-}
-
 fn emulated(
     flags: &Flags,
     mut version: KubernetesVersion,
@@ -404,8 +399,12 @@ fn controllers(flags: &Flags, errors: &mut Vec<String>) -> Selection {
     let environment = std::env::var(CONTROLLERS).unwrap_or_default();
     let of_environment = environment.split(',').map(str::trim).filter(|name| !name.is_empty());
     let given = flags.all("billhook-controllers").iter().map(String::as_str);
-    Selection::parse(of_environment.chain(given)).unwrap_or_else(|error| {
+    let selection = Selection::parse(of_environment.chain(given)).unwrap_or_else(|error| {
         errors.push(error.to_string());
         Selection::default()
-    })
+    });
+    match positive(flags.duration("event-ttl")) {
+        Some(time) => selection.event_ttl(time),
+        None => selection,
+    }
 }

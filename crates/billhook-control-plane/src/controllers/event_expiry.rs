@@ -1,4 +1,4 @@
-//! Events go an hour after they were written last (CP-03).
+//! Events go some time after they were written last (CP-03).
 
 use std::time::Duration;
 
@@ -12,12 +12,18 @@ use crate::request::Request;
 use crate::resource::{EVENTS, Resource};
 use crate::view::{Change, View};
 
-/// How long an event is kept.
-const TTL: Duration = Duration::from_secs(3600);
-
 /// Deletes old events, as the storage of a cluster does by itself.
 #[derive(Debug)]
-pub(crate) struct EventExpiry;
+pub(crate) struct EventExpiry {
+    /// How long an event is kept.
+    pub(super) ttl: Duration,
+}
+
+impl Default for EventExpiry {
+    fn default() -> Self {
+        EventExpiry { ttl: Duration::from_secs(3600) }
+    }
+}
 
 impl Controller for EventExpiry {
     fn name(&self) -> &'static str {
@@ -40,7 +46,7 @@ impl Controller for EventExpiry {
     fn sync(&self, key: &str, view: &View, now: Timestamp) -> Plan {
         let Some(event) = view.get(&EVENTS, key) else { return Plan::nothing() };
         // A cluster has many events, and no other controller reads them.
-        let left = event.writes().last().unwrap_or(now).plus(TTL).since(now);
+        let left = event.writes().last().unwrap_or(now).plus(self.ttl).since(now);
         match left.is_zero() {
             true => Plan::nothing().try_request(Request::delete_seen(&EVENTS, event), &[404, 409]),
             false => Plan::nothing().again_after(left),

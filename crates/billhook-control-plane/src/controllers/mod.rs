@@ -79,7 +79,7 @@ pub fn all() -> Vec<Arc<dyn Controller>> {
         Arc::new(EndpointSlices::default()),
         Arc::new(Endpoints::default()),
         Arc::new(EphemeralVolumes),
-        Arc::new(EventExpiry),
+        Arc::new(EventExpiry::default()),
         Arc::new(ForeignOwners::default()),
         Arc::new(Jobs::default()),
         Arc::new(Mirroring),

@@ -2,8 +2,10 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::all;
+use super::event_expiry::EventExpiry;
 use crate::controller::Controller;
 
 /// The controllers that are switched on.
@@ -18,6 +20,8 @@ use crate::controller::Controller;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Selection {
     names: BTreeSet<&'static str>,
+    /// How long events are kept, if that is said.
+    event_ttl: Option<Duration>,
 }
 
 /// A name that no controller and no group of controllers has.
@@ -45,6 +49,7 @@ const GARBAGE: &str = "garbage-collector-controller";
 const NAMESPACES: &str = "namespaces";
 const NAMESPACE_CONTROLLER: &str = "namespace-controller";
 const NODES: &str = "nodes";
+const EVENT_EXPIRY: &str = "event-expiry";
 const APPROVAL: &str = "certificatesigningrequest-approving-controller";
 const SIGNING: &str = "certificatesigningrequest-signing-controller";
 const CERTIFICATE: &str = "root-ca-certificate-publisher-controller";
@@ -98,6 +103,14 @@ impl Selection {
         Ok(selection)
     }
 
+    /// Switches on that events go, some time after they were written last.
+    #[must_use]
+    pub fn event_ttl(mut self, time: Duration) -> Self {
+        self.names.extend(named(EVENT_EXPIRY));
+        self.event_ttl = Some(time);
+        self
+    }
+
     /// Returns whether nothing is switched on.
     pub fn is_empty(&self) -> bool {
         self.names.is_empty()
@@ -148,6 +161,10 @@ impl Selection {
     pub fn controllers(&self) -> Vec<Arc<dyn Controller>> {
         let mut controllers = all();
         controllers.retain(|controller| self.names.contains(controller.name()));
+        if let Some(ttl) = self.event_ttl {
+            let expiry = controllers.iter_mut().find(|it| it.name() == EVENT_EXPIRY);
+            expiry.into_iter().for_each(|expiry| *expiry = Arc::new(EventExpiry { ttl }));
+        }
         controllers
     }
 }

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use billhook_apiserver::{AuthorizationMode, Server};
 use billhook_control_plane::ControlPlane;
+use billhook_control_plane::controllers::Selection;
 use serde_json::{Value, json};
 
 use crate::support::{column, create, request, run, run_with};
@@ -187,6 +188,26 @@ fn old_events_go() {
         pass(1800).await;
         assert!(about().await.is_empty());
     });
+}
+
+/// ET-61: they may go earlier.
+#[test]
+fn events_have_the_time_that_is_chosen() {
+    let selection = Selection::default().event_ttl(Duration::from_secs(60));
+    run_with(
+        |builder| builder.controllers(selection.controllers()),
+        async |plane| {
+            let pod = "apiVersion: v1\nkind: Pod\nmetadata: {name: p, namespace: default}\nspec: {containers: [{name: c, image: i}]}";
+            create(plane, pod).await;
+            let pass = async |seconds| plane.advance(Duration::from_secs(seconds)).await.unwrap();
+            pass(59).await;
+            let names = column(plane, "/api/v1/events", "/involvedObject/name").await;
+            assert!(!names.is_empty());
+            pass(60).await;
+            let names = column(plane, "/api/v1/events", "/involvedObject/name").await;
+            assert!(names.is_empty(), "{names:?}");
+        },
+    );
 }
 
 /// CP-01: where roles decide, those of a cluster allow all that controllers do.

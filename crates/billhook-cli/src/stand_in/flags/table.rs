@@ -52,7 +52,8 @@ const fn flag(name: &'static str, kind: Kind, answer: Answer) -> Flag {
 }
 
 const NO_ETCD: Answer = Idle("objects are kept in one etcd, or in memory");
-const NO_AUDIT: Answer = Idle("audit logs are not written");
+const NO_AUDIT: Answer = Idle("events of the audit log are sent nowhere");
+const NO_ROTATION: Answer = Idle("the audit log is one file");
 const NO_TRACING: Answer = Idle("nothing is traced");
 const NO_JWT: Answer = Refused("tokens of other issuers are not checked");
 const NO_WEBHOOK: Answer = Refused("no other server is asked who users are, or what they may do");
@@ -79,11 +80,7 @@ pub(super) static SECTIONS: &[Section] = &[
             flag("emulation-forward-compatible", Bool, Accepted),
             flag("enable-priority-and-fairness", Bool, Accepted),
             flag("external-hostname", Text, Accepted),
-            flag(
-                "feature-gates",
-                Pairs,
-                Idle("the features of the version are switched as by default"),
-            ),
+            flag("feature-gates", Pairs, Honored),
             flag("goaway-chance", Count, Accepted),
             flag("livez-grace-period", Duration, Accepted),
             flag("max-mutating-requests-inflight", Number, NO_LIMIT),
@@ -159,17 +156,17 @@ pub(super) static SECTIONS: &[Section] = &[
             flag("audit-log-batch-throttle-enable", Bool, Accepted),
             flag("audit-log-batch-throttle-qps", Count, Accepted),
             flag("audit-log-compress", Bool, Accepted),
-            flag("audit-log-format", Text, Accepted),
-            flag("audit-log-maxage", Number, Accepted),
-            flag("audit-log-maxbackup", Number, Accepted),
-            flag("audit-log-maxsize", Number, Accepted),
+            flag("audit-log-format", Text, Honored),
+            flag("audit-log-maxage", Number, NO_ROTATION),
+            flag("audit-log-maxbackup", Number, NO_ROTATION),
+            flag("audit-log-maxsize", Number, NO_ROTATION),
             flag("audit-log-mode", Text, Accepted),
-            flag("audit-log-path", Text, NO_AUDIT),
+            flag("audit-log-path", Text, Honored),
             flag("audit-log-truncate-enabled", Bool, Accepted),
             flag("audit-log-truncate-max-batch-size", Number, Accepted),
             flag("audit-log-truncate-max-event-size", Number, Accepted),
             flag("audit-log-version", Text, Accepted),
-            flag("audit-policy-file", Text, NO_AUDIT),
+            flag("audit-policy-file", Text, Honored),
             flag("audit-webhook-batch-buffer-size", Number, Accepted),
             flag("audit-webhook-batch-max-size", Number, Accepted),
             flag("audit-webhook-batch-max-wait", Duration, Accepted),
@@ -267,7 +264,7 @@ pub(super) static SECTIONS: &[Section] = &[
             flag("enable-aggregator-routing", Bool, NO_PROXY),
             flag("enable-logs-handler", Bool, Accepted),
             flag("endpoint-reconciler-type", Text, Accepted),
-            flag("event-ttl", Duration, Idle("events stay, unless they are kept in etcd")),
+            flag("event-ttl", Duration, Honored),
             flag("identity-lease-duration-seconds", Number, Accepted),
             flag("identity-lease-renew-interval-seconds", Number, Accepted),
             flag("kubelet-certificate-authority", Text, Accepted),

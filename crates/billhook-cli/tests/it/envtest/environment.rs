@@ -110,6 +110,42 @@ async fn the_server_is_alone() {
     environment.stop();
 }
 
+/// ET-61: both flags are needed; requests of one user are not written down.
+#[tokio::test]
+async fn audit_logs_are_written() {
+    let directory = Scratch::new("envtest-audit-files", &[]);
+    let policy = "
+apiVersion: audit.k8s.io/v1
+kind: Policy
+omitStages: [RequestReceived]
+rules:
+- {level: None, users: [\"system:anonymous\"]}
+- {level: Metadata, resources: [{resources: [configmaps]}]}
+";
+    directory.write("policy.yaml", policy);
+    let log = directory.path().join("audit.log");
+    let flags = [
+        format!("--audit-policy-file={}", directory.path().join("policy.yaml").display()),
+        format!("--audit-log-path={}", log.display()),
+    ];
+    let flags = flags.each_ref().map(String::as_str);
+    let environment = Environment::with_flags("audit", &flags).await;
+    let path = "/api/v1/namespaces/default/configmaps";
+    let created = environment.admin.post(path, &object("ConfigMap", "v1", "a")).await;
+    assert_eq!(created.code, 201);
+    environment.stop();
+    let lines = std::fs::read_to_string(&log).unwrap();
+    let [line] = lines.lines().collect::<Vec<_>>()[..] else { panic!("{lines}") };
+    let event: Value = serde_json::from_str(line).unwrap();
+    assert_eq!(
+        [&event["verb"], &event["user"]["username"], &event["objectRef"]["name"]],
+        ["create", "admin", "a"]
+    );
+    assert_eq!(event["sourceIPs"], json!(["127.0.0.1"]));
+    assert_eq!(event["auditID"], created.headers["audit-id"].to_str().unwrap());
+    assert_eq!(event["responseStatus"]["code"], 201);
+}
+
 /// Parts of a controller manager are switched on.
 #[tokio::test]
 async fn controllers_are_switched_on() {

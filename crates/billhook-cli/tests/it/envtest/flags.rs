@@ -55,6 +55,30 @@ fn unusable_values_are_refused() {
         ),
         (&["--feature-gates=Foo"], "missing bool value for Foo"),
         (
+            &["--feature-gates=CRDValidationRatcheting=false"],
+            "cannot set feature gate CRDValidationRatcheting to false, feature is locked to true",
+        ),
+        (
+            &["--emulated-version=1.34", "--feature-gates=CRDObservedGenerationTracking=true"],
+            "unrecognized feature gate: CRDObservedGenerationTracking",
+        ),
+        (
+            &["--billhook-strict", "--feature-gates=WatchList=true,MutatingAdmissionPolicy=false"],
+            "--feature-gates=MutatingAdmissionPolicy=false is accepted and has no effect: it stays on",
+        ),
+        (
+            &["--audit-log-format=legacy"],
+            "--audit-log-format=legacy is not supported: events are lines of JSON",
+        ),
+        (
+            &["--billhook-strict", "--audit-log-path=-"],
+            "--audit-log-path has no effect without --audit-policy-file",
+        ),
+        (
+            &["--audit-log-path=-", "--audit-policy-file=/nowhere/policy.yaml"],
+            "failed to read audit policy /nowhere/policy.yaml: No such file or directory (os error 2)",
+        ),
+        (
             &["--feature-gates=APIResponseCompression=x"],
             "invalid value of APIResponseCompression=x, err: strconv.ParseBool: parsing \"x\": \
              invalid syntax",
@@ -99,11 +123,10 @@ fn unusable_values_are_refused() {
 /// Idle flags are reported, or refused.
 #[test]
 fn strict_servers_refuse_what_has_no_effect() {
-    let idle =
-        "--event-ttl is accepted and has no effect: events stay, unless they are kept in etcd";
-    let why = why_last(&["--billhook-strict", "--event-ttl=1m"]);
+    let idle = "--tracing-config-file is accepted and has no effect: nothing is traced";
+    let why = why_last(&["--billhook-strict", "--tracing-config-file=t"]);
     assert!(why.contains(idle), "{why}");
-    let shown = refusal(&["--event-ttl=1m", "--client-ca-file=/none"]);
+    let shown = refusal(&["--tracing-config-file=t", "--client-ca-file=/none"]);
     assert!(shown.lines().any(|line| line == format!("billhook: {idle}")), "{shown}");
 }
 

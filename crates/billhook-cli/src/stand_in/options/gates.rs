@@ -1,0 +1,84 @@
+//! Feature gates (ET-61), as far as it is known which there are (24, section K).
+
+use billhook::KubernetesVersion;
+use billhook_apimachinery::PerVersion;
+
+use crate::stand_in::flags::{Flags, parse_bool};
+
+const FLAG: &str = "feature-gates";
+
+/// How a gate is by default.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    /// The version does not have the gate.
+    Unknown,
+    Off,
+    On,
+    /// It is on, and cannot be switched off.
+    Locked,
+}
+
+use State::{Locked, Off, On, Unknown};
+
+/// A gate in the versions from 1.32 on.
+type Gate = (&'static str, PerVersion<State>);
+
+const fn gate(name: &'static str, [v1_32, v1_33, v1_34, v1_35, v1_36]: [State; 5]) -> Gate {
+    (name, PerVersion { v1_32, v1_33, v1_34, v1_35, v1_36 })
+}
+
+static GATES: [Gate; 17] = [
+    gate("AdmissionWebhookMatchConditions", [Locked, Unknown, Unknown, Unknown, Unknown]),
+    gate("AuthorizeWithSelectors", [On, On, Locked, Locked, Locked]),
+    gate("CBORServingAndStorage", [Off; 5]),
+    gate("CRDObservedGenerationTracking", [Unknown, Unknown, Unknown, Off, On]),
+    gate("CRDValidationRatcheting", [On, Locked, Locked, Locked, Locked]),
+    gate("ConsistentListFromCache", [On, On, Locked, Locked, Locked]),
+    gate("CustomResourceFieldSelectors", [Locked; 5]),
+    gate("ListFromCacheSnapshot", [Unknown, Off, On, On, On]),
+    gate("ManifestBasedAdmissionControlConfig", [Unknown, Unknown, Unknown, Unknown, Off]),
+    gate("MutatingAdmissionPolicy", [Off, Off, Off, Off, On]),
+    gate("ResilientWatchCacheInitialization", [On, On, Locked, Locked, Locked]),
+    gate("ShardedListAndWatch", [Unknown, Unknown, Unknown, Unknown, Off]),
+    gate("StreamingCollectionEncodingToJSON", [Unknown, On, Locked, Locked, Locked]),
+    gate("StreamingCollectionEncodingToProtobuf", [Unknown, On, Locked, Locked, Locked]),
+    gate("StrictCostEnforcementForVAP", [Locked, Locked, Locked, Unknown, Unknown]),
+    gate("StrictCostEnforcementForWebhooks", [Locked, Locked, Locked, Unknown, Unknown]),
+    gate("WatchList", [On, Off, On, On, On]),
+];
+
+/// Refuses what a server of a version refuses, and warns of what is not switched.
+pub(super) fn check(
+    flags: &Flags,
+    version: KubernetesVersion,
+    errors: &mut Vec<String>,
+    warnings: &mut Vec<String>,
+) {
+    for item in flags.all(FLAG) {
+        let Some((name, value)) = item.split_once('=') else {
+            errors.push(format!("missing bool value for {item}"));
+            continue;
+        };
+        let Some(value) = parse_bool(value) else {
+            errors.push(format!(
+                "invalid value of {item}, err: strconv.ParseBool: parsing {value:?}: invalid syntax"
+            ));
+            continue;
+        };
+        let known = GATES.iter().find(|(known, _)| *known == name);
+        match known.map(|(_, states)| states.of(version)) {
+            Some(Unknown) => errors.push(format!("unrecognized feature gate: {name}")),
+            Some(Locked) if !value => errors.push(format!(
+                "cannot set feature gate {name} to false, feature is locked to true"
+            )),
+            Some(On) if !value => warnings.push(idle(item, "it stays on")),
+            Some(Off) if value => warnings.push(idle(item, "it stays off")),
+            Some(_) => {}
+            None => warnings.push(idle(item, "the feature is as by default")),
+        }
+    }
+}
+
+fn idle(item: &str, why: &str) -> String {
+    format!("--{FLAG}={item} is accepted and has no effect: {why}")
+}
