@@ -16,7 +16,7 @@ use billhook_admission::{
     AdmissionRequest, AdmissionResponse, Chain, Converter, ServerFields, WebhookCaller,
 };
 use billhook_apimachinery::UserInfo;
-use billhook_kinds::ServiceRanges;
+use billhook_kinds::{SecurityDefaults, ServiceRanges};
 use serde_json::Value;
 
 use crate::audit::AuditLog;
@@ -62,6 +62,7 @@ pub struct ServerBuilder {
     finalizes_in_background: bool,
     collects_garbage: bool,
     disabled_plugins: Vec<String>,
+    pod_security: SecurityDefaults,
     has_controllers: bool,
     has_namespace_controller: bool,
     service_ranges: ServiceRanges,
@@ -103,6 +104,7 @@ impl Default for ServerBuilder {
             finalizes_in_background: false,
             collects_garbage: false,
             disabled_plugins: Vec::new(),
+            pod_security: SecurityDefaults::default(),
             has_controllers: true,
             has_namespace_controller: true,
             service_ranges: ServiceRanges::default(),
@@ -500,6 +502,7 @@ impl ServerBuilder {
             finalizes_in_background,
             collects_garbage,
             disabled_plugins,
+            pod_security,
             has_controllers,
             has_namespace_controller,
             service_ranges,
@@ -534,6 +537,7 @@ impl ServerBuilder {
             finalizes_in_background,
             collects_garbage,
             disabled_plugins,
+            pod_security,
             disabled_versions,
             has_controllers,
             has_namespace_controller: has_controllers && has_namespace_controller,

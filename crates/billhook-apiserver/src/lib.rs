@@ -72,4 +72,4 @@ pub use self::server::Server;
 pub use self::tokens::{ServiceAccountTokens, TokenKeyError};
 pub use self::version_and_health::{git_version, platform};
 pub use billhook_admission::AuditLevel;
-pub use billhook_kinds::ServiceRanges;
+pub use billhook_kinds::{SecurityDefaults, SecurityDefaultsError, ServiceRanges};

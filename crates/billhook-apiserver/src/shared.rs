@@ -10,7 +10,7 @@ use billhook::{DeepValue, Time};
 use billhook_admission::{Accepted, Allocator, Chain, ServerFields};
 use billhook_apimachinery::{KubernetesVersion, Status, UserInfo};
 use billhook_decode::{Document, read_json};
-use billhook_kinds::{AllocatedByServices, ServiceRanges};
+use billhook_kinds::{AllocatedByServices, SecurityDefaults, ServiceRanges};
 use billhook_policy::PolicySet;
 
 use crate::admission_configuration::{Configures, policies, webhook_configurations};
@@ -153,6 +153,8 @@ pub(crate) struct Settings {
     pub(crate) has_namespace_controller: bool,
     /// The addresses and ports that services get.
     pub(crate) service_ranges: ServiceRanges,
+    /// The levels of security of namespaces that ask for none.
+    pub(crate) pod_security: SecurityDefaults,
     /// The names of the admission plugins that are switched off.
     pub(crate) disabled_plugins: Vec<String>,
     /// The versions of groups that are not served.

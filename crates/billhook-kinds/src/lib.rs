@@ -49,7 +49,9 @@ pub use initial_object::InitialObject;
 pub use kind::{BodyKind, ColumnHeading, Deprecation, Generation, Kind, NameRule, Subresource};
 pub use kind_type::KindType;
 pub use limits::{claim_exceeds, pod_exceeds, set_limit_defaults};
-pub use pod_security::{SecurityLevel, security_label_errors};
+pub use pod_security::{
+    SecurityDefaults, SecurityDefaultsError, SecurityLevel, security_label_errors,
+};
 pub use quota::{QuotaError, QuotaSubject, charge, is_quota_resource};
 pub use rbac::{PolicyRule, RoleBinding};
 pub use selector_text::selector_text;

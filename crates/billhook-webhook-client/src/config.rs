@@ -72,7 +72,8 @@ record! {
 pub struct AdmissionConfiguration {
     mutating: Kubeconfig,
     validating: Kubeconfig,
-    others: Vec<String>,
+    /// The configurations of other plugins.
+    others: Vec<(String, DeepValue)>,
     warnings: Vec<String>,
 }
 
@@ -93,10 +94,10 @@ impl AdmissionConfiguration {
         &self.warnings
     }
 
-    /// Returns the names of the plugins in the file whose configuration is not read: all but the two
-    /// of webhooks.
-    pub fn other_plugins(&self) -> &[String] {
-        &self.others
+    /// Returns the plugins in the file beside the two of webhooks by their names, and their
+    /// configurations; null if there is none.
+    pub fn other_plugins(&self) -> impl Iterator<Item = (&str, &Value)> {
+        self.others.iter().map(|(name, configuration)| (name.as_str(), &**configuration))
     }
 
     /// The credentials of the two stages.
@@ -130,22 +131,34 @@ fn read(path: &Path, forms: &[Form]) -> Result<AdmissionConfiguration> {
     let [mutating, validating] = WEBHOOKS.map(&mut stage);
     let (mutating, validating) = (mutating?, validating?);
     warnings.dedup();
-    let others = plugins.into_iter().map(|plugin| plugin.name);
-    let others = others.filter(|name| !name.is_empty() && !WEBHOOKS.contains(&name.as_str()));
-    Ok(AdmissionConfiguration { mutating, validating, others: others.collect(), warnings })
+    let is_other =
+        |plugin: &Plugin| !plugin.name.is_empty() && !WEBHOOKS.contains(&plugin.name.as_str());
+    let others = plugins.into_iter().filter(is_other).map(|mut plugin| {
+        let name = std::mem::take(&mut plugin.name);
+        Ok((name, configuration(plugin, directory)?.unwrap_or_default()))
+    });
+    let others = others.collect::<Result<_>>()?;
+    Ok(AdmissionConfiguration { mutating, validating, others, warnings })
 }
 
-/// The credentials that the configuration of a plugin names; what is embedded wins (CL-10, CL-11).
+/// The configuration of a plugin, if it has one; what is embedded wins (CL-10).
+fn configuration(plugin: Plugin, directory: &Path) -> Result<Option<DeepValue>> {
+    match plugin.configuration {
+        Some(configuration) => Ok(Some(configuration)),
+        None if plugin.path.is_empty() => Ok(None),
+        None => document(&directory.join(plugin.path)).map(Some),
+    }
+}
+
+/// The credentials that the configuration of a plugin names (CL-11).
 fn of_plugin(
     plugin: Plugin,
     directory: &Path,
     forms: &[Form],
     warnings: &mut Vec<String>,
 ) -> Result<Kubeconfig> {
-    let configuration = match plugin.configuration {
-        Some(configuration) => configuration,
-        None if plugin.path.is_empty() => return Ok(Kubeconfig::default()),
-        None => document(&directory.join(plugin.path))?,
+    let Some(configuration) = configuration(plugin, directory)? else {
+        return Ok(Kubeconfig::default());
     };
     let form = check_type(&configuration, forms)?;
     if form == DEPRECATED {

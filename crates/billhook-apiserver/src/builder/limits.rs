@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use billhook_apimachinery::split_api_version;
+use billhook_kinds::SecurityDefaults;
 
 use super::ServerBuilder;
 use crate::own::is_needed;
@@ -26,6 +27,13 @@ impl ServerBuilder {
     #[must_use]
     pub fn refuse_privileged(mut self) -> Self {
         self.refuses_privileged = true;
+        self
+    }
+
+    /// Sets the levels of security of namespaces that ask for none, and who is exempt (BK-567).
+    #[must_use]
+    pub fn pod_security(mut self, defaults: SecurityDefaults) -> Self {
+        self.pod_security = defaults;
         self
     }
 

@@ -31,8 +31,12 @@ pub(super) fn check_pod(server: &Shared, request: &mut PluginRequest<'_>) -> Res
     }
     let metadata = pod.get("metadata").unwrap_or(&Value::Null);
     let Some(namespace) = secured_namespace(server, &attributes.namespace) else { return Ok(()) };
+    let defaults = &server.settings.pod_security;
+    if defaults.exempts(&attributes.user.username, spec) {
+        return Ok(());
+    }
     let violation =
-        |mode| SecurityLevel::of(&namespace, mode).and_then(|it| it.violation(metadata, spec));
+        |mode| defaults.level(&namespace, mode).and_then(|it| it.violation(metadata, spec));
     if let Some(violation) = violation("enforce") {
         let why = violation.replacen("violate", "violates", 1);
         return Err(forbidden(attributes, &why));
@@ -43,12 +47,15 @@ pub(super) fn check_pod(server: &Shared, request: &mut PluginRequest<'_>) -> Res
     Ok(())
 }
 
-/// Returns a namespace, if its labels may name a level.
+/// Returns a namespace, if it may have a level.
 fn secured_namespace(server: &Shared, name: &str) -> Option<DeepValue> {
     // Those of hardly any namespace do; the text alone says so.
     let stored = namespaces::find(server, name)?;
     let text = str::from_utf8(&stored.text).ok()?;
-    text.contains(SecurityLevel::LABEL_PREFIX).then(|| namespaces::object(server, name)).flatten()
+    let has_labels = text.contains(SecurityLevel::LABEL_PREFIX);
+    (has_labels || server.settings.pod_security.has_levels())
+        .then(|| namespaces::object(server, name))
+        .flatten()
 }
 
 /// Whether a pod has no container and no image that it did not have before.
@@ -75,7 +82,10 @@ pub(super) fn check_template(
         return Ok(());
     };
     let part = |name: &str| template.and_then(|it| it.get(name)).unwrap_or(&Value::Null);
-    let level = SecurityLevel::of(&namespace, "warn").filter(|_| template.is_some());
+    let defaults = &server.settings.pod_security;
+    let is_exempt = defaults.exempts(&request.attributes().user.username, part("spec"));
+    let level = defaults.level(&namespace, "warn");
+    let level = level.filter(|_| template.is_some() && !is_exempt);
     let violation = level.and_then(|level| level.violation(part("metadata"), part("spec")));
     if let Some(violation) = violation {
         request.warn(&format!("would {violation}"));
@@ -96,7 +106,7 @@ pub(super) fn check_namespace(
         return Err(Status::invalid("", &attributes.kind.kind, &attributes.name, &errors));
     }
     let Some(old) = old else { return Ok(()) };
-    let enforced = |namespace| SecurityLevel::of(namespace, "enforce");
+    let enforced = |namespace| server.settings.pod_security.level(namespace, "enforce");
     let before = enforced(old);
     let level = enforced(namespace).filter(|level| level.may_refuse_pods_of(before.as_ref()));
     let Some(level) = level else { return Ok(()) };

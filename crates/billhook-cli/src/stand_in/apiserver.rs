@@ -168,6 +168,7 @@ fn builder(options: &Options) -> ServerBuilder {
         .metrics()
         .request_time(options.request_time)
         .webhooks(HttpsCaller::default().admission_configuration(options.admission.clone()))
+        .pod_security(options.pod_security.clone())
         .service_ranges(options.ranges.clone())
         .bootstrap()
         .authorization_mode(options.mode)

@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use billhook::KubernetesVersion;
-use billhook_apiserver::AuthorizationMode;
+use billhook_apiserver::{AuthorizationMode, SecurityDefaults};
 use billhook_control_plane::controllers::Selection;
 use billhook_kinds::ServiceRanges;
 use billhook_webhook_client::AdmissionConfiguration;
@@ -88,6 +88,8 @@ pub(super) struct Options {
     pub(super) disabled_versions: Vec<String>,
     /// The credentials for webhooks.
     pub(super) admission: AdmissionConfiguration,
+    /// The levels of security of namespaces that ask for none.
+    pub(super) pod_security: SecurityDefaults,
     pub(super) ranges: ServiceRanges,
     pub(super) kubernetes: KubernetesVersion,
     pub(super) controllers: Selection,
@@ -130,7 +132,7 @@ impl Options {
         let mode = mode(flags, &mut errors);
         let service_accounts = tokens(flags, &mut errors);
         let disabled_plugins = plugins::disabled(flags, &mut errors, &mut warnings);
-        let admission = plugins::configuration(flags, &mut errors, &mut warnings);
+        let (admission, pod_security) = plugins::configuration(flags, &mut errors, &mut warnings);
         let kubernetes = emulated(flags, version, &mut errors);
         let disabled_versions = runtime::disabled(flags, &mut errors, &mut warnings);
         gates::check(flags, kubernetes, &mut errors, &mut warnings);
@@ -167,6 +169,7 @@ impl Options {
             disabled_plugins,
             disabled_versions,
             admission,
+            pod_security,
             ranges,
             kubernetes,
             controllers,

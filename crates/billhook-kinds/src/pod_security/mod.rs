@@ -1,6 +1,7 @@
 //! The levels of security that pods of a namespace must have (BK-567).
 
 mod baseline;
+mod defaults;
 mod pod;
 mod restricted;
 
@@ -8,6 +9,7 @@ use billhook_apimachinery::FieldError;
 use billhook_apimachinery::print::quote;
 use serde_json::Value;
 
+pub use self::defaults::{SecurityDefaults, SecurityDefaultsError};
 use self::pod::{Finding, Pod};
 use crate::values::{members, path, text, value_at};
 
@@ -29,13 +31,24 @@ impl SecurityLevel {
     /// Returns the level that the labels of a namespace ask for in a mode, such as `enforce` or `warn`;
     /// none if all pods are allowed.
     pub fn of(namespace: &Value, mode: &str) -> Option<Self> {
+        Self::asked_by(namespace, mode, ("", ""))
+    }
+
+    /// Returns the level that the labels of a namespace ask for in a mode, or else a level and a version.
+    fn asked_by(
+        namespace: &Value,
+        mode: &str,
+        (or_level, or_version): (&str, &str),
+    ) -> Option<Self> {
         let label = |name: &str| {
             let labels = value_at(namespace, "/metadata/labels");
             let label = labels?.get(format!("{}{name}", Self::LABEL_PREFIX));
             label.and_then(Value::as_str)
         };
-        let level = label(mode)?;
-        let version = label(&format!("{mode}-version")).unwrap_or("latest");
+        let level =
+            label(mode).unwrap_or(if or_level.is_empty() { "privileged" } else { or_level });
+        let version = label(&format!("{mode}-version"));
+        let version = version.unwrap_or(if or_version.is_empty() { "latest" } else { or_version });
         let is_restricted = match level {
             "baseline" => false,
             // An unknown one is the strictest.
@@ -90,6 +103,17 @@ fn minor_version(version: &str) -> Option<u32> {
     minor.parse().ok().filter(|_| is_number && is_canonical)
 }
 
+const LEVELS: &str = "must be one of privileged, baseline, restricted";
+const VERSIONS: &str = "must be \"latest\" or \"v1.x\"";
+
+fn is_level(level: &str) -> bool {
+    ["privileged", "baseline", "restricted"].contains(&level)
+}
+
+fn is_version(version: &str) -> bool {
+    version == "latest" || minor_version(version).is_some()
+}
+
 /// Returns the errors of a namespace's labels about levels of security.
 pub fn security_label_errors(namespace: &Value) -> Vec<FieldError> {
     let mut errors = Vec::new();
@@ -97,14 +121,9 @@ pub fn security_label_errors(namespace: &Value) -> Vec<FieldError> {
         let Some(mode) = name.strip_prefix(SecurityLevel::LABEL_PREFIX) else { continue };
         let value = text(value, "");
         let detail = match mode {
-            "enforce" | "audit" | "warn" => {
-                let known = ["privileged", "baseline", "restricted"];
-                (!known.contains(&value))
-                    .then_some("must be one of privileged, baseline, restricted")
-            }
+            "enforce" | "audit" | "warn" => (!is_level(value)).then_some(LEVELS),
             "enforce-version" | "audit-version" | "warn-version" => {
-                let is_known = value == "latest" || minor_version(value).is_some();
-                (!is_known).then_some("must be \"latest\" or \"v1.x\"")
+                (!is_version(value)).then_some(VERSIONS)
             }
             _ => None,
         };

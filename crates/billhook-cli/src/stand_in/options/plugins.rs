@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use billhook_apiserver::SecurityDefaults;
 use billhook_webhook_client::AdmissionConfiguration;
 
 use crate::stand_in::flags::Flags;
@@ -36,6 +37,8 @@ const ON: [&str; 27] = [
     "ValidatingAdmissionWebhook",
     "ResourceQuota",
 ];
+/// The plugin that asks for levels of security.
+const SECURITY: &str = "PodSecurity";
 /// The plugins that are off by default; a server here has none of them.
 const OFF: [&str; 14] = [
     "AlwaysAdmit",
@@ -80,12 +83,13 @@ pub(super) fn disabled(
     disabled.to_vec()
 }
 
-/// Reads the configuration of plugins (ET-61), of which the credentials for webhooks have an effect.
+/// Reads the configuration of plugins (ET-61), of which the credentials for webhooks and the levels of
+/// security have an effect.
 pub(super) fn configuration(
     flags: &Flags,
     errors: &mut Vec<String>,
     warnings: &mut Vec<String>,
-) -> AdmissionConfiguration {
+) -> (AdmissionConfiguration, SecurityDefaults) {
     let name = "admission-control-config-file";
     let file = flags.text(name).map(Path::new);
     let read = file
@@ -94,8 +98,17 @@ pub(super) fn configuration(
         errors.push(format!("failed to read plugin config: {error}"));
         AdmissionConfiguration::default()
     });
-    warnings.extend(configuration.other_plugins().iter().map(|plugin| {
+    let (own, others): (Vec<_>, Vec<_>) =
+        configuration.other_plugins().partition(|(plugin, _)| *plugin == SECURITY);
+    warnings.extend(others.into_iter().map(|(plugin, _)| {
         format!("--{name} is accepted and has no effect on {plugin}: the plugin has its defaults")
     }));
-    configuration
+    // The first of several entries counts.
+    let own = own.first().map(|(_, document)| *document).filter(|document| !document.is_null());
+    let levels = own.map_or_else(|| Ok(SecurityDefaults::default()), SecurityDefaults::read);
+    let levels = levels.unwrap_or_else(|error| {
+        errors.push(format!("failed to read plugin config: {SECURITY}: {error}"));
+        SecurityDefaults::default()
+    });
+    (configuration, levels)
 }

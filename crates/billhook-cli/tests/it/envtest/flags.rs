@@ -1,6 +1,7 @@
 //! Flags that are refused, with the texts of kube-apiserver (ET-17, ET-60, ET-61).
 
 use super::harness::{default_flags, run};
+use crate::support::Scratch;
 
 /// Starts the server with flags after those of a harness, which must not start it.
 fn refusal(flags: &[&str]) -> String {
@@ -118,6 +119,37 @@ fn unusable_values_are_refused() {
     ] {
         assert_eq!(why_last(flags), expected, "{flags:?}");
     }
+}
+
+/// ET-61: the levels of PodSecurity are configured.
+#[test]
+fn levels_of_security_are_configured() {
+    let directory = Scratch::new("envtest-plugins", &[]);
+    let configure = |defaults: &str| {
+        let text = format!(
+            "
+apiVersion: apiserver.config.k8s.io/v1
+kind: AdmissionConfiguration
+plugins:
+- name: PodSecurity
+  configuration:
+    apiVersion: pod-security.admission.config.k8s.io/v1
+    kind: PodSecurityConfiguration
+    defaults: {defaults}
+- name: ResourceQuota
+"
+        );
+        directory.write("plugins.yaml", &text);
+        let file = directory.path().join("plugins.yaml");
+        let flag = format!("--admission-control-config-file={}", file.display());
+        why_last(&["--billhook-strict", &flag])
+    };
+    let others = "--admission-control-config-file is accepted and has no effect on ResourceQuota: the \
+                  plugin has its defaults";
+    assert_eq!(configure("{enforce: baseline}"), others);
+    let wrong = "[failed to read plugin config: PodSecurity: defaults.enforce: Invalid value: \"none\": \
+                 must be one of privileged, baseline, restricted, ";
+    assert!(configure("{enforce: none}").starts_with(wrong), "{}", configure("{enforce: none}"));
 }
 
 /// Idle flags are reported, or refused.

@@ -236,7 +236,7 @@ async fn an_admission_configuration_names_the_credentials() {
     assert_eq!(token(&both, "Mutating").await, bearer("two"), "relative to the file");
     assert_eq!(token(head, "Validating").await, Ok(None));
     let read = AdmissionConfiguration::from_file(&write("config.yaml", &both)).unwrap();
-    assert_eq!(read.other_plugins(), ["Unknown"]);
+    assert_eq!(read.other_plugins().collect::<Vec<_>>(), [("Unknown", &serde_json::Value::Null)]);
     let old = head.replace("apiserver.config.k8s.io/v1", "apiserver.k8s.io/v1alpha1");
     assert_eq!(token(&old, "Validating").await, Ok(None));
 
