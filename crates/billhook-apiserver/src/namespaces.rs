@@ -3,7 +3,7 @@
 
 use billhook::webhook::{NamespaceLabels, labels_of_name, labels_of_namespace};
 use billhook_apimachinery::value::DeepValue;
-use billhook_decode::read_json;
+use billhook_decode::{ObjectView, read_json};
 use serde_json::json;
 
 use crate::shared::Shared;
@@ -57,12 +57,5 @@ pub(crate) fn is_terminating(server: &Shared, name: &str) -> bool {
 
 /// Whether a stored namespace is being deleted.
 pub(crate) fn is_being_deleted(namespace: &Object) -> bool {
-    // Hardly any namespace is; the text alone tells.
-    let is_told =
-        str::from_utf8(&namespace.text).is_ok_and(|text| text.contains("deletionTimestamp"));
-    if !is_told {
-        return false;
-    }
-    let object = read_json(&namespace.text);
-    object.is_ok_and(|object| object.value().pointer("/metadata/deletionTimestamp").is_some())
+    ObjectView::of_checked(&namespace.text).at(["metadata", "deletionTimestamp"]).is_some()
 }

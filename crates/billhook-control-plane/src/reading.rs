@@ -3,69 +3,35 @@
 //! Half of an object says which fields have which managers. Controllers do not ask, and what they write
 //! without them leaves them as they are; kube-controller-manager forgets them, too.
 
-use std::fmt;
+use std::borrow::Cow;
 
 use billhook_apimachinery::value::DeepValue;
-use billhook_decode::{Document, read_json};
+use billhook_decode::{Document, ObjectView, read_json};
 use serde::Deserialize;
-use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::clock::Timestamp;
 
 /// Reads an object without its managed fields.
 pub(crate) fn read(text: &[u8]) -> DeepValue {
-    let mut reader = serde_json::Deserializer::from_slice(text);
-    match Part::Object.deserialize(&mut reader) {
-        Ok(object) => object.into(),
-        // It is nested too deeply for this reader.
-        Err(_) => read_whole(text),
-    }
+    let part = |(name, value): (Cow<'_, str>, ObjectView<'_>)| match &*name {
+        "metadata" => {
+            let kept = value.members().filter(|(name, _)| name != "managedFields");
+            (name.into_owned(), Value::Object(kept.map(member).collect()))
+        }
+        _ => member((name, value)),
+    };
+    Value::Object(ObjectView::of_checked(text).members().map(part).collect()).into()
+}
+
+fn member((name, value): (Cow<'_, str>, ObjectView<'_>)) -> (String, Value) {
+    (name.into_owned(), value.to_value().into_inner())
 }
 
 /// Reads an object.
 pub(crate) fn read_whole(text: &[u8]) -> DeepValue {
     // What is stored was written by a server.
     read_json(text).map(Document::into_value).unwrap_or_default()
-}
-
-/// A part of an object that is not read as a whole.
-#[derive(Clone, Copy)]
-enum Part {
-    Object,
-    Metadata,
-}
-
-impl<'de> DeserializeSeed<'de> for Part {
-    type Value = Value;
-
-    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<Value, D::Error> {
-        from.deserialize_map(self)
-    }
-}
-
-impl<'de> Visitor<'de> for Part {
-    type Value = Value;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an object")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Value, A::Error> {
-        let mut read = Map::new();
-        while let Some(name) = members.next_key::<String>()? {
-            let value = match (self, &*name) {
-                (Part::Object, "metadata") => members.next_value_seed(Part::Metadata)?,
-                (Part::Metadata, "managedFields") => {
-                    members.next_value::<IgnoredAny>()?;
-                    continue;
-                }
-                _ => members.next_value()?,
-            };
-            read.insert(name, value);
-        }
-        Ok(Value::Object(read))
-    }
 }
 
 /// A write of an object, as its managed fields have it.
@@ -117,16 +83,6 @@ impl Writes {
 
 /// Reads the name of an object; empty if it has none.
 pub(crate) fn read_name(text: &[u8]) -> String {
-    serde_json::from_slice::<Named>(text).unwrap_or_default().metadata.name
-}
-
-#[derive(Default, Deserialize)]
-struct Named {
-    metadata: Name,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Name {
-    name: String,
+    let name = ObjectView::of_checked(text).at(["metadata", "name"]);
+    name.and_then(|name| name.as_str()).unwrap_or_default().into_owned()
 }

@@ -24,6 +24,7 @@ mod rewriter;
 mod scanner;
 mod spans;
 mod string;
+mod view;
 
 pub use check::{Checked, check_json};
 pub use decoder::Decoder;
@@ -34,3 +35,4 @@ pub use reader::{
 };
 pub use report::Reported;
 pub use scanner::Stop;
+pub use view::{Members, ObjectView};

@@ -8,7 +8,7 @@ use billhook_apimachinery::record::{InText, Record, RecordError, check_types};
 use billhook_apimachinery::value::{DeepValue, deep_clone};
 use billhook_apimachinery::{Change, ChangeKind, FieldPath, KubernetesVersion, Reason};
 use billhook_decode::is_json;
-use billhook_decode::{Decoder, JsonError, read_json, read_json_with_spans};
+use billhook_decode::{Decoder, JsonError, ObjectView, read_json, read_json_with_spans};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
@@ -80,6 +80,28 @@ impl<'t> DecodedText<'t> {
     /// Returns the text.
     pub fn text(&self) -> &[u8] {
         &self.text
+    }
+
+    /// Returns the object in the text, to read a few of its fields without building a tree.
+    ///
+    /// ```
+    /// # use billhook::{CustomResourceDefinition, DecodeOptions};
+    /// # let crd = CustomResourceDefinition::from_value(&serde_json::json!({
+    /// #   "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+    /// #   "spec": {"group": "example.com", "scope": "Namespaced",
+    /// #     "names": {"plural": "foos", "kind": "Foo"},
+    /// #     "versions": [{"name": "v1", "served": true, "storage": true, "schema":
+    /// #       {"openAPIV3Schema": {"type": "object", "properties": {"spec": {"type": "object",
+    /// #         "properties": {"size": {"type": "integer", "default": 1}}}}}}}]}}))?;
+    /// let body = br#"{"apiVersion": "example.com/v1", "kind": "Foo", "spec": {"extra": 1}}"#;
+    /// let decoded = crd.version("v1").unwrap().decode_text(body, &DecodeOptions::default())?;
+    /// let spec = decoded.object().get("spec").unwrap();
+    /// assert_eq!(spec.get("size").and_then(|size| size.as_i64()), Some(1));
+    /// assert!(spec.get("extra").is_none());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn object(&self) -> ObjectView<'_> {
+        ObjectView::of_checked(&self.text)
     }
 
     /// Returns whether the text is the body itself, because nothing changed.

@@ -104,6 +104,7 @@ pub use billhook_apimachinery::{
     Segments, Span, Spans, Status, StatusCause, StatusDetails, TypeMeta, UserInfo, ValueSpan,
     Verdict,
 };
+pub use billhook_decode::{Members, ObjectView};
 pub use billhook_default_validation::DefaultPruningError;
 pub use billhook_defaulting::{LimitError, MAX_DEFAULTED_BYTES};
 pub use billhook_definition::types as definition;

@@ -1,7 +1,5 @@
 //! To storage and back, with the conversion of the definition (RP-50, RP-53, RP-54).
 
-use std::fmt;
-
 use billhook::webhook::ApiResource;
 use billhook::{CrdVersion, DecodeOptions};
 use billhook_apimachinery::Status;
@@ -10,12 +8,10 @@ use billhook_apimachinery::print::{compact_json, compact_json_with_place, quote}
 use billhook_apimachinery::record::{TypedRecord as _, declared_json, declared_json_with_place};
 use billhook_apimachinery::value::DeepValue;
 use billhook_apply::ManagedFields;
-use billhook_decode::read_json;
+use billhook_decode::{ObjectView, read_json};
 use billhook_policy::ObjectModel as _;
 use bytes::Bytes;
-use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::Value;
-use serde_json::value::RawValue;
 
 use super::store::StoredObject;
 use crate::object_model::CustomResources;
@@ -111,58 +107,32 @@ pub(crate) fn revision_place(
     if model.record().is_none() && !version.decodes_to_itself(stored) {
         return None;
     }
-    let text = std::str::from_utf8(stored).ok()?;
-    let Members(object) = serde_json::from_str(text).ok()?;
-    let (_, metadata) = object.into_iter().find(|(name, _)| *name == "metadata")?;
-    let Members(metadata) = serde_json::from_str(metadata.get()).ok()?;
-    let has = |name: &str| metadata.iter().any(|(member, _)| *member == name);
-    let is_as_shown = match model.record() {
-        // Texts of another release can have another order.
-        Some(_) => text.starts_with(DECLARED),
-        // A read makes the generation 1 (RP-51).
-        None => has("generation"),
-    };
-    if !is_as_shown || has("resourceVersion") {
+    let metadata = ObjectView::of_checked(stored).get("metadata")?;
+    // Texts of another release can have another order.
+    if model.record().is_some() && !stored.starts_with(DECLARED.as_bytes()) {
         return None;
     }
     let (declared, own) = (ObjectMeta::record(), "resourceVersion");
-    let mut members = metadata.iter();
-    let (next, _) = members.find(|(name, _)| match model.record() {
+    let is_after = |name: &str| match model.record() {
         Some(_) => declared.place(name).0 > declared.place(own).0,
-        None => *name > own,
-    })?;
-    (next.as_ptr() as usize).checked_sub(text.as_ptr() as usize + 1)
+        None => name > own,
+    };
+    let (mut place, mut has_generation) = (None, false);
+    let mut members = metadata.members();
+    while let Some((name, _)) = members.next() {
+        has_generation |= name == "generation";
+        match &*name {
+            name if name == own => return None,
+            name if place.is_none() && is_after(name) => place = Some(members.name_offset()),
+            _ => {}
+        }
+    }
+    // A read makes the generation of a custom resource 1 (RP-51).
+    place.filter(|_| has_generation || model.record().is_some())
 }
 
 /// The beginning of objects that are printed in declared order; others begin with their version.
 const DECLARED: &str = r#"{"kind":"#;
-
-/// The members of an object in the order of its text, none of whose names has escapes.
-struct Members<'t>(Vec<(&'t str, &'t RawValue)>);
-
-impl<'t> Deserialize<'t> for Members<'t> {
-    fn deserialize<D: Deserializer<'t>>(text: D) -> Result<Self, D::Error> {
-        struct Read;
-
-        impl<'t> Visitor<'t> for Read {
-            type Value = Members<'t>;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object")
-            }
-
-            fn visit_map<A: MapAccess<'t>>(self, mut object: A) -> Result<Self::Value, A::Error> {
-                let mut members = Vec::new();
-                while let Some(member) = object.next_entry()? {
-                    members.push(member);
-                }
-                Ok(Members(members))
-            }
-        }
-
-        text.deserialize_map(Read)
-    }
-}
 
 /// The object in another version, cleaned but not defaulted (RP-82).
 async fn convert(

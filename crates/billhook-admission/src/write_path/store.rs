@@ -1,12 +1,12 @@
 //! Where objects are kept, as far as a request notices: a write fails if another one was faster
 //! (AR-31, AR-32, RP-53).
 
+use std::borrow::Cow;
+
 use billhook_apimachinery::Status;
-use billhook_decode::read_json;
+use billhook_decode::ObjectView;
 use billhook_policy::BoxFuture;
 use bytes::Bytes;
-
-use crate::object_model::metadata_text;
 
 /// An object as it is stored.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -44,8 +44,8 @@ impl StoredObject {
 
     /// The name of the object, if there is one.
     pub(crate) fn name(&self) -> Option<String> {
-        let object = read_json(&self.bytes).ok()?.into_value();
-        Some(metadata_text(&object, "name").to_owned()).filter(|name| !name.is_empty())
+        let name = ObjectView::of_checked(&self.bytes).at(["metadata", "name"])?;
+        name.as_str().filter(|name| !name.is_empty()).map(Cow::into_owned)
     }
 }
 

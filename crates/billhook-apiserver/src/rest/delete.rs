@@ -1,10 +1,12 @@
 //! Deletion of one object and of collections (RE-110 to RE-121).
 
+use std::borrow::Cow;
+
 use billhook_admission::{DeleteOptions, ObjectRequest, Warnings, deprecation_warning};
 use billhook_apimachinery::record::text;
 use billhook_apimachinery::value::DeepValue;
 use billhook_apimachinery::{Status, StatusDetails};
-use billhook_decode::read_json;
+use billhook_decode::ObjectView;
 use http::StatusCode;
 use serde_json::Value;
 
@@ -38,17 +40,14 @@ pub(super) async fn delete(context: &Context<'_>) -> Result<Response, Status> {
 
 /// The answer when the object is gone (RE-113).
 fn success(context: &Context<'_>, object: Option<&Object>) -> Status {
-    let stored = object.and_then(|object| read_json(&object.text).ok());
-    let uid = stored.map(billhook_decode::Document::into_value).map(|stored| {
-        let metadata = stored.get("metadata").unwrap_or(&Value::Null);
-        text(metadata, "uid").to_owned()
-    });
+    let stored = object.map(|object| ObjectView::of_checked(&object.text));
+    let uid = stored.and_then(|stored| stored.at(["metadata", "uid"])?.as_str());
     let resource = context.resource_name();
     let mut details = StatusDetails::default();
     details.name = context.path.name.clone().unwrap_or_default();
     details.group = resource.group;
     details.kind = resource.resource;
-    details.uid = uid.unwrap_or_default();
+    details.uid = uid.map(Cow::into_owned).unwrap_or_default();
     let mut status = Status::default();
     status.status = "Success".to_owned();
     status.details = Some(Box::new(details));

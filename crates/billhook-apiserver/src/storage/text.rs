@@ -1,22 +1,12 @@
 //! The texts of stored objects: their revisions, and the resources that read them.
 
-use std::borrow::Cow;
-
 use billhook_admission::StoredObject;
 use bytes::Bytes;
-use serde::Deserialize;
 
 use super::Object;
 
 /// Returns the text of a stored object as an object of a resource.
 pub(crate) type OwnText = fn(&Bytes) -> Bytes;
-
-/// The version of a stored object.
-#[derive(Deserialize)]
-pub(crate) struct Typed<'t> {
-    #[serde(rename = "apiVersion", borrow)]
-    pub(crate) api_version: Cow<'t, str>,
-}
 
 /// Returns the text of an object with its revision, which belongs before a member of its metadata.
 pub(crate) fn with_revision(stored: &[u8], place: usize, revision: &str) -> Option<String> {

@@ -14,3 +14,4 @@ mod hostile;
 mod spans;
 mod stops;
 mod table;
+mod view;
