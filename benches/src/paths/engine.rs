@@ -23,6 +23,7 @@ pub(super) fn paths() -> Vec<Path> {
     let to_value = || peer("serde_json to Value", parse_object, None);
     vec![
         beside("decode: text to text, 12 KB", || decode_text(Variant::Clean), to_value()),
+        alone("decode: text to text and parts of it, 12 KB", read_parts),
         alone("decode: text to text, 12 KB, 10 % unknown", || decode_text(Variant::Unknown)),
         alone("decode: text with a report, 12 KB, 10 % unknown", || {
             decode_reporting(document(Variant::Unknown))
@@ -63,6 +64,19 @@ fn decode_text(variant: Variant) -> Run {
     Box::new(move || {
         let version = &document.kind.version;
         drop(black_box(version.decode_text(black_box(&document.text), &plain()).unwrap()));
+    })
+}
+
+/// Reads a name, a kind, and which fields a spec has; for the last the whole text is passed over.
+fn read_parts() -> Run {
+    let document = document(Variant::Clean);
+    Box::new(move || {
+        let version = &document.kind.version;
+        let decoded = version.decode_text(black_box(&document.text), &plain()).unwrap();
+        let object = decoded.object();
+        black_box(object.at(["metadata", "name"]).and_then(|name| name.as_str()));
+        black_box(object.get("kind").and_then(|kind| kind.as_str()));
+        black_box(object.get("spec").map(|spec| spec.members().count()));
     })
 }
 
