@@ -115,6 +115,14 @@ pub(crate) struct Serve {
     /// Write a line for each request to this file: its time, client, user, verb, object and code
     #[arg(long, value_name = "FILE")]
     pub(crate) log: Option<PathBuf>,
+    /// Write an audit log to this file: a line of JSON for each stage of a request, an Event of
+    /// audit.k8s.io/v1
+    #[arg(long, value_name = "FILE")]
+    pub(crate) audit_log: Option<PathBuf>,
+    /// Policy of the audit log, a Policy of audit.k8s.io/v1: which requests are written down, and how
+    /// much of them [default: all, without their bodies]
+    #[arg(long, value_name = "FILE", requires = "audit_log")]
+    pub(crate) audit_policy: Option<PathBuf>,
     /// Write the least roles that the requests of the run needed, and their bindings, to this file at
     /// the end: for each user a ClusterRole, and a Role in each namespace
     #[arg(long, value_name = "FILE")]

@@ -1,24 +1,33 @@
-//! The file with a line for each request.
+//! The logs of a server: files with a line for each request, or for each of its stages.
 
-use std::fs::File;
+use std::fmt::Display;
+use std::fs::{self, File};
 use std::io::Write as _;
 use std::path::Path;
 use std::sync::Mutex;
 
-use billhook_apiserver::RequestRecord;
+use billhook_apiserver::{AuditLevel, AuditPolicy};
 
 use crate::problem::{Place, Problem};
 
-/// Returns what writes the line of a request to a file, which is made anew.
-pub(super) fn to_file(
+/// Returns what writes lines to a file, which is made anew.
+pub(super) fn to_file<L: Display>(
     path: &Path,
-) -> Result<impl Fn(&RequestRecord) + Send + Sync + 'static, Box<Problem>> {
+) -> Result<impl Fn(&L) + Send + Sync + use<L>, Box<Problem>> {
     let file = File::create(path).map_err(|error| Problem::io(Place::path(path), &error))?;
     let file = Mutex::new(file);
-    Ok(move |record: &RequestRecord| {
+    Ok(move |line: &L| {
         if let Ok(mut file) = file.lock() {
             // The server goes on without its log, as on a full disk.
-            let _ = file.write_all(format!("{record}\n").as_bytes());
+            let _ = file.write_all(format!("{line}\n").as_bytes());
         }
     })
+}
+
+/// Reads the policy of the audit log; without a file it has every request, without its body.
+pub(super) fn audit_policy(path: Option<&Path>) -> Result<AuditPolicy, Box<Problem>> {
+    let Some(path) = path else { return Ok(AuditPolicy::everything(AuditLevel::Metadata)) };
+    let text = fs::read(path).map_err(|error| Problem::io(Place::path(path), &error))?;
+    AuditPolicy::read(&text)
+        .map_err(|error| Problem::unusable(Place::path(path), error.to_string()))
 }

@@ -267,6 +267,10 @@ async fn server(
     if let Some(file) = &command.log {
         builder = builder.on_request(log::to_file(file)?);
     }
+    if let Some(file) = &command.audit_log {
+        let policy = log::audit_policy(command.audit_policy.as_deref())?;
+        builder = builder.audit(policy, log::to_file(file)?);
+    }
     if command.record_rbac.is_some() {
         builder = builder.record_permissions();
     }

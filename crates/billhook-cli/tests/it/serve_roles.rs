@@ -84,3 +84,33 @@ fn requests_are_logged() {
     let own = lines.lines().find(|line| line.contains(" shop ")).unwrap();
     assert!(own.ends_with(" shop system:admin get pods default/a 404"), "{own}");
 }
+
+/// The audit log has events, as its policy asks for them.
+#[test]
+fn requests_are_audited() {
+    let policy = "apiVersion: audit.k8s.io/v1\nkind: Policy\nomitStages: [RequestReceived]\nrules: [{level: Metadata, verbs: [get]}]";
+    let files = Scratch::new("serve-audit", &[("policy.yaml", policy)]);
+    let file = |name: &str| files.path().join(name).to_str().unwrap().to_owned();
+    let (log, policy) = (file("audit.log"), file("policy.yaml"));
+    let server = Running::start(&[
+        "--http",
+        "--listen",
+        "127.0.0.1:0",
+        "--audit-log",
+        &log,
+        "--audit-policy",
+        &policy,
+    ]);
+    server.send("GET", "/api/v1/namespaces/default/pods/a", "Audit-ID: own\r\n", "");
+    server.send("GET", "/api/v1/namespaces/default/pods", "", "");
+    end(server);
+    let lines = files.text("audit.log");
+    let [line] = lines.lines().collect::<Vec<_>>()[..] else { panic!("{lines}") };
+    assert!(line.contains(r#""auditID":"own","stage":"ResponseComplete","#), "{line}");
+    assert!(line.contains(r#""sourceIPs":["127.0.0.1"]"#), "{line}");
+
+    files.write("wrong.yaml", "kind: Policy");
+    insta::assert_snapshot!(
+        files.run("serve --audit-log DIR/audit.log --audit-policy DIR/wrong.yaml")
+    );
+}
