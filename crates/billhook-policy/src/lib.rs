@@ -37,9 +37,10 @@ pub use context::PolicyContext;
 pub use document::{
     AuditAnnotationExpression, ExpressionWarning, JsonPatchExpression, MutatingAdmissionPolicy,
     MutatingAdmissionPolicyBinding, MutatingBindingSpec, MutatingPolicySpec, Mutation,
-    MutationExpression, ParamKind, ParamRef, PolicyDocument, PolicyError, PolicyKind,
-    PolicyValidation, TypeChecking, ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding,
-    ValidatingBindingSpec, ValidatingPolicySpec, ValidatingPolicyStatus, Variable,
+    MutationExpression, ParamKind, ParamRef, PolicyCondition, PolicyDocument, PolicyError,
+    PolicyKind, PolicyValidation, TypeChecking, ValidatingAdmissionPolicy,
+    ValidatingAdmissionPolicyBinding, ValidatingBindingSpec, ValidatingPolicySpec,
+    ValidatingPolicyStatus, Variable,
 };
 pub use explain::{ConditionExplanation, PolicyApplication, PolicyExplanation, PolicyMismatch};
 pub use expression::{EvaluatedExpression, ExpressionOutcome};

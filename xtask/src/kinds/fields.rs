@@ -263,7 +263,12 @@ fn type_of<'d>(of: &'d Value, version: &str, wanted: &mut Vec<&'d str>) -> Resul
     };
     Ok(match of["named"].as_str() {
         Some(named) => {
-            let package = if named == "UID" { "types" } else { version };
+            let package = match named {
+                "UID" => "types",
+                // Types of the core group that others use, too.
+                "ConditionStatus" | "ResourceName" => "v1",
+                _ => version,
+            };
             format!("Type::Named(\"{package}.{named}\", &{type_})")
         }
         None => type_,

@@ -490,7 +490,9 @@ impl Type {
         match self {
             Type::Named(name, _) => name.to_owned(),
             Type::Optional(type_) => type_.go_name(),
-            Type::Text | Type::Time | Type::MicroTime | Type::Parsed(_) => "string".to_owned(),
+            Type::Text | Type::Parsed(_) => "string".to_owned(),
+            Type::Time => "v1.Time".to_owned(),
+            Type::MicroTime => "v1.MicroTime".to_owned(),
             Type::Quantity => "resource.Quantity".to_owned(),
             Type::Flag => "bool".to_owned(),
             Type::Int32 | Type::IntOrString => "int32".to_owned(),

@@ -58,7 +58,8 @@ pub fn deserialize<'de, T: TypedRecord, D: Deserializer<'de>>(from: D) -> Result
 /// come: in brackets its number in protobuf, after those of the messages around it whose fields are
 /// fields of the record, `in` with the Go type that declares it if that is embedded, `as` with the name in Go if that is not the other one with a capital letter, `of` with
 /// the name of a Go type, `@required` if the field is written even if it is empty, and `since` with
-/// the first version of the server that knows it, where older ones do not, and `merge` with the key of the items of a list that is merged by it, or
+/// the first version of the server that knows it, where older ones do not, and `merge` with the key of the items of a list that is merged by it (in
+/// brackets if strategic merge patches replace it), or
 /// `set` or `patched_set` for a list of texts. `@atomic` after the name
 /// of a record says that apply treats it as one value.
 ///
@@ -193,6 +194,7 @@ macro_rules! record {
     (@merge) => { $crate::record::Merge::PLAIN };
     (@merge set) => { $crate::record::Merge::SET };
     (@merge patched_set) => { $crate::record::Merge::PATCHED_SET };
+    (@merge [$($key:literal),+]) => { $crate::record::Merge::listed_by(&[$($key),+]) };
     (@merge $key:literal) => { $crate::record::Merge::by_key(&[$key], $key) };
     (@since) => { $crate::KubernetesVersion::V1_32 };
     (@since $since:ident) => { $crate::KubernetesVersion::$since };

@@ -125,6 +125,11 @@ impl Merge {
     /// A list of scalars is a set for strategic merge patches, too.
     pub const PATCHED_SET: Merge = Merge { patch_key: Some(""), ..Merge::SET };
 
+    /// Apply finds the items of a list by keys; strategic merge patches replace it.
+    pub const fn listed_by(keys: &'static [&'static str]) -> Self {
+        Merge { list: ListType::Map(keys), ..Merge::PLAIN }
+    }
+
     /// The items of a list are found by keys, in strategic merge patches by one of them.
     pub const fn by_key(keys: &'static [&'static str], patch_key: &'static str) -> Self {
         Merge { list: ListType::Map(keys), patch_key: Some(patch_key), ..Merge::PLAIN }

@@ -35,6 +35,7 @@ mod mistakes;
 mod openapi;
 mod own_objects;
 mod own_rules;
+mod own_types;
 mod pages;
 mod permissions;
 mod policies;

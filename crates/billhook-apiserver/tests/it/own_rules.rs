@@ -374,41 +374,6 @@ async fn the_default_user_is_authenticated() {
     );
 }
 
-/// BK-22: of several values of wrong types the first one in the text is reported.
-#[tokio::test]
-async fn the_first_wrong_type_in_the_text_counts() {
-    let server = Server::builder().build();
-    for (body, wrong) in [
-        (
-            r#"{"spec":{"replicas":1.5,"paused":"x"}}"#,
-            "number 1.5 into Go struct field DeploymentSpec.spec.replicas of type int32",
-        ),
-        (
-            r#"{"spec":{"paused":"x","replicas":1.5},"metadata":{"name":5}}"#,
-            "string into Go struct field DeploymentSpec.spec.paused of type bool",
-        ),
-        (
-            r#"{"spec":{"paused":"x"},"metadata":{"name":5},"apiVersion":"apps/v1","kind":"Deployment"}"#,
-            "string into Go struct field DeploymentSpec.spec.paused of type bool",
-        ),
-        (
-            r#"{"metadata":{"labels":[],"annotations":[]},"spec":5}"#,
-            "array into Go struct field ObjectMeta.metadata.labels of type map[string]string",
-        ),
-        // What was YAML is read in the order of keys.
-        (
-            "spec:\n  replicas: 1.5\n  paused: x\n",
-            "string into Go struct field DeploymentSpec.spec.paused of type bool",
-        ),
-    ] {
-        let path = "/apis/apps/v1/namespaces/default/deployments";
-        let media = if body.starts_with('{') { "application/json" } else { "application/yaml" };
-        let answer = call(&server, Method::POST, path, &[("content-type", media)], body).await;
-        let prefix = "Deployment in version \"v1\" cannot be handled as a Deployment: json: cannot";
-        assert_eq!((answer.code, answer.message()), (400, format!("{prefix} unmarshal {wrong}")));
-    }
-}
-
 /// ET-61, BK-104: a server that does not allow privileged containers, and one that does.
 #[tokio::test]
 async fn privileged_containers_may_be_refused() {

@@ -10,7 +10,7 @@ use billhook_apimachinery::record::{Field, Record, Type};
 pub(crate) static CONTAINER_RESOURCE_METRIC_SOURCE: Record = Record::new(
     "ContainerResourceMetricSource",
     &[
-        Field::new("name", Type::Named("v2.ResourceName", &Type::Text)).numbered(&[1]).required(),
+        Field::new("name", Type::Named("v1.ResourceName", &Type::Text)).numbered(&[1]).required(),
         Field::new("target", Type::Record(|| &super::autoscaling_v2::METRIC_TARGET)).numbered(&[2]).required(),
         Field::new("container", Type::Text).numbered(&[3]).required(),
     ],
@@ -19,7 +19,7 @@ pub(crate) static CONTAINER_RESOURCE_METRIC_SOURCE: Record = Record::new(
 pub(crate) static CONTAINER_RESOURCE_METRIC_STATUS: Record = Record::new(
     "ContainerResourceMetricStatus",
     &[
-        Field::new("name", Type::Named("v2.ResourceName", &Type::Text)).numbered(&[1]).required(),
+        Field::new("name", Type::Named("v1.ResourceName", &Type::Text)).numbered(&[1]).required(),
         Field::new("current", Type::Record(|| &super::autoscaling_v2::METRIC_VALUE_STATUS)).numbered(&[2]).required(),
         Field::new("container", Type::Text).numbered(&[3]).required(),
     ],
@@ -92,7 +92,7 @@ pub(crate) static HORIZONTAL_POD_AUTOSCALER_CONDITION: Record = Record::new(
     "HorizontalPodAutoscalerCondition",
     &[
         Field::new("type", Type::Named("v2.HorizontalPodAutoscalerConditionType", &Type::Text)).numbered(&[1]).required(),
-        Field::new("status", Type::Named("v2.ConditionStatus", &Type::Text)).numbered(&[2]).required(),
+        Field::new("status", Type::Named("v1.ConditionStatus", &Type::Text)).numbered(&[2]).required(),
         Field::new("lastTransitionTime", Type::Time).numbered(&[3]).required(),
         Field::new("reason", Type::Text).numbered(&[4]),
         Field::new("message", Type::Text).numbered(&[5]),
@@ -210,7 +210,7 @@ pub(crate) static PODS_METRIC_STATUS: Record = Record::new(
 pub(crate) static RESOURCE_METRIC_SOURCE: Record = Record::new(
     "ResourceMetricSource",
     &[
-        Field::new("name", Type::Named("v2.ResourceName", &Type::Text)).numbered(&[1]).required(),
+        Field::new("name", Type::Named("v1.ResourceName", &Type::Text)).numbered(&[1]).required(),
         Field::new("target", Type::Record(|| &super::autoscaling_v2::METRIC_TARGET)).numbered(&[2]).required(),
     ],
 ).in_package("v2");
@@ -218,7 +218,7 @@ pub(crate) static RESOURCE_METRIC_SOURCE: Record = Record::new(
 pub(crate) static RESOURCE_METRIC_STATUS: Record = Record::new(
     "ResourceMetricStatus",
     &[
-        Field::new("name", Type::Named("v2.ResourceName", &Type::Text)).numbered(&[1]).required(),
+        Field::new("name", Type::Named("v1.ResourceName", &Type::Text)).numbered(&[1]).required(),
         Field::new("current", Type::Record(|| &super::autoscaling_v2::METRIC_VALUE_STATUS)).numbered(&[2]).required(),
     ],
 ).in_package("v2");

@@ -17,7 +17,7 @@ pub use mutating::{
 };
 pub use read::{PolicyDocument, PolicyError, PolicyKind};
 pub use validating::{
-    AuditAnnotationExpression, ExpressionWarning, PolicyValidation, TypeChecking,
+    AuditAnnotationExpression, ExpressionWarning, PolicyCondition, PolicyValidation, TypeChecking,
     ValidatingAdmissionPolicy, ValidatingPolicySpec, ValidatingPolicyStatus,
 };
 

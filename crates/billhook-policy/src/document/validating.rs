@@ -2,9 +2,8 @@
 
 use std::ops::Range;
 
-use billhook_apimachinery::metadata::ObjectMeta;
+use billhook_apimachinery::metadata::{ObjectMeta, Time};
 use billhook_apimachinery::record;
-use billhook_apimachinery::value::DeepValue;
 
 use super::{MatchCondition, MatchResources, ParamKind, Variable};
 
@@ -78,7 +77,25 @@ record! {
         /// The result of the check.
         pub type_checking: Option<TypeChecking> = "typeChecking" [2],
         /// The latest observations.
-        pub conditions: Vec<DeepValue> = "conditions",
+        pub conditions: Vec<PolicyCondition> = "conditions" [3] merge ["type"],
+    }
+
+    /// An observation about a policy.
+    #[derive(Clone, Debug, Default, PartialEq, Eq)]
+    #[non_exhaustive]
+    pub struct PolicyCondition = "Condition" {
+        /// The name of what was observed.
+        pub type_: String = "type" [1] @required,
+        /// `True`, `False` or `Unknown`.
+        pub status: String = "status" [2] of "v1.ConditionStatus" @required,
+        /// The generation of the policy that was observed.
+        pub observed_generation: i64 = "observedGeneration" [3],
+        /// When the status changed.
+        pub last_transition_time: Time = "lastTransitionTime" [4] @required,
+        /// Why, for programs.
+        pub reason: String = "reason" [5] @required,
+        /// Why, for people.
+        pub message: String = "message" [6] @required,
     }
 
     /// The result of the type check of a policy.
