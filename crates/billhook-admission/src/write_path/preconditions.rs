@@ -1,6 +1,7 @@
 //! The preconditions of a request: nothing is stored, or the object that the client means (RE-72, RE-112,
-//! BK-09).
+//! BK-09, BK-308).
 
+use billhook_apimachinery::print::quote;
 use billhook_apimachinery::{GroupVersionResource, Status};
 use serde_json::{Value, json};
 
@@ -10,23 +11,36 @@ use super::strategy::Strategy;
 use crate::object_model::metadata_text;
 
 impl IncomingRequest<'_> {
-    /// A replacement that names a UID is for the object with that UID only (RE-72).
+    /// A replacement that names a UID is for the object with that UID only (RE-72), and so is any update
+    /// of the scale of a built-in kind, which has a text of its own (BK-308).
     pub(super) fn check_uid(&self, object: &Value, old: &Value) -> Result<(), Status> {
         let (wanted, found) = (metadata_text(object, "uid"), metadata_text(old, "uid"));
         let is_replacement = self.request.form == UpdateForm::Replacement;
-        if !is_replacement || wanted.is_empty() || wanted == found {
+        let is_own_scale = self.scale().is_some() && self.strategy.is_some();
+        if !(is_replacement || is_own_scale) || wanted.is_empty() || wanted == found {
             return Ok(());
         }
         let (name, namespace) = (metadata_text(old, "name"), metadata_text(old, "namespace"));
         let resource = &self.resource.resource;
+        let failed = format!(
+            "Precondition failed: UID in precondition: {wanted}, UID in object meta: {found}"
+        );
+        if is_own_scale {
+            let mut conflict = Status::conflict(resource, name, &failed);
+            conflict.message = format!(
+                "Operation cannot be fulfilled on {}/scale {}: {failed}",
+                resource.qualified(),
+                quote(name)
+            );
+            return Err(conflict);
+        }
         let slash = if namespace.is_empty() { "" } else { "/" };
         let root = if self.request.dry_run { "" } else { self.registry };
         let own = self.strategy.and_then(Strategy::storage_path);
         let path = own.unwrap_or_else(|| [&*resource.group, "/", &resource.resource].concat());
         let why = format!(
             "StorageError: invalid object, Code: 4, Key: {root}/{path}/{namespace}{slash}{name}, \
-             ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: \
-             {wanted}, UID in object meta: {found}"
+             ResourceVersion: 0, AdditionalErrorMsg: {failed}"
         );
         Err(Status::conflict(resource, name, &why))
     }

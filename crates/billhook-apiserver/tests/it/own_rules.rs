@@ -89,6 +89,42 @@ async fn a_body_that_is_not_a_scale_is_refused() {
     );
 }
 
+/// BK-308: a scale that names a UID is for the object with that UID only, whatever the form of the update.
+#[tokio::test]
+async fn a_scale_is_for_one_object() {
+    let server = Server::builder().build();
+    let spec = json!({"containers": [{"name": "c", "image": "i"}]});
+    let template = json!({"metadata": {"labels": {"a": "b"}}, "spec": spec});
+    let of = |kind: &str, version: &str, selector: Value| {
+        json!({"apiVersion": version, "kind": kind, "metadata": {"name": "a"},
+            "spec": {"selector": selector, "template": template}})
+    };
+    let core = "/api/v1/namespaces/default/replicationcontrollers";
+    let apps = "/apis/apps/v1/namespaces/default/statefulsets";
+    let matching = json!({"matchLabels": {"a": "b"}});
+    for (path, subject, object) in [
+        (core, "replicationcontrollers", of("ReplicationController", "v1", json!({"a": "b"}))),
+        (apps, "statefulsets.apps", of("StatefulSet", "apps/v1", matching)),
+    ] {
+        let created = post(&server, path, &object).await;
+        assert_eq!(created.code, 201, "{}", created.message());
+        let uid = text(&created.json(), "/metadata/uid").to_owned();
+        let expected = format!(
+            "Operation cannot be fulfilled on {subject}/scale \"a\": Precondition failed: UID in \
+             precondition: zz, UID in object meta: {uid}"
+        );
+        let path = format!("{path}/a/scale");
+        let mut scale = json!({"metadata": {"name": "a", "uid": "zz"}, "spec": {"replicas": 2}});
+        let refused = put(&server, &path, &scale).await;
+        assert_eq!((refused.code, refused.message()), (409, expected.clone()));
+        let merge = [("content-type", "application/merge-patch+json")];
+        let refused = call(&server, Method::PATCH, &path, &merge, &scale.to_string()).await;
+        assert_eq!((refused.code, refused.message()), (409, expected));
+        scale["metadata"]["uid"] = json!(uid);
+        assert_eq!(put(&server, &path, &scale).await.code, 200);
+    }
+}
+
 /// BK-10.
 #[tokio::test]
 async fn some_kinds_are_updated_without_a_revision() {
