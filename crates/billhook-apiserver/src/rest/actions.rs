@@ -42,13 +42,7 @@ pub(super) fn is_action(context: &Context<'_>) -> bool {
 /// Returns the path of the subresource that an object is sent to, if it is sent to a collection of its
 /// kind that nothing is stored in: bindings name their pod themselves (BK-110).
 pub(super) fn path_of(request: &Request, path: &ResourcePath, verb: Verb) -> Option<ResourcePath> {
-    if verb != Verb::Create || path.name.is_some() {
-        return None;
-    }
-    let is_it = |kind: &&Kind| {
-        [kind.group, kind.version, kind.plural] == [&path.group, &path.version, &path.resource]
-    };
-    let sent = Kind::all().iter().find(is_it).filter(|kind| !kind.is_stored())?;
+    let sent = unstored(path).filter(|_| verb == Verb::Create)?;
     let is_body = |body: &BodyKind| {
         [body.group, body.version, body.kind] == [sent.group, sent.version, sent.kind]
     };
@@ -67,6 +61,20 @@ pub(super) fn path_of(request: &Request, path: &ResourcePath, verb: Verb) -> Opt
         subresource: subresource.name.to_owned(),
         ..path.clone()
     })
+}
+
+/// Whether a path is of a collection that objects are only sent to.
+pub(super) fn is_collection(path: &ResourcePath) -> bool {
+    path.namespace.is_some() && unstored(path).is_some()
+}
+
+/// The kind of the objects that are sent to a collection and not stored.
+fn unstored(path: &ResourcePath) -> Option<&'static Kind> {
+    let is_it = |kind: &&Kind| {
+        [kind.group, kind.version, kind.plural] == [&path.group, &path.version, &path.resource]
+    };
+    let found = Kind::all().iter().find(is_it).filter(|kind| !kind.is_stored())?;
+    path.name.is_none().then_some(found)
 }
 
 /// `POST` to a subresource.

@@ -39,6 +39,7 @@ async fn serve_path(
 ) -> Response {
     let failure = |status: &Status| Form::of_failures(request).status(status);
     let not_found = || match server.catalog().is_own(&path.group) {
+        true if actions::is_collection(path) => failure(&not_allowed()),
         true => failure(&not_served()),
         false => plain_not_found(),
     };
@@ -225,12 +226,12 @@ fn check_offered(context: &Context<'_>, verb: Verb) -> Result<(), Status> {
     let is_offered = match verb {
         Verb::Proxy | Verb::Unknown => false,
         _ if is_main && !has_verb(context, verb) => false,
-        // Where paths are declared with their methods, a name belongs to some of them.
-        Verb::Update | Verb::Patch if style.declares_methods => context.path.name.is_some(),
-        Verb::Create if style.declares_methods => context.path.name.is_none(),
         Verb::Get | Verb::Update | Verb::Patch if !is_main => {
             own_verbs(context).is_none_or(|verbs| verbs.contains(&verb.name()))
         }
+        // Where paths are declared with their methods, a name belongs to some of them.
+        Verb::Update | Verb::Patch if style.declares_methods => context.path.name.is_some(),
+        Verb::Create if style.declares_methods => context.path.name.is_none(),
         Verb::Get | Verb::Update | Verb::Patch => true,
         _ => is_main,
     };

@@ -309,6 +309,27 @@ async fn bindings_have_a_collection() {
     assert_eq!(post(&server, bindings, &binding).await.code, 201);
     assert_eq!(text(&get(&server, &format!("{PODS}/p")).await.json(), "/spec/nodeName"), "n");
     assert_eq!(post(&server, bindings, &binding).await.code, 409);
+    for method in [Method::GET, Method::DELETE] {
+        let refused = call(&server, method, bindings, &[], "").await;
+        assert_eq!(
+            (refused.code, text(&refused.json(), "/reason")),
+            (405, "MethodNotAllowed".into())
+        );
+    }
+    assert_eq!(get(&server, &format!("{bindings}/p")).await.code, 404);
+}
+
+/// BK-254: subresources have their own verbs.
+#[tokio::test]
+async fn finalizers_of_namespaces_are_replaced() {
+    let server = server();
+    let path = "/api/v1/namespaces/default/finalize";
+    let refused = patch(&server, path, "merge", &json!({"spec": {"finalizers": []}})).await;
+    assert_eq!((refused.code, text(&refused.json(), "/reason")), (405, "MethodNotAllowed".into()));
+    assert_eq!(get(&server, path).await.code, 405);
+    let namespace = json!({"metadata": {"name": "default"}, "spec": {"finalizers": ["a.b/c"]}});
+    let found = call(&server, Method::PUT, path, &[], &namespace.to_string()).await;
+    assert_eq!(found.json()["spec"]["finalizers"], json!(["a.b/c"]));
 }
 
 /// BK-481: autoscalers are served in both versions of their group.
