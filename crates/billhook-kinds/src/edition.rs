@@ -23,6 +23,12 @@ pub(crate) struct Edition {
     pub(crate) has_attributes_classes: bool,
     /// Whether services may prefer endpoints of the same zone or node by that name.
     pub(crate) prefers_same_zone: bool,
+    /// Whether autoscalers keep how far metrics may be from their targets: the gate
+    /// `HPAConfigurableTolerance`.
+    pub(crate) has_tolerances: bool,
+    /// Whether workloads count the pods that are being deleted: the gate
+    /// `DeploymentReplicaSetTerminatingReplicas`.
+    pub(crate) counts_terminating: bool,
     /// Whether drivers may be given tokens as secrets.
     pub(crate) has_secret_tokens: bool,
     /// Whether nodes may change how many volumes a driver can have there.
@@ -45,6 +51,8 @@ const V1_32: Edition = Edition {
     has_service_ranges: false,
     has_attributes_classes: false,
     prefers_same_zone: false,
+    has_tolerances: false,
+    counts_terminating: false,
     has_secret_tokens: false,
     has_mutable_allocatable: false,
     has_strict_addresses: false,
@@ -56,7 +64,13 @@ const V1_33: Edition = Edition { has_mutable_history: true, has_service_ranges: 
 
 const V1_34: Edition = Edition { has_attributes_classes: true, prefers_same_zone: true, ..V1_33 };
 
-const V1_35: Edition = Edition { has_secret_tokens: true, has_mutable_allocatable: true, ..V1_34 };
+const V1_35: Edition = Edition {
+    has_tolerances: true,
+    counts_terminating: true,
+    has_secret_tokens: true,
+    has_mutable_allocatable: true,
+    ..V1_34
+};
 
 const V1_36: Edition = Edition {
     validates_claims: true,

@@ -12,8 +12,8 @@ use crate::core::pod_template;
 use crate::generated::apps_v1::DEPLOYMENT_STRATEGY;
 use crate::values::{integer, object_mut, path, section, set_missing, text, value_at};
 use crate::workloads::{
-    amount, at_most_replicas, available_at_most_ready, containers, immutable_selector,
-    not_decremented, part, selector_cell, warn_of_name,
+    amount, at_most_replicas, available_at_most_ready, containers, drop_terminating,
+    immutable_selector, not_decremented, part, selector_cell, warn_of_name,
 };
 use crate::{cells, rules};
 
@@ -23,6 +23,7 @@ pub(crate) struct Deployment;
 
 impl Behavior for Deployment {
     fn set_defaults(&self, deployment: &mut Value, kubernetes: KubernetesVersion) {
+        drop_terminating(deployment, kubernetes);
         let Some(spec) = object_mut(deployment, "/spec") else { return };
         set_missing(spec, "replicas", 1);
         set_missing(spec, "revisionHistoryLimit", 10);

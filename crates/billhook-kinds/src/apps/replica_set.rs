@@ -9,8 +9,8 @@ use crate::behavior::{Behavior, Findings, WriteContext};
 use crate::core::pod_template;
 use crate::values::{integer, object_mut, path, set_missing, value_at};
 use crate::workloads::{
-    at_most_replicas, available_at_most_ready, containers, immutable_selector, part, selector_cell,
-    warn_of_name,
+    at_most_replicas, available_at_most_ready, containers, drop_terminating, immutable_selector,
+    part, selector_cell, warn_of_name,
 };
 use crate::{cells, rules};
 
@@ -20,6 +20,7 @@ pub(crate) struct ReplicaSet;
 
 impl Behavior for ReplicaSet {
     fn set_defaults(&self, replica_set: &mut Value, kubernetes: KubernetesVersion) {
+        drop_terminating(replica_set, kubernetes);
         let Some(spec) = object_mut(replica_set, "/spec") else { return };
         set_missing(spec, "replicas", 1);
         if let Some(template) = object_mut(spec, "/template") {

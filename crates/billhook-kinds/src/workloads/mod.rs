@@ -14,10 +14,20 @@ pub(crate) use self::counters::{
     amount, at_most_replicas, available_at_most_ready, not_decremented,
 };
 use crate::behavior::Findings;
-use crate::values::{items, members, text, value_at};
+use crate::edition::EDITIONS;
+use crate::values::{items, members, object_mut, text, value_at};
 
 /// The cell of what is not there.
 pub(crate) const NONE: &str = "<none>";
+
+/// Drops the number of pods that are being deleted, which older servers do not keep (BK-770).
+pub(crate) fn drop_terminating(workload: &mut Value, kubernetes: KubernetesVersion) {
+    if !EDITIONS.of(kubernetes).counts_terminating
+        && let Some(Value::Object(status)) = object_mut(workload, "/status")
+    {
+        status.remove("terminatingReplicas");
+    }
+}
 
 /// Returns what a label selector selects: nothing if there is none.
 pub(crate) fn parse_selector(

@@ -18,6 +18,7 @@ mod cluster;
 mod core;
 mod discovery;
 mod flowcontrol;
+mod gates;
 mod hostile;
 mod namespaced_limits;
 mod networking;

@@ -12,6 +12,7 @@ use super::conversion::{ANNOTATIONS, METRICS, is_v1, pod_autoscaler_to_v1, pod_a
 use super::{spec, targets};
 use crate::behavior::{Behavior, Findings, WriteContext};
 use crate::cells;
+use crate::edition::EDITIONS;
 use crate::values::{integer, items, object_mut, path, set_missing, text, value_at};
 use crate::workloads::part;
 
@@ -64,7 +65,7 @@ impl Behavior for PodAutoscaler {
         &ANNOTATIONS
     }
 
-    fn set_defaults(&self, autoscaler: &mut Value, _: KubernetesVersion) {
+    fn set_defaults(&self, autoscaler: &mut Value, kubernetes: KubernetesVersion) {
         let is_v1 = is_v1(autoscaler);
         let Some(spec) = object_mut(autoscaler, "/spec") else { return };
         set_missing(spec, "minReplicas", 1);
@@ -77,6 +78,9 @@ impl Behavior for PodAutoscaler {
             set_missing(spec, "metrics", vec![metric]);
         }
         if let Some(behavior) = object_mut(spec, "/behavior") {
+            if !EDITIONS.of(kubernetes).has_tolerances {
+                drop_tolerances(behavior);
+            }
             set_missing(behavior, "scaleUp", Map::new());
             set_missing(behavior, "scaleDown", Map::new());
             if let Some(up) = object_mut(behavior, "/scaleUp") {
@@ -158,4 +162,13 @@ fn in_v2(autoscaler: &Value) -> Cow<'_, Value> {
     let kubernetes = KubernetesVersion::default();
     pod_autoscaler_to_v2(&mut autoscaler, kubernetes);
     Cow::Owned(autoscaler)
+}
+
+/// Drops what a server does not keep (BK-770).
+fn drop_tolerances(behavior: &mut Value) {
+    for direction in ["/scaleUp", "/scaleDown"] {
+        if let Some(Value::Object(rules)) = object_mut(behavior, direction) {
+            rules.remove("tolerance");
+        }
+    }
 }

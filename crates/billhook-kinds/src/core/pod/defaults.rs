@@ -5,6 +5,7 @@ use billhook_apimachinery::value::at_mut;
 use serde_json::{Map, Value, json};
 
 use super::edition::EDITIONS;
+use super::gates::{drop_of_container, drop_of_spec};
 use super::image::pull_policy;
 use crate::core::volume_claim;
 use crate::rules::round_amounts;
@@ -23,6 +24,7 @@ const OLD_ANNOTATIONS: [&str; 4] = [
 
 /// Sets the defaults that pods and templates have in common.
 pub(crate) fn of_spec(spec: &mut Value, kubernetes: KubernetesVersion) {
+    drop_of_spec(spec, kubernetes);
     set_missing(spec, "restartPolicy", "Always");
     set_missing(spec, "terminationGracePeriodSeconds", 30);
     set_missing(spec, "dnsPolicy", "ClusterFirst");
@@ -31,6 +33,7 @@ pub(crate) fn of_spec(spec: &mut Value, kubernetes: KubernetesVersion) {
     convert(spec);
     for place in CONTAINERS {
         for container in items_mut(spec, place) {
+            drop_of_container(container, kubernetes);
             of_container(container);
         }
     }
@@ -40,7 +43,6 @@ pub(crate) fn of_spec(spec: &mut Value, kubernetes: KubernetesVersion) {
     for amounts in ["/resources/limits", "/resources/requests", "/overhead"] {
         round_amounts(spec, amounts);
     }
-    drop_disabled(spec);
 }
 
 /// Sets the defaults that only pods have, and not templates.
@@ -230,27 +232,5 @@ fn take_host_ports(container: &mut Value) {
         if let Some(number) = port.get("containerPort").cloned() {
             set_missing(port, "hostPort", number);
         }
-    }
-}
-
-/// Drops the fields of features that are off by default (BK-29).
-fn drop_disabled(spec: &mut Value) {
-    for place in CONTAINERS {
-        for container in items_mut(spec, place) {
-            if let Some(Value::Object(lifecycle)) = container.get_mut("lifecycle") {
-                lifecycle.remove("stopSignal");
-            }
-        }
-    }
-    for volume in items_mut(spec, "/volumes") {
-        for source in items_mut(volume, "/projected/sources") {
-            if let Value::Object(source) = source {
-                source.remove("clusterTrustBundle");
-                source.remove("podCertificate");
-            }
-        }
-    }
-    if let Value::Object(spec) = spec {
-        spec.remove("schedulingGroup");
     }
 }

@@ -10,6 +10,7 @@ pub(crate) mod defaults;
 mod deprecations;
 mod difference;
 mod edition;
+mod gates;
 mod image;
 pub(crate) mod internal;
 mod mounts;

@@ -5,6 +5,7 @@ use billhook_apimachinery::{FieldError, FieldPath};
 use serde_json::Value;
 
 use super::checks::{forbid, ip, is_set, member, member_text, name_of};
+use super::edition::EDITIONS;
 use super::scope::Scope;
 use crate::rules::{invalid, named};
 use crate::values::{integer, items, text};
@@ -26,7 +27,7 @@ pub(super) fn dns(errors: &mut Vec<FieldError>, path: &FieldPath, spec: &Value, 
         return;
     };
     servers(errors, &path.clone().name("nameservers"), config, is_alone, scope);
-    searches(errors, &path.clone().name("searches"), items(config, "/searches"));
+    searches(errors, &path.clone().name("searches"), items(config, "/searches"), scope);
     for (index, option) in items(config, "/options").iter().enumerate() {
         if name_of(option).is_empty() {
             let path = path.clone().name("options").index(index);
@@ -56,7 +57,7 @@ fn servers(
     }
 }
 
-fn searches(errors: &mut Vec<FieldError>, path: &FieldPath, searches: &[Value]) {
+fn searches(errors: &mut Vec<FieldError>, path: &FieldPath, searches: &[Value], scope: &Scope<'_>) {
     if searches.len() > 32 {
         invalid(errors, path, searches, ["must not have more than 32 search paths"]);
     }
@@ -69,6 +70,10 @@ fn searches(errors: &mut Vec<FieldError>, path: &FieldPath, searches: &[Value]) 
     }
     for (index, name) in names.enumerate() {
         let trimmed = name.strip_suffix('.').unwrap_or(name);
+        if !EDITIONS.of(scope.kubernetes).relaxes_searches {
+            invalid(errors, &path.clone().index(index), trimmed, dns1123_subdomain(trimmed));
+            continue;
+        }
         if name == "." {
             continue;
         }

@@ -4,6 +4,7 @@ use billhook_apimachinery::KubernetesVersion;
 use serde_json::{Value, json};
 
 use super::edition::EDITIONS;
+use super::gates::drop_of_status;
 use super::resources::class_of_service;
 use crate::behavior::WriteContext;
 use crate::values::{items, items_mut, object_mut, text, value_at};
@@ -29,7 +30,7 @@ pub(super) fn create(pod: &mut Value, context: &WriteContext<'_>) {
 /// Prepares a pod that replaces another one.
 pub(super) fn update(pod: &mut Value, old: &Value, context: &WriteContext<'_>) {
     match context.subresource {
-        "status" => of_status(pod, old),
+        "status" => of_status(pod, old, context.kubernetes),
         "ephemeralcontainers" => {
             let added = value_at(pod, "/spec/ephemeralContainers").cloned();
             replace_but_managers(pod, old);
@@ -55,7 +56,7 @@ fn set(object: &mut Value, name: &str, value: Option<Value>) {
     }
 }
 
-fn of_status(pod: &mut Value, old: &Value) {
+fn of_status(pod: &mut Value, old: &Value, kubernetes: KubernetesVersion) {
     let owners = value_at(old, "/metadata/ownerReferences").cloned();
     if let Some(metadata) = object_mut(pod, "/metadata") {
         set(metadata, "ownerReferences", owners);
@@ -67,21 +68,9 @@ fn of_status(pod: &mut Value, old: &Value) {
         set(status, "qosClass", class);
     }
     if let Some(status) = object_mut(pod, "/status") {
-        drop_disabled(status);
+        drop_of_status(status, kubernetes);
     }
     complete_addresses(pod);
-}
-
-/// Drops the fields of features that are off by default (BK-29).
-fn drop_disabled(status: &mut Value) {
-    set(status, "nodeAllocatableResourceClaimStatuses", None);
-    for list in ["/containerStatuses", "/initContainerStatuses", "/ephemeralContainerStatuses"] {
-        for container in items_mut(status, list) {
-            for mount in items_mut(container, "/volumeMounts") {
-                set(mount, "volumeStatus", None);
-            }
-        }
-    }
 }
 
 /// The first address of a pod stands for itself, too.
