@@ -18,6 +18,12 @@ pub(crate) struct Edition {
     pub(crate) keeps_observed_generations: bool,
     /// Whether connections to pods over WebSockets need the permission to create (BK-114).
     pub(crate) upgrades_need_create: bool,
+    /// Whether pods have the labels of the zone of their node, and bindings give labels to pods: the gate
+    /// `PodTopologyLabelsAdmission` (BK-110, BK-564).
+    pub(crate) labels_pods_by_topology: bool,
+    /// Whether a pod that is bound is nominated no more: the gate `ClearingNominatedNodeNameAfterBinding`
+    /// (BK-110).
+    pub(crate) clears_nominations: bool,
     /// The fields that a write to the status of a definition leaves to their owners: on older servers
     /// those of the metadata too, although it takes them over (KV-83).
     pub(crate) definition_status_resets: &'static [&'static str],
@@ -34,6 +40,8 @@ const V1_32: Edition = Edition {
     blames_options: false,
     keeps_observed_generations: false,
     upgrades_need_create: false,
+    labels_pods_by_topology: false,
+    clears_nominations: false,
     definition_status_resets: &["metadata", "spec"],
     publishes_documentation: false,
     publishes_shards: false,
@@ -44,8 +52,14 @@ const V1_33: Edition =
 
 const V1_34: Edition = Edition { patch: 10, streams_lists: true, ..V1_33 };
 
-const V1_35: Edition =
-    Edition { patch: 7, blames_options: true, upgrades_need_create: true, ..V1_34 };
+const V1_35: Edition = Edition {
+    patch: 7,
+    blames_options: true,
+    upgrades_need_create: true,
+    labels_pods_by_topology: true,
+    clears_nominations: true,
+    ..V1_34
+};
 
 const V1_36: Edition = Edition {
     patch: 3,

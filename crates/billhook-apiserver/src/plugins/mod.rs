@@ -1,6 +1,7 @@
 //! The admission plugins that are on by default and change or refuse objects of built-in kinds
 //! (BK-560).
 
+mod certificates;
 mod classes;
 mod limits;
 mod objects;
@@ -50,7 +51,7 @@ const fn security(group: &'static str, resource: &'static str, check: Act) -> Ki
 }
 
 /// The plugins in the order in which they are run.
-static PLUGINS: [KindPlugin; 25] = [
+static PLUGINS: [KindPlugin; 28] = [
     KindPlugin {
         mutate: Some(limits::set_defaults),
         validate: Some(limits::check_pod),
@@ -121,8 +122,25 @@ static PLUGINS: [KindPlugin; 25] = [
         ..plugin("RuntimeClass", "", "pods")
     },
     KindPlugin {
+        validate: Some(certificates::check_subject),
+        ..plugin(
+            "CertificateSubjectRestriction",
+            "certificates.k8s.io",
+            "certificatesigningrequests",
+        )
+    },
+    KindPlugin {
         mutate: Some(classes::set_ingress_class),
         ..plugin("DefaultIngressClass", "networking.k8s.io", "ingresses")
+    },
+    KindPlugin {
+        mutate: Some(pods::add_topology_labels),
+        ..plugin("PodTopologyLabels", "", "pods")
+    },
+    KindPlugin {
+        subresource: "binding",
+        mutate: Some(pods::add_topology_labels),
+        ..plugin("PodTopologyLabels", "", "pods")
     },
 ];
 
@@ -144,6 +162,10 @@ impl Controller for Plugins {
         });
         plugins
             .fold(chain, |chain, plugin| chain.plugin(Bound { plugin, server: Arc::clone(server) }))
+    }
+
+    fn guard_unstored(&self, server: &Arc<Shared>, resource: &Resource, chain: Chain) -> Chain {
+        self.guard(server, resource, chain)
     }
 }
 

@@ -1,4 +1,4 @@
-//! Pods: priorities, tolerations and runtime classes (BK-563, BK-564, BK-566).
+//! Pods: priorities, tolerations, labels and runtime classes (BK-563, BK-564, BK-566).
 
 use billhook::webhook::Operation;
 use billhook_admission::PluginRequest;
@@ -13,6 +13,9 @@ const DEFAULT_POLICY: &str = "PreemptLowerPriority";
 
 /// The taints that pods tolerate for five minutes unless they say otherwise.
 const TOLERATED: [&str; 2] = ["node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"];
+
+/// The labels that pods have from their nodes.
+const TOPOLOGY: [&str; 2] = ["topology.kubernetes.io/zone", "topology.kubernetes.io/region"];
 
 /// Sets the priority of a pod by its class.
 pub(super) fn set_priority(server: &Shared, request: &mut PluginRequest<'_>) -> Result<(), Status> {
@@ -112,6 +115,32 @@ pub(super) fn add_tolerations(_: &Shared, request: &mut PluginRequest<'_>) -> Re
         && let Value::Array(tolerations) = spec.entry("tolerations").or_insert_with(|| json!([]))
     {
         tolerations.extend(missing);
+    }
+    Ok(())
+}
+
+/// A pod that is created on a node, or bound to one, has the labels that say where the node is.
+pub(super) fn add_topology_labels(
+    server: &Shared,
+    request: &mut PluginRequest<'_>,
+) -> Result<(), Status> {
+    let node = ["/spec/nodeName", "/target/name"]
+        .into_iter()
+        .find_map(|path| request.object()?.pointer(path)?.as_str().filter(|name| !name.is_empty()));
+    let node = node.filter(|_| server.settings.edition.labels_pods_by_topology);
+    let Some(node) = node.and_then(|name| server.read_object("", "nodes", name)) else {
+        return Ok(());
+    };
+    let labels = node.pointer("/metadata/labels").unwrap_or(&Value::Null);
+    let metadata = request.object_mut().and_then(Value::as_object_mut);
+    let metadata = metadata.map(|object| object.entry("metadata").or_insert_with(|| json!({})));
+    let Some(Value::Object(metadata)) = metadata else { return Ok(()) };
+    for name in TOPOLOGY {
+        if let Some(value) = labels.get(name)
+            && let Value::Object(own) = metadata.entry("labels").or_insert_with(|| json!({}))
+        {
+            own.insert(name.to_owned(), value.clone());
+        }
     }
     Ok(())
 }

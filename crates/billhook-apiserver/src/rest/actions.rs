@@ -152,7 +152,13 @@ async fn bind(context: &Context<'_>, binding: &Value, dry_run: bool) -> Result<(
     }
     let node = binding.pointer("/target/name").cloned().unwrap_or_default();
     set(&mut pod, "spec", "nodeName", node);
-    for part in ["annotations", "labels"] {
+    let edition = &context.server.settings.edition;
+    let given = if edition.labels_pods_by_topology {
+        &["annotations", "labels"][..]
+    } else {
+        &["annotations"]
+    };
+    for &part in given {
         let given = binding.get("metadata").and_then(|metadata| metadata.get(part));
         if let Some(Value::Object(given)) = given
             && let Some(Value::Object(metadata)) = pod.get_mut("metadata")
@@ -161,7 +167,9 @@ async fn bind(context: &Context<'_>, binding: &Value, dry_run: bool) -> Result<(
             all.extend(given.iter().map(|(name, value)| (name.clone(), value.clone())));
         }
     }
-    if let Some(Value::Object(status)) = pod.get_mut("status") {
+    if edition.clears_nominations
+        && let Some(Value::Object(status)) = pod.get_mut("status")
+    {
         status.remove("nominatedNodeName");
     }
     set_condition(context, &mut pod, "PodScheduled", &[("status", "True")]);

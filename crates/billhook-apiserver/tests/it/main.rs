@@ -43,6 +43,7 @@ mod protobuf;
 mod requests;
 mod rest;
 mod rules;
+mod security_levels;
 mod storage;
 mod support;
 mod tables;

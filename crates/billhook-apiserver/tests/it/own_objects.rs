@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use billhook_apiserver::{SecurityDefaults, Server};
+use billhook_apimachinery::KubernetesVersion::{V1_34, V1_35};
+use billhook_apiserver::Server;
 use http::Method;
 use serde_json::{Value, json};
 
@@ -158,69 +159,6 @@ async fn namespaces_have_limits() {
     assert_eq!(patch(&server, "/api/v1/namespaces/default", "merge", &wrong).await.code, 422);
 }
 
-/// BK-567: namespaces that ask for no level have one where that is configured; some are exempt.
-#[tokio::test]
-async fn levels_of_security_have_defaults() {
-    let configuration = json!({
-        "apiVersion": "pod-security.admission.config.k8s.io/v1", "kind": "PodSecurityConfiguration",
-        "defaults": {"enforce": "baseline", "enforce-version": "v1.30", "warn": "restricted"},
-        "exemptions": {"usernames": ["alice"], "namespaces": ["free"], "runtimeClasses": ["vm"]},
-    });
-    let defaults = SecurityDefaults::read(&configuration).unwrap();
-    let server = Server::builder().bootstrap().without_controllers().pod_security(defaults).build();
-    let warned = post(&server, PODS, &pod("a")).await;
-    assert_eq!(warned.code, 201);
-    assert!(
-        warned.warnings[0].starts_with("299 - \"would violate PodSecurity \\\"restricted:latest")
-    );
-    let mut open = pod("b");
-    open["spec"]["hostPID"] = true.into();
-    let refused = post(&server, PODS, &open).await;
-    assert_eq!(
-        refused.message(),
-        "pods \"b\" is forbidden: violates PodSecurity \"baseline:v1.30\": host namespaces (hostPID=true)"
-    );
-    let by_alice = [("impersonate-user", "alice")];
-    let by_alice = call(&server, Method::POST, PODS, &by_alice, &open.to_string()).await;
-    assert_eq!((by_alice.code, by_alice.warnings), (201, Vec::new()));
-    let labels =
-        json!({"metadata": {"labels": {"pod-security.kubernetes.io/enforce": "privileged"}}});
-    assert_eq!(patch(&server, "/api/v1/namespaces/default", "merge", &labels).await.code, 200);
-    open["metadata"]["name"] = "c".into();
-    assert_eq!(post(&server, PODS, &open).await.code, 201, "labels count first");
-    let free = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "free"}});
-    assert_eq!(post(&server, "/api/v1/namespaces", &free).await.code, 201);
-    let in_free = post(&server, "/api/v1/namespaces/free/pods", &open).await;
-    assert_eq!((in_free.code, in_free.warnings), (201, Vec::new()));
-
-    for (place, value, expected) in [
-        (
-            "/defaults/warn",
-            json!("x"),
-            "defaults.warn: Invalid value: \"x\": must be one of privileged, baseline, restricted",
-        ),
-        (
-            "/defaults/enforce-version",
-            json!("1.30"),
-            "defaults.enforce-version: Invalid value: \"1.30\": must be \"latest\" or \"v1.x\"",
-        ),
-        (
-            "/exemptions",
-            json!({"users": []}),
-            "strict decoding error: unknown field \"exemptions.users\"",
-        ),
-        (
-            "/kind",
-            json!("x"),
-            "expected PodSecurityConfiguration of pod-security.admission.config.k8s.io/v1, found \"x\" of \"pod-security.admission.config.k8s.io/v1\"",
-        ),
-    ] {
-        let mut wrong = configuration.clone();
-        *wrong.pointer_mut(place).unwrap() = value;
-        assert_eq!(SecurityDefaults::read(&wrong).unwrap_err().to_string(), expected);
-    }
-}
-
 /// BK-567: a stricter level warns of the pods that are there, and they may go on.
 #[tokio::test]
 async fn a_new_level_of_security_is_checked_against_the_pods() {
@@ -330,6 +268,49 @@ async fn finalizers_of_namespaces_are_replaced() {
     let namespace = json!({"metadata": {"name": "default"}, "spec": {"finalizers": ["a.b/c"]}});
     let found = call(&server, Method::PUT, path, &[], &namespace.to_string()).await;
     assert_eq!(found.json()["spec"]["finalizers"], json!(["a.b/c"]));
+}
+
+/// BK-110, BK-564: from 1.35 on a pod has the zone and the region of its node.
+#[tokio::test]
+async fn pods_have_the_topology_of_their_nodes() {
+    let node = json!({
+        "apiVersion": "v1", "kind": "Node",
+        "metadata": {"name": "n", "labels": {
+            "topology.kubernetes.io/zone": "z", "topology.kubernetes.io/region": "r", "disk": "ssd",
+        }},
+    });
+    let mut created = pod("created");
+    created["metadata"]["labels"] = json!({"a": "b", "topology.kubernetes.io/zone": "own"});
+    created["spec"]["nodeName"] = json!("n");
+    let mut elsewhere = pod("elsewhere");
+    elsewhere["spec"]["nodeName"] = json!("unknown");
+    let binding = json!({
+        "apiVersion": "v1", "kind": "Binding", "target": {"kind": "Node", "name": "n"},
+        "metadata": {"name": "bound", "labels": {"c": "d"}, "annotations": {"e": "f"}},
+    });
+    for (version, of_created, of_bound) in [
+        (V1_34, json!({"a": "b", "topology.kubernetes.io/zone": "own"}), Value::Null),
+        (
+            V1_35,
+            json!({"a": "b", "topology.kubernetes.io/region": "r",
+                "topology.kubernetes.io/zone": "z"}),
+            json!({"c": "d", "topology.kubernetes.io/region": "r",
+                "topology.kubernetes.io/zone": "z"}),
+        ),
+    ] {
+        let builder = Server::builder().kubernetes(version).bootstrap();
+        let server = builder.without_controllers().build();
+        assert_eq!(post(&server, "/api/v1/nodes", &node).await.code, 201);
+        let found = post(&server, PODS, &created).await.json();
+        assert_eq!(found["metadata"]["labels"], of_created);
+        let found = post(&server, PODS, &elsewhere).await.json();
+        assert_eq!(found["metadata"]["labels"], Value::Null);
+        assert_eq!(post(&server, PODS, &pod("bound")).await.code, 201);
+        assert_eq!(post(&server, &format!("{PODS}/bound/binding"), &binding).await.code, 201);
+        let found = get(&server, &format!("{PODS}/bound")).await.json();
+        assert_eq!(found["metadata"]["labels"], of_bound);
+        assert_eq!(found["metadata"]["annotations"], json!({"e": "f"}));
+    }
 }
 
 /// BK-481: autoscalers are served in both versions of their group.

@@ -292,3 +292,46 @@ async fn policies_need_permission_for_their_parameters() {
     let path = format!("{path}/p");
     assert_eq!(call(&server, Method::PATCH, &path, &headers, &patch).await.code, 200);
 }
+
+/// Of `/O=devs/O=system:masters/CN=x`.
+const OF_MASTERS: &str = "-----BEGIN CERTIFICATE REQUEST-----
+MIGzMGcCAQAwNDENMAsGA1UECgwEZGV2czEXMBUGA1UECgwOc3lzdGVtOm1hc3Rl
+cnMxCjAIBgNVBAMMAXgwKjAFBgMrZXADIQCwVb7CiuE9oLlLGokpB8cIm5hTy0JT
+OtB01L9NZXEFd6AAMAUGAytlcANBAHjc7h4EmYRpHId8iyZweJfgW3asPnmz8gmf
+jxN4lSuoghHfZQ29eqc6bh7Q0AI5oDqRKAu8BgzpFkC0mm6lggU=
+-----END CERTIFICATE REQUEST-----
+";
+
+/// Of `/O=devs/CN=system:masters`.
+const OF_DEVS: &str = "-----BEGIN CERTIFICATE REQUEST-----
+MIGnMFsCAQAwKDENMAsGA1UECgwEZGV2czEXMBUGA1UEAwwOc3lzdGVtOm1hc3Rl
+cnMwKjAFBgMrZXADIQDMduJooVaEd0/bdndWeT2qSd3NozQABYd+uBfsoI47U6AA
+MAUGAytlcANBAPQHBZ2iIplyNMOLPCZtrRvw64dHnIfYBXawBztPY3KaD/2N5FFt
+LfVSl0gYZn3zmAo8C+omntjFDECepWDYDAY=
+-----END CERTIFICATE REQUEST-----
+";
+
+/// BK-487: the server gives no certificate to clients that may do everything.
+#[tokio::test]
+async fn the_group_of_masters_has_no_certificates() {
+    let server = Server::builder().build();
+    let cut = OF_MASTERS.replacen("MIGz", "MIG/", 1);
+    let refusal = "certificatesigningrequests.certificates.k8s.io \"a\" is forbidden: use of \
+                   kubernetes.io/kube-apiserver-client signer with system:masters group is not \
+                   allowed";
+    for (pem, signer, message) in [
+        (OF_MASTERS, "kubernetes.io/kube-apiserver-client", refusal),
+        (OF_MASTERS, "example.com/clients", ""),
+        (OF_DEVS, "kubernetes.io/kube-apiserver-client", ""),
+        (cut.as_str(), "kubernetes.io/kube-apiserver-client", ""),
+    ] {
+        let encoded = billhook_apimachinery::base64::encode(pem.as_bytes());
+        let request = json!({"apiVersion": "certificates.k8s.io/v1",
+            "kind": "CertificateSigningRequest", "metadata": {"name": "a"},
+            "spec": {"request": encoded, "signerName": signer, "usages": ["client auth"]}});
+        let path = "/apis/certificates.k8s.io/v1/certificatesigningrequests?dryRun=All";
+        let answer = call(&server, Method::POST, path, &[], &request.to_string()).await;
+        let code = if message.is_empty() { 201 } else { 403 };
+        assert_eq!((answer.code, answer.message()), (code, message.to_owned()));
+    }
+}
