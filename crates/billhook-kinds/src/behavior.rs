@@ -147,6 +147,11 @@ pub trait Behavior: Sync {
         format!("field label not supported: {field}")
     }
 
+    /// Returns the old names of fields that objects are selected by (BK-701).
+    fn old_fields(&self) -> &'static [&'static str] {
+        &[]
+    }
+
     /// Returns the value of a field that objects are selected by, if it is another one than that of
     /// the field in the object (BK-701).
     fn selected_field(&self, _object: &Value, _field: &str) -> Option<String> {

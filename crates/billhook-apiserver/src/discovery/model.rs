@@ -97,8 +97,11 @@ impl Group {
                 Self::add(&mut groups, definition.group(), version.name(), resource);
             }
         }
-        for review in reviews() {
-            Self::add(&mut groups, review.group, review.version, Resource::of_kind(review));
+        let is_pods = |kind: &Kind| [kind.group, kind.plural] == ["", "pods"];
+        let has_pods = catalog.resources().any(|listed| listed.built_in().is_some_and(is_pods));
+        let bindings = Kind::named("v1", "Binding").filter(|_| has_pods);
+        for sent in reviews().chain(bindings) {
+            Self::add(&mut groups, sent.group, sent.version, Resource::of_kind(sent));
         }
         let place = |group: &Group| {
             let place = OWN_GROUPS.iter().position(|own| *own == group.name);
@@ -185,6 +188,8 @@ impl Resource {
             verbs: kind.verbs,
             storage_version_hash: match kind.storage_version {
                 "" => None,
+                // What cannot be watched is found out, and not stored.
+                _ if !kind.verbs.contains(&"watch") => None,
                 // The core group has a slash before its version.
                 "v1" => Some(hash(&format!("/v1/{}", kind.kind))),
                 stored_in => Some(hash(&format!("{stored_in}/{}", kind.kind))),

@@ -83,9 +83,11 @@ impl Selectors {
         let unknown_default =
             context.resource.style.unknown_default_field.filter(|_| selectable.is_empty());
         let has_namespace = context.is_namespaced() || unknown_default.is_some();
+        let old = context.resource.kind.map_or(&[][..], |kind| kind.behavior().old_fields());
         let is_known = |field: &str| {
             field == NAME
                 || (field == NAMESPACE && has_namespace)
+                || old.contains(&field)
                 || selectable.iter().any(|path| path.trim_start_matches('.') == field)
         };
         let unknown = self.fields.iter().find(|term| !is_known(&term.field));

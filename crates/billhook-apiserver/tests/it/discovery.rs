@@ -183,6 +183,12 @@ async fn own_groups_come_first() {
     );
     let core = get(&server, "/api/v1").await.json();
     assert_eq!((core.get("apiVersion"), &core["groupVersion"]), (None, &json!("v1")));
+    // BK-17: what is only sent is listed, and what is only found out has no hash.
+    let bindings = json!({"name": "bindings", "singularName": "binding", "namespaced": true,
+        "kind": "Binding", "verbs": ["create"]});
+    assert_eq!(core["resources"][0], bindings);
+    assert_eq!(core["resources"][1]["name"], "componentstatuses");
+    assert_eq!(core["resources"][1].get("storageVersionHash"), None);
     let host = [("host", "127.0.0.1:1")];
     let versions = call(&server, Method::GET, "/api", &host, "").await.text;
     assert_eq!(

@@ -374,6 +374,14 @@ async fn own_kinds_are_selected_by_their_fields() {
     assert_eq!(names(format!("{SECRETS}?fieldSelector=type%3DOpaque")).await, "a");
     assert_eq!(names(format!("{SECRETS}?fieldSelector=type!%3DOpaque")).await, "b");
     assert_eq!(names(format!("{EVENTS}?fieldSelector=source%3Dkubelet")).await, "a b");
+    let pods = "/api/v1/namespaces/default/pods";
+    for (name, node) in [("p", "n"), ("q", "")] {
+        let pod = json!({"metadata": {"name": name},
+            "spec": {"nodeName": node, "containers": [{"name": "c", "image": "i"}]}});
+        assert_eq!(post(&server, pods, &pod).await.code, 201);
+    }
+    assert_eq!(names(format!("{pods}?fieldSelector=spec.host%3Dn")).await, "p");
+    assert_eq!(names(format!("{pods}?fieldSelector=spec.host!%3Dn")).await, "q");
     let namespaces = "/api/v1/namespaces?fieldSelector=status.phase%3D";
     assert_eq!(
         names(format!("{namespaces}Active")).await,

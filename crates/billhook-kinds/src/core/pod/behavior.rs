@@ -80,8 +80,13 @@ impl Behavior for Pod {
         }
     }
 
+    fn old_fields(&self) -> &'static [&'static str] {
+        &["spec.host"]
+    }
+
     fn selected_field(&self, pod: &Value, field: &str) -> Option<String> {
         match field {
+            "spec.host" => Some(text(pod, "/spec/nodeName").to_owned()),
             "spec.hostNetwork" => Some(is_set(pod, "/spec/hostNetwork").to_string()),
             "status.podIP" => {
                 let address = items(pod, "/status/podIPs").first();
