@@ -20,7 +20,16 @@ fn only_resources_are_resized() {
     assert_eq!(pod["spec"]["containers"][0]["resources"]["requests"]["cpu"], "150m");
     let (pod, found) = resize("/spec/containers/0/image", "other".into());
     assert_eq!((found, &pod), (Vec::new(), &old));
+    let amounts = json!({"requests": {"cpu": "1", "memory": "1Gi"}});
+    let (pod, found) = resize("/spec/resources", amounts.clone());
+    assert_eq!((found, &pod["spec"]["resources"]), (Vec::new(), &amounts));
     for (place, value, expected) in [
+        (
+            "/spec/resources",
+            json!({"requests": {"cpu": "1", "memory": "1Gi", "hugepages-2Mi": "2Mi"},
+                "limits": {"hugepages-2Mi": "2Mi"}}),
+            vec!["spec: Forbidden: only cpu and memory resources are mutable at pod-level"],
+        ),
         (
             "/spec/containers/0/resources/limits/ephemeral-storage",
             json!("1Gi"),

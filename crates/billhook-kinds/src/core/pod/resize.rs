@@ -51,8 +51,8 @@ pub(super) fn validate(errors: &mut Vec<FieldError>, pod: &Value, old: &Value) {
     let of_pod = |spec: &Value| spec.get("resources").cloned().unwrap_or_default();
     if !semantically_equal(&of_pod(&rest), &of_pod(stored)) {
         forbid(errors, path(&["spec"]), "only cpu and memory resources are mutable at pod-level");
-        take(&mut rest, stored, "resources");
     }
+    take(&mut rest, stored, "resources");
     if !semantically_equal(&rest, stored) {
         forbid(errors, path(&["spec"]), "only cpu and memory resources are mutable");
     }
