@@ -1,11 +1,9 @@
 //! Nodes (BK-483).
 
 use std::collections::BTreeSet;
-use std::net::IpAddr;
 
 use billhook_apimachinery::metadata::Time;
 use billhook_apimachinery::names::{label_value, qualified_name};
-use billhook_apimachinery::net::parse_prefix;
 use billhook_apimachinery::print::compact_json;
 use billhook_apimachinery::record::Type;
 use billhook_apimachinery::record::show::show;
@@ -14,16 +12,14 @@ use serde_json::{Value, json};
 
 use crate::behavior::{Behavior, Findings, WriteContext};
 use crate::cells;
-use crate::edition::EDITIONS;
 use crate::generated::core_v1::{NODE_ADDRESS, TAINT};
+use crate::ip::{AddressRules, Range};
 use crate::resource_names::resource_amount;
 use crate::rules::{duplicate_internal, invalid, one_of, round_amounts};
 use crate::values::{is_set, items, members, path, set_missing, text, value_at};
 
 /// The labels that name roles of a node.
 const ROLE: &str = "node-role.kubernetes.io/";
-
-const NOT_A_CIDR: &str = "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)";
 
 /// The rules of nodes.
 #[derive(Debug)]
@@ -184,34 +180,18 @@ fn validate_pod_cidrs(
     let at = path(&["spec", "podCIDRs"]);
     let ranges = items(node, "/spec/podCIDRs");
     let stored = old.map_or(&[][..], |old| items(old, "/spec/podCIDRs"));
+    let rules = AddressRules::new(kubernetes, stored.iter().filter_map(Value::as_str));
     let mut families = Vec::new();
     for (index, range) in ranges.iter().enumerate() {
-        let at = at.clone().index(index);
-        let parsed = parse_prefix(text(range, ""));
-        families.extend(parsed.as_ref().ok().map(|(address, _)| address.is_ipv4()));
-        let is_strict = EDITIONS.of(kubernetes).has_strict_addresses && !stored.contains(range);
-        let detail = match parsed {
-            Err(_) => NOT_A_CIDR,
-            Ok((address, bits)) if is_strict && has_host_bits(address, bits) => {
-                "must not have bits set beyond the prefix length"
-            }
-            Ok(_) => continue,
-        };
-        errors.push(FieldError::invalid(at, range.clone(), detail));
+        let range = text(range, "");
+        rules.range(errors, &at.clone().index(index), range);
+        families.extend(Range::parse(range).map(|range| range.address.is_ipv4()));
     }
     let is_dual = matches!(families.as_slice(), [first, second] if first != second);
     if ranges.len() > 2 || (families.len() == 2 && !is_dual) {
         let detail = "may specify no more than one CIDR for each IP family";
         let ranges = Value::from(ranges.to_vec());
         errors.push(FieldError::invalid(at, ranges, detail).of_strings());
-    }
-}
-
-fn has_host_bits(address: IpAddr, bits: u8) -> bool {
-    let bits = u32::from(bits);
-    match address {
-        IpAddr::V4(address) => address.to_bits().checked_shl(bits).unwrap_or_default() != 0,
-        IpAddr::V6(address) => address.to_bits().checked_shl(bits).unwrap_or_default() != 0,
     }
 }
 

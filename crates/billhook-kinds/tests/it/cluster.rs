@@ -1,5 +1,6 @@
 //! Nodes, quotas and ranges of limits.
 
+use billhook_apimachinery::KubernetesVersion;
 use serde_json::{Value, json};
 
 use crate::support::Subject;
@@ -33,6 +34,29 @@ fn ranges_of_pods_are_joined() {
     assert_eq!(read(json!({"podCIDRs": ["10.0.0.0/24"]})), joined);
     let both = json!({"podCIDR": "10.0.0.0/24", "podCIDRs": ["10.1.0.0/24", "fd00::/64"]});
     assert_eq!(read(both), joined);
+}
+
+/// BK-30, BK-483: the ranges of pods are strict from 1.36 on, unless they are stored.
+#[test]
+fn ranges_of_pods_are_strict() {
+    let node = |range: &str| {
+        json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n"},
+            "spec": {"podCIDR": range}})
+    };
+    for (range, detail) in [
+        ("10.1.0.0", "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)"),
+        ("010.1.0.0/24", "must not have leading 0s in IP or prefix length"),
+        ("10.1.0.0/08", "must not have leading 0s in IP or prefix length"),
+        ("::ffff:10.1.0.0/120", "must not have an IPv4-mapped IPv6 address"),
+        ("10.1.0.1/24", "must not have bits set beyond the prefix length"),
+    ] {
+        let errors = subject("Node").errors(node(range), None);
+        let first = format!("spec.podCIDRs[0]: Invalid value: \"{range}\": {detail}");
+        assert_eq!(errors.first(), Some(&first));
+        assert_eq!(subject("Node").errors(node(range), Some(node(range))), [""; 0]);
+        let older = subject("Node").on(KubernetesVersion::V1_35).errors(node(range), None);
+        assert_eq!(older.len(), usize::from(range == "10.1.0.0"), "{range}");
+    }
 }
 
 /// BK-486: missing amounts follow from those that are there.
