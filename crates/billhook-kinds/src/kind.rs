@@ -88,6 +88,8 @@ pub struct Deprecation {
 pub struct Subresource {
     /// The name in URLs.
     pub name: &'static str,
+    /// The first version of a server that has it.
+    pub since: KubernetesVersion,
     /// The verbs, as discovery lists them.
     pub verbs: &'static [&'static str],
     /// The kind of the bodies that are sent to it.
@@ -188,6 +190,14 @@ impl Kind {
     /// Returns the subresource of a name.
     pub fn subresource(&self, name: &str) -> Option<&'static Subresource> {
         self.subresources.iter().find(|subresource| subresource.name == name)
+    }
+
+    /// Returns the subresources that servers of a version have.
+    pub fn subresources_of(
+        &self,
+        kubernetes: KubernetesVersion,
+    ) -> impl Iterator<Item = &'static Subresource> {
+        self.subresources.iter().filter(move |subresource| subresource.since <= kubernetes)
     }
 
     /// Returns the description of the column of names, and that of times of creation.

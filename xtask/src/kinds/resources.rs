@@ -174,10 +174,13 @@ fn subresource<'d>(
         "
             Subresource {{
                 name: {:?},
+                since: {},
                 verbs: &{},
                 body: BodyKind {{ group: {group:?}, version: {version:?}, kind: {kind:?}, record: {record} }},
             }},",
         text("name"),
+        // Data has no versions of subresources; one came after 1.32 (BK-770).
+        version_of(if text("name") == "resize" { "1.33" } else { "1.32" }),
         list(&subresource["verbs"]),
     ))
 }

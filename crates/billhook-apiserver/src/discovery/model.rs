@@ -1,8 +1,7 @@
 //! The groups, versions and resources that are served.
 
 use billhook::{CrdVersion, Names, Scope};
-use billhook_apimachinery::base64;
-use billhook_apimachinery::compare_versions;
+use billhook_apimachinery::{KubernetesVersion, base64, compare_versions};
 use billhook_kinds::Kind;
 use sha2::{Digest as _, Sha256};
 
@@ -87,7 +86,12 @@ impl Group {
         let mut groups = Vec::new();
         for listed in catalog.resources() {
             if let Some(kind) = listed.built_in() {
-                Self::add(&mut groups, kind.group, kind.version, Resource::of_kind(kind));
+                Self::add(
+                    &mut groups,
+                    kind.group,
+                    kind.version,
+                    Resource::of_kind(kind, catalog.kubernetes),
+                );
                 continue;
             }
             let Some(served) = listed.resource() else { continue };
@@ -101,7 +105,12 @@ impl Group {
         let has_pods = catalog.resources().any(|listed| listed.built_in().is_some_and(is_pods));
         let bindings = Kind::named("v1", "Binding").filter(|_| has_pods);
         for sent in reviews().chain(bindings) {
-            Self::add(&mut groups, sent.group, sent.version, Resource::of_kind(sent));
+            Self::add(
+                &mut groups,
+                sent.group,
+                sent.version,
+                Resource::of_kind(sent, catalog.kubernetes),
+            );
         }
         let place = |group: &Group| {
             let place = OWN_GROUPS.iter().position(|own| *own == group.name);
@@ -167,7 +176,7 @@ impl Resource {
         }
     }
 
-    fn of_kind(kind: &'static Kind) -> Self {
+    fn of_kind(kind: &'static Kind, kubernetes: KubernetesVersion) -> Self {
         let mut names = Names::default();
         let all = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect();
         kind.plural.clone_into(&mut names.plural);
@@ -175,7 +184,7 @@ impl Resource {
         kind.kind.clone_into(&mut names.kind);
         names.short_names = all(kind.short_names);
         names.categories = all(kind.categories);
-        let subresources = kind.subresources.iter().map(|subresource| {
+        let subresources = kind.subresources_of(kubernetes).map(|subresource| {
             let body = [subresource.body.group, subresource.body.version, subresource.body.kind];
             let is_own = body == [kind.group, kind.version, kind.kind];
             let (name, verbs) = (subresource.name, subresource.verbs);
@@ -217,7 +226,8 @@ mod tests {
             ("events.k8s.io/v1", "Event", "r2yiGXH7wu8="),
             ("autoscaling/v2", "HorizontalPodAutoscaler", "qwQve8ut294="),
         ] {
-            let resource = Resource::of_kind(Kind::named(api_version, kind).unwrap());
+            let kind_of = Kind::named(api_version, kind).unwrap();
+            let resource = Resource::of_kind(kind_of, KubernetesVersion::default());
             assert_eq!(resource.storage_version_hash.as_deref(), Some(expected), "{kind}");
         }
     }

@@ -198,7 +198,8 @@ const OF_KINDS: [&str; 4] = ["approval", "ephemeralcontainers", "finalize", "res
 /// The verbs of the subresource that a request of a built-in kind is for.
 fn own_verbs(context: &Context<'_>) -> Option<&'static [&'static str]> {
     let kind = context.resource.kind?;
-    Some(kind.subresource(&context.path.subresource)?.verbs)
+    let found = kind.subresource(&context.path.subresource)?;
+    Some(found.verbs).filter(|_| found.since <= context.server.settings.kubernetes)
 }
 
 /// Whether objects of the kind of a request have a verb, if it is a built-in one.

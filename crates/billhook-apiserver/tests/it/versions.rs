@@ -93,6 +93,24 @@ async fn mutating_policies_are_served_since_they_are_stable() {
     }
 }
 
+/// BK-113, BK-770: pods are resized since 1.33.
+#[tokio::test]
+async fn pods_are_resized_since_servers_can() {
+    let pod = json!({"metadata": {"name": "a"},
+        "spec": {"containers": [{"name": "c", "image": "i"}]}});
+    let pods = "/api/v1/namespaces/default/pods";
+    for version in KubernetesVersion::ALL {
+        let server = Server::builder().kubernetes(version).build();
+        assert_eq!(post(&server, pods, &pod).await.code, 201);
+        let code = if version >= V1_33 { 200 } else { 404 };
+        assert_eq!(get(&server, &format!("{pods}/a/resize")).await.code, code, "{version}");
+        let core = get(&server, "/api/v1").await.json();
+        let listed = core["resources"].as_array().unwrap().iter();
+        let has = listed.map(|it| text(it, "/name")).any(|name| name == "pods/resize");
+        assert_eq!(has, version >= V1_33, "{version}");
+    }
+}
+
 /// KV-14: the selectors of lists.
 #[tokio::test]
 async fn label_selectors_are_refused_in_the_words_of_the_version() {

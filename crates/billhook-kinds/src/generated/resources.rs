@@ -195,11 +195,13 @@ pub(crate) static KINDS: &[Kind] = &[
         subresources: &[
             Subresource {
                 name: "finalize",
+                since: KubernetesVersion::V1_32,
                 verbs: &["update"],
                 body: BodyKind { group: "", version: "v1", kind: "Namespace", record: Some(|| &super::core_v1::NAMESPACE) },
             },
             Subresource {
                 name: "status",
+                since: KubernetesVersion::V1_32,
                 verbs: &["get","patch","update"],
                 body: BodyKind { group: "", version: "v1", kind: "Namespace", record: Some(|| &super::core_v1::NAMESPACE) },
             },],
@@ -232,11 +234,13 @@ pub(crate) static KINDS: &[Kind] = &[
         subresources: &[
             Subresource {
                 name: "proxy",
+                since: KubernetesVersion::V1_32,
                 verbs: &["create","delete","get","patch","update"],
                 body: BodyKind { group: "", version: "v1", kind: "NodeProxyOptions", record: None },
             },
             Subresource {
                 name: "status",
+                since: KubernetesVersion::V1_32,
                 verbs: &["get","patch","update"],
                 body: BodyKind { group: "", version: "v1", kind: "Node", record: Some(|| &super::core_v1::NODE) },
             },],
@@ -276,6 +280,7 @@ pub(crate) static KINDS: &[Kind] = &[
         subresources: &[
             Subresource {
                 name: "status",
+                since: KubernetesVersion::V1_32,
                 verbs: &["get","patch","update"],
                 body: BodyKind { group: "", version: "v1", kind: "PersistentVolumeClaim", record: Some(|| &super::core_v1::PERSISTENT_VOLUME_CLAIM) },
             },],
@@ -314,6 +319,7 @@ pub(crate) static KINDS: &[Kind] = &[
         subresources: &[
             Subresource {
                 name: "status",
+                since: KubernetesVersion::V1_32,
                 verbs: &["get","patch","update"],
                 body: BodyKind { group: "", version: "v1", kind: "PersistentVolume", record: Some(|| &super::core_v1::PERSISTENT_VOLUME) },
             },],
@@ -354,51 +360,61 @@ pub(crate) static KINDS: &[Kind] = &[
         subresources: &[
             Subresource {
                 name: "attach",
+                since: KubernetesVersion::V1_32,
                 verbs: &["create","get"],
                 body: BodyKind { group: "", version: "v1", kind: "PodAttachOptions", record: None },
             },
             Subresource {
                 name: "binding",
+                since: KubernetesVersion::V1_32,
                 verbs: &["create"],
                 body: BodyKind { group: "", version: "v1", kind: "Binding", record: Some(|| &super::core_v1::BINDING) },
             },
             Subresource {
                 name: "ephemeralcontainers",
+                since: KubernetesVersion::V1_32,
                 verbs: &["get","patch","update"],
                 body: BodyKind { group: "", version: "v1", kind: "Pod", record: Some(|| &super::core_v1::POD) },
             },
             Subresource {
                 name: "eviction",
+                since: KubernetesVersion::V1_32,
                 verbs: &["create"],
                 body: BodyKind { group: "policy", version: "v1", kind: "Eviction", record: Some(|| &super::policy_v1::EVICTION) },
             },
             Subresource {
                 name: "exec",
+                since: KubernetesVersion::V1_32,
                 verbs: &["create","get"],
                 body: BodyKind { group: "", version: "v1", kind: "PodExecOptions", record: None },
             },
             Subresource {
                 name: "log",
+                since: KubernetesVersion::V1_32,
                 verbs: &["get"],
                 body: BodyKind { group: "", version: "v1", kind: "Pod", record: Some(|| &super::core_v1::POD) },
             },
             Subresource {
                 name: "portforward",
+                since: KubernetesVersion::V1_32,
                 verbs: &["create","get"],
                 body: BodyKind { group: "", version: "v1", kind: "PodPortForwardOptions", record: None },
             },
             Subresource {
                 name: "proxy",
+                since: KubernetesVersion::V1_32,
                 verbs: &["create","delete","get","patch","update"],
                 body: BodyKind { group: "", version: "v1", kind: "PodProxyOptions", record: None },
             },
             Subresource {
                 name: "resize",
+                since: KubernetesVersion::V1_33,
                 verbs: &["get","patch","update"],
                 body: BodyKind { group: "", version: "v1", kind: "Pod", record: Some(|| &super::core_v1::POD) },
             },
             Subresource {
                 name: "status",
+                since: KubernetesVersion::V1_32,
                 verbs: &["get","patch","update"],
                 body: BodyKind { group: "", version: "v1", kind: "Pod", record: Some(|| &super::core_v1::POD) },
             },],
@@ -465,11 +481,13 @@ pub(crate) static KINDS: &[Kind] = &[
         subresources: &[
             Subresource {
                 name: "scale",
+                since: KubernetesVersion::V1_32,
                 verbs: &["get","patch","update"],
                 body: BodyKind { group: "autoscaling", version: "v1", kind: "Scale", record: Some(|| &super::autoscaling_v1::SCALE) },
             },
             Subresource {
                 name: "status",
+                since: KubernetesVersion::V1_32,
                 verbs: &["get","patch","update"],
                 body: BodyKind { group: "", version: "v1", kind: "ReplicationController", record: Some(|| &super::core_v1::REPLICATION_CONTROLLER) },
             },],
@@ -507,6 +525,7 @@ pub(crate) static KINDS: &[Kind] = &[
         subresources: &[
             Subresource {
                 name: "status",
+                since: KubernetesVersion::V1_32,
                 verbs: &["get","patch","update"],
                 body: BodyKind { group: "", version: "v1", kind: "ResourceQuota", record: Some(|| &super::core_v1::RESOURCE_QUOTA) },
             },],
@@ -568,6 +587,7 @@ pub(crate) static KINDS: &[Kind] = &[
         subresources: &[
             Subresource {
                 name: "token",
+                since: KubernetesVersion::V1_32,
                 verbs: &["create"],
                 body: BodyKind { group: "authentication.k8s.io", version: "v1", kind: "TokenRequest", record: Some(|| &super::authentication_v1::TOKEN_REQUEST) },
             },],
@@ -599,11 +619,13 @@ pub(crate) static KINDS: &[Kind] = &[
         subresources: &[
             Subresource {
                 name: "proxy",
+                since: KubernetesVersion::V1_32,
                 verbs: &["create","delete","get","patch","update"],
                 body: BodyKind { group: "", version: "v1", kind: "ServiceProxyOptions", record: None },
             },
             Subresource {
                 name: "status",
+                since: KubernetesVersion::V1_32,
                 verbs: &["get","patch","update"],
                 body: BodyKind { group: "", version: "v1", kind: "Service", record: Some(|| &super::core_v1::SERVICE) },
             },],
@@ -668,6 +690,7 @@ pub(crate) static KINDS: &[Kind] = &[
         subresources: &[
             Subresource {
                 name: "status",
+                since: KubernetesVersion::V1_32,
                 verbs: &["get","patch","update"],
                 body: BodyKind { group: "apps", version: "v1", kind: "DaemonSet", record: Some(|| &super::apps_v1::DAEMON_SET) },
             },],
@@ -708,11 +731,13 @@ pub(crate) static KINDS: &[Kind] = &[
         subresources: &[
             Subresource {
                 name: "scale",
+                since: KubernetesVersion::V1_32,
                 verbs: &["get","patch","update"],
                 body: BodyKind { group: "autoscaling", version: "v1", kind: "Scale", record: Some(|| &super::autoscaling_v1::SCALE) },
             },
             Subresource {
                 name: "status",
+                since: KubernetesVersion::V1_32,
                 verbs: &["get","patch","update"],
                 body: BodyKind { group: "apps", version: "v1", kind: "Deployment", record: Some(|| &super::apps_v1::DEPLOYMENT) },
             },],
@@ -750,11 +775,13 @@ pub(crate) static KINDS: &[Kind] = &[
         subresources: &[
             Subresource {
                 name: "scale",
+                since: KubernetesVersion::V1_32,
                 verbs: &["get","patch","update"],
                 body: BodyKind { group: "autoscaling", version: "v1", kind: "Scale", record: Some(|| &super::autoscaling_v1::SCALE) },
             },
             Subresource {
                 name: "status",
+                since: KubernetesVersion::V1_32,
                 verbs: &["get","patch","update"],
                 body: BodyKind { group: "apps", version: "v1", kind: "ReplicaSet", record: Some(|| &super::apps_v1::REPLICA_SET) },
             },],
@@ -792,11 +819,13 @@ pub(crate) static KINDS: &[Kind] = &[
         subresources: &[
             Subresource {
                 name: "scale",
+                since: KubernetesVersion::V1_32,
                 verbs: &["get","patch","update"],
                 body: BodyKind { group: "autoscaling", version: "v1", kind: "Scale", record: Some(|| &super::autoscaling_v1::SCALE) },
             },
             Subresource {
                 name: "status",
+                since: KubernetesVersion::V1_32,
                 verbs: &["get","patch","update"],
                 body: BodyKind { group: "apps", version: "v1", kind: "StatefulSet", record: Some(|| &super::apps_v1::STATEFUL_SET) },
             },],
@@ -831,6 +860,7 @@ pub(crate) static KINDS: &[Kind] = &[
         subresources: &[
             Subresource {
                 name: "status",
+                since: KubernetesVersion::V1_32,
                 verbs: &["get","patch","update"],
                 body: BodyKind { group: "batch", version: "v1", kind: "CronJob", record: Some(|| &super::batch_v1::CRON_JOB) },
             },],
@@ -870,6 +900,7 @@ pub(crate) static KINDS: &[Kind] = &[
         subresources: &[
             Subresource {
                 name: "status",
+                since: KubernetesVersion::V1_32,
                 verbs: &["get","patch","update"],
                 body: BodyKind { group: "batch", version: "v1", kind: "Job", record: Some(|| &super::batch_v1::JOB) },
             },],
@@ -935,6 +966,7 @@ pub(crate) static KINDS: &[Kind] = &[
         subresources: &[
             Subresource {
                 name: "status",
+                since: KubernetesVersion::V1_32,
                 verbs: &["get","patch","update"],
                 body: BodyKind { group: "networking.k8s.io", version: "v1", kind: "Ingress", record: Some(|| &super::networking_v1::INGRESS) },
             },],
@@ -1023,6 +1055,7 @@ pub(crate) static KINDS: &[Kind] = &[
         subresources: &[
             Subresource {
                 name: "status",
+                since: KubernetesVersion::V1_32,
                 verbs: &["get","patch","update"],
                 body: BodyKind { group: "networking.k8s.io", version: "v1", kind: "ServiceCIDR", record: Some(|| &super::networking_v1::SERVICE_CIDR) },
             },],
@@ -1055,6 +1088,7 @@ pub(crate) static KINDS: &[Kind] = &[
         subresources: &[
             Subresource {
                 name: "status",
+                since: KubernetesVersion::V1_32,
                 verbs: &["get","patch","update"],
                 body: BodyKind { group: "policy", version: "v1", kind: "PodDisruptionBudget", record: Some(|| &super::policy_v1::POD_DISRUPTION_BUDGET) },
             },],
@@ -1316,6 +1350,7 @@ pub(crate) static KINDS: &[Kind] = &[
         subresources: &[
             Subresource {
                 name: "status",
+                since: KubernetesVersion::V1_32,
                 verbs: &["get","patch","update"],
                 body: BodyKind { group: "storage.k8s.io", version: "v1", kind: "VolumeAttachment", record: Some(|| &super::storage_v1::VOLUME_ATTACHMENT) },
             },],
@@ -1378,6 +1413,7 @@ pub(crate) static KINDS: &[Kind] = &[
         subresources: &[
             Subresource {
                 name: "status",
+                since: KubernetesVersion::V1_32,
                 verbs: &["get","patch","update"],
                 body: BodyKind { group: "autoscaling", version: "v1", kind: "HorizontalPodAutoscaler", record: Some(|| &super::autoscaling_v1::HORIZONTAL_POD_AUTOSCALER) },
             },],
@@ -1414,6 +1450,7 @@ pub(crate) static KINDS: &[Kind] = &[
         subresources: &[
             Subresource {
                 name: "status",
+                since: KubernetesVersion::V1_32,
                 verbs: &["get","patch","update"],
                 body: BodyKind { group: "autoscaling", version: "v2", kind: "HorizontalPodAutoscaler", record: Some(|| &super::autoscaling_v2::HORIZONTAL_POD_AUTOSCALER) },
             },],
@@ -1562,11 +1599,13 @@ pub(crate) static KINDS: &[Kind] = &[
         subresources: &[
             Subresource {
                 name: "approval",
+                since: KubernetesVersion::V1_32,
                 verbs: &["get","patch","update"],
                 body: BodyKind { group: "certificates.k8s.io", version: "v1", kind: "CertificateSigningRequest", record: Some(|| &super::certificates_v1::CERTIFICATE_SIGNING_REQUEST) },
             },
             Subresource {
                 name: "status",
+                since: KubernetesVersion::V1_32,
                 verbs: &["get","patch","update"],
                 body: BodyKind { group: "certificates.k8s.io", version: "v1", kind: "CertificateSigningRequest", record: Some(|| &super::certificates_v1::CERTIFICATE_SIGNING_REQUEST) },
             },],
@@ -1636,6 +1675,7 @@ pub(crate) static KINDS: &[Kind] = &[
         subresources: &[
             Subresource {
                 name: "status",
+                since: KubernetesVersion::V1_32,
                 verbs: &["get","patch","update"],
                 body: BodyKind { group: "apiregistration.k8s.io", version: "v1", kind: "APIService", record: Some(|| &super::apiregistration_v1::API_SERVICE) },
             },],
@@ -1669,6 +1709,7 @@ pub(crate) static KINDS: &[Kind] = &[
         subresources: &[
             Subresource {
                 name: "status",
+                since: KubernetesVersion::V1_32,
                 verbs: &["get","patch","update"],
                 body: BodyKind { group: "flowcontrol.apiserver.k8s.io", version: "v1", kind: "FlowSchema", record: Some(|| &super::flowcontrol_v1::FLOW_SCHEMA) },
             },],
@@ -1704,6 +1745,7 @@ pub(crate) static KINDS: &[Kind] = &[
         subresources: &[
             Subresource {
                 name: "status",
+                since: KubernetesVersion::V1_32,
                 verbs: &["get","patch","update"],
                 body: BodyKind { group: "flowcontrol.apiserver.k8s.io", version: "v1", kind: "PriorityLevelConfiguration", record: Some(|| &super::flowcontrol_v1::PRIORITY_LEVEL_CONFIGURATION) },
             },],
@@ -1766,6 +1808,7 @@ pub(crate) static KINDS: &[Kind] = &[
         subresources: &[
             Subresource {
                 name: "status",
+                since: KubernetesVersion::V1_32,
                 verbs: &["get","patch","update"],
                 body: BodyKind { group: "resource.k8s.io", version: "v1", kind: "ResourceClaim", record: Some(|| &super::resource_v1::RESOURCE_CLAIM) },
             },],
@@ -1936,6 +1979,7 @@ pub(crate) static KINDS: &[Kind] = &[
         subresources: &[
             Subresource {
                 name: "status",
+                since: KubernetesVersion::V1_32,
                 verbs: &["get","patch","update"],
                 body: BodyKind { group: "admissionregistration.k8s.io", version: "v1", kind: "ValidatingAdmissionPolicy", record: None },
             },],
@@ -2168,6 +2212,7 @@ pub(crate) static KINDS: &[Kind] = &[
         subresources: &[
             Subresource {
                 name: "status",
+                since: KubernetesVersion::V1_32,
                 verbs: &["get","patch","update"],
                 body: BodyKind { group: "apiextensions.k8s.io", version: "v1", kind: "CustomResourceDefinition", record: None },
             },],
