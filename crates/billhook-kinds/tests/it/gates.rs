@@ -1,4 +1,4 @@
-//! Fields that servers of older versions do not keep (BK-770).
+//! Fields that servers of older versions do not keep (BK-770), and some that all keep.
 
 use billhook_apimachinery::KubernetesVersion::{self, V1_32, V1_33, V1_34, V1_35};
 use serde_json::{Value, json};
@@ -88,6 +88,42 @@ fn fields_of_other_kinds_are_dropped() {
         for place in ["/status/observedGeneration", "/status/conditions/0/observedGeneration"] {
             assert_eq!(prepared.pointer(place).is_some(), version >= V1_34, "{place} in {version}");
         }
+    }
+}
+
+/// BK-108: the generations that a status is about stay, unless others are given.
+#[test]
+fn observed_generations_are_kept() {
+    let with = |status: Value| {
+        let mut pod = pod();
+        pod["status"] = status;
+        pod
+    };
+    let ready = |generation: Value| json!({"type": "Ready", "status": "True", "observedGeneration": generation});
+    let old = with(json!({"observedGeneration": 3, "conditions": [
+        ready(json!(2)), {"type": "A", "status": "True"}]}));
+    for (status, generation, conditions) in [
+        (
+            json!({"conditions": [{"type": "A", "status": "False"}, ready(Value::Null)]}),
+            3,
+            [None, Some(2)],
+        ),
+        (
+            json!({"observedGeneration": 0, "conditions": [ready(json!(0)), {"type": "B"}]}),
+            3,
+            [Some(2), None],
+        ),
+        (
+            json!({"observedGeneration": 5, "conditions": [ready(json!(4)), {"type": "B"}]}),
+            5,
+            [Some(4), None],
+        ),
+    ] {
+        let subject = Subject::new("v1", "Pod").subresource("status");
+        let status = subject.prepared(with(status), Some(&old))["status"].clone();
+        assert_eq!(status["observedGeneration"], generation);
+        let found = [0, 1].map(|index| status["conditions"][index]["observedGeneration"].as_i64());
+        assert_eq!(found, conditions);
     }
 }
 

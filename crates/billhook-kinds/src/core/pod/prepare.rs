@@ -1,5 +1,7 @@
 //! Preparation of pods for writes (BK-100, BK-107, BK-108, BK-112, BK-113).
 
+use std::collections::BTreeMap;
+
 use billhook_apimachinery::KubernetesVersion;
 use serde_json::{Value, json};
 
@@ -61,6 +63,7 @@ fn of_status(pod: &mut Value, old: &Value, kubernetes: KubernetesVersion) {
     if let Some(metadata) = object_mut(pod, "/metadata") {
         set(metadata, "ownerReferences", owners);
     }
+    keep_observed_generations(pod, old);
     let class = value_at(old, "/status/qosClass").cloned();
     if text(pod, "/status/qosClass").is_empty()
         && let Some(status) = object_mut(pod, "/status")
@@ -71,6 +74,28 @@ fn of_status(pod: &mut Value, old: &Value, kubernetes: KubernetesVersion) {
         drop_of_status(status, kubernetes);
     }
     complete_addresses(pod);
+}
+
+/// The generations that a status is about stay unless it says others (BK-108).
+fn keep_observed_generations(pod: &mut Value, old: &Value) {
+    const NAME: &str = "observedGeneration";
+    let generation = |of: &Value| of.get(NAME).filter(|it| it.as_i64() != Some(0)).cloned();
+    let Some(status) = object_mut(pod, "/status") else { return };
+    let stored = old.get("status").unwrap_or(&Value::Null);
+    if generation(status).is_none() {
+        set(status, NAME, generation(stored));
+    }
+    let stored: BTreeMap<&str, &Value> = items(stored, "/conditions")
+        .iter()
+        .rev()
+        .map(|condition| (text(condition, "/type"), condition))
+        .collect();
+    for condition in items_mut(status, "/conditions") {
+        if generation(condition).is_none() {
+            let before = stored.get(text(condition, "/type"));
+            set(condition, NAME, before.and_then(|before| generation(before)));
+        }
+    }
 }
 
 /// The first address of a pod stands for itself, too.
