@@ -87,10 +87,46 @@ fn validate_attribute(errors: &mut Vec<FieldError>, path: &FieldPath, attribute:
             invalid(errors, &at, Vec::<Value>::new(), ["must not be empty if specified"]);
         }
     }
+    let versions = path.clone().name("versions");
+    let of_list = items(attribute, "/versions").iter().enumerate();
+    let of_list = of_list.map(|(index, version)| (versions.clone().index(index), version));
+    let single = attribute.get("version").map(|version| (path.clone().name("version"), version));
+    for (at, version) in single.into_iter().chain(of_list) {
+        if !is_version(text(version, "")) {
+            let detail = "must be a string compatible with semver.org spec 2.0.0";
+            invalid(errors, &at, version.clone(), [detail]);
+        }
+    }
     if VALUES.iter().filter(|name| attribute.get(**name).is_some()).count() != 1 {
         let type_ = (Type::Record(|| &DEVICE_ATTRIBUTE), "resource");
         let detail = "exactly one value must be specified";
         errors.push(invalid_internal(path.clone(), Some(attribute), type_, detail));
+    }
+}
+
+/// Whether a text is a semantic version: three numbers, with what comes before a release and what tells of
+/// a build after them.
+fn is_version(text: &str) -> bool {
+    let is_name = |name: &str| {
+        !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
+    };
+    let is_digits = |name: &str| name.bytes().all(|byte| byte.is_ascii_digit());
+    let has_zeros = |name: &str| name.len() > 1 && name.starts_with('0');
+    let is_number = |name: &str| is_name(name) && is_digits(name) && !has_zeros(name);
+    let (text, build) = cut(text, '+');
+    let (numbers, release) = cut(text, '-');
+    let is_before = |name: &str| is_name(name) && !(is_digits(name) && has_zeros(name));
+    numbers.split('.').count() == 3
+        && numbers.split('.').all(is_number)
+        && release.is_none_or(|names| names.split('.').all(is_before))
+        && build.is_none_or(|names| names.split('.').all(is_name))
+}
+
+/// Cuts a text at the first of these signs.
+fn cut(text: &str, at: char) -> (&str, Option<&str>) {
+    match text.split_once(at) {
+        Some((before, after)) => (before, Some(after)),
+        None => (text, None),
     }
 }
 
@@ -121,8 +157,42 @@ fn validate_capacity(
             errors.push(FieldError::required(path.clone().name("default"), &detail));
         }
     }
+    if values {
+        validate_values(errors, &path.clone().name("validValues"), policy, capacity);
+    }
     if let Some(range) = range {
         validate_range(errors, &path.name("validRange"), range, policy, capacity);
+    }
+}
+
+/// The amounts that may be asked for ascend to the capacity, and the default is one of them.
+fn validate_values(
+    errors: &mut Vec<FieldError>,
+    path: &FieldPath,
+    policy: &Value,
+    capacity: &Value,
+) {
+    let values: Vec<Quantity> = items(policy, "/validValues").iter().filter_map(quantity).collect();
+    let value = capacity.get("value").and_then(quantity);
+    for (index, pair) in values.windows(2).enumerate() {
+        if let [before, amount] = pair
+            && amount < before
+        {
+            let at = path.clone().index(index + 1);
+            let detail = "values must be sorted in ascending order";
+            invalid(errors, &at, amount.to_string(), [detail]);
+        }
+    }
+    if let Some(value) = &value {
+        for amount in values.iter().filter(|amount| *amount > value) {
+            let detail = format!("option is larger than capacity value: {value}");
+            invalid(errors, path, amount.to_string(), [detail]);
+        }
+    }
+    let default = policy.get("default").and_then(quantity);
+    if let Some(default) = default.filter(|default| !values.contains(default)) {
+        let detail = "default value is not valid according to the requestPolicy";
+        invalid(errors, path, default.to_string(), [detail]);
     }
 }
 

@@ -326,6 +326,18 @@ fn devices_have_rules() {
                  cannot specify \"validValues\" and \"validRange\" at the same time"
             ),
         ),
+        (policy(json!({"default": "1", "validValues": ["1", "2", "4"]})), String::new()),
+        (
+            policy(json!({"default": "3", "validValues": ["2", "1", "8"]})),
+            format!(
+                "{at}.capacity[memory].requestPolicy.validValues[1]: Invalid value: \"1\": values must \
+                 be sorted in ascending order; \
+                 {at}.capacity[memory].requestPolicy.validValues: Invalid value: \"8\": option is \
+                 larger than capacity value: 4; \
+                 {at}.capacity[memory].requestPolicy.validValues: Invalid value: \"3\": default value \
+                 is not valid according to the requestPolicy"
+            ),
+        ),
         (
             policy(json!({"default": "1", "validRange": {"max": "2"}})),
             format!(
@@ -391,5 +403,37 @@ fn devices_have_rules() {
     ] {
         let errors = errors_of_slice(spec, device);
         assert!(errors.len() == 1 && errors[0].ends_with(wanted), "{errors:?}");
+    }
+}
+
+/// BK-489: versions of attributes are semantic ones.
+#[test]
+fn versions_of_attributes_are_semantic() {
+    for (version, is_valid) in [
+        ("1.2.3", true),
+        ("0.0.0", true),
+        ("1.2.3-rc.1+build.007", true),
+        ("1.2.3--x", true),
+        ("1.2.3+-", true),
+        ("1.2", false),
+        ("1.2.3.4", false),
+        ("01.2.3", false),
+        ("1.2.3-01", false),
+        ("1.2.3-", false),
+        ("1.2.3-a..b", false),
+        ("v1.2.3", false),
+        ("", false),
+    ] {
+        for (name, at, value) in
+            [("version", "version", json!(version)), ("versions", "versions[0]", json!([version]))]
+        {
+            let device = json!({"attributes": {"a": {name: value}}});
+            let wanted = format!(
+                "spec.devices[0].attributes[a].{at}: Invalid value: \"{version}\": must be a string \
+                 compatible with semver.org spec 2.0.0"
+            );
+            let wanted = if is_valid { Vec::new() } else { vec![wanted] };
+            assert_eq!(errors_of_slice(json!({}), device), wanted);
+        }
     }
 }
