@@ -19,10 +19,10 @@ pub(super) fn drop_of_spec(spec: &mut Value, kubernetes: KubernetesVersion) {
             keep(source, &[("clusterTrustBundle", false), ("podCertificate", false)]);
         }
     }
-    if let Some(context) = object_mut(spec, "/securityContext") {
-        let has_policies = edition.has_security_policies;
-        let policies = ["supplementalGroupsPolicy", "seLinuxChangePolicy"];
-        keep(context, &policies.map(|name| (name, has_policies)));
+    if !edition.has_security_policies
+        && let Some(context) = object_mut(spec, "/securityContext")
+    {
+        keep(context, &[("supplementalGroupsPolicy", false), ("seLinuxChangePolicy", false)]);
     }
     keep(
         spec,
@@ -42,11 +42,15 @@ pub(super) fn drop_of_container(container: &mut Value, kubernetes: KubernetesVer
     if let Some(lifecycle) = object_mut(container, "/lifecycle") {
         keep(lifecycle, &[("stopSignal", false)]);
     }
-    if let Some(context) = object_mut(container, "/securityContext") {
-        keep(context, &[("procMount", edition.has_user_namespaces)]);
+    if !edition.has_user_namespaces
+        && let Some(context) = object_mut(container, "/securityContext")
+    {
+        keep(context, &[("procMount", false)]);
     }
-    if let Some(resources) = object_mut(container, "/resources") {
-        keep(resources, &[("claims", edition.claims_devices)]);
+    if !edition.claims_devices
+        && let Some(resources) = object_mut(container, "/resources")
+    {
+        keep(resources, &[("claims", false)]);
     }
     if !edition.keeps_variable_files {
         for variable in items_mut(container, "/env") {
