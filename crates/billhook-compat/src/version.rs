@@ -1,7 +1,7 @@
 //! A version in both definitions, and what all questions about it share.
 
 use std::cell::{Cell, OnceCell, RefCell};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use billhook::{
     CrdError, CrdVersion, CustomResourceDefinition, DeepValue, ErrorType, FieldError, FieldPath,
@@ -10,6 +10,7 @@ use billhook::{
 use billhook_apimachinery::value::deep_eq;
 use billhook_generation::{Hints, Oracle, find};
 use billhook_schema::JsonSchemaProps;
+use billhook_validation::Validator;
 use serde_json::Value;
 
 use crate::answer::{Answer, Question, Verdict};
@@ -74,6 +75,8 @@ pub(crate) struct Pair<'s> {
     obstacles: OnceCell<Vec<Obstacle<'s>>>,
     /// The attempts that were made so far for each obstacle.
     tried: RefCell<HashMap<usize, Tried>>,
+    /// The rules that no object was found to violate, by their places in the new schema.
+    pub(crate) unviolated: RefCell<BTreeSet<(String, usize)>>,
     /// How many updates of stored objects may still be tried.
     updates: Cell<usize>,
 }
@@ -114,6 +117,7 @@ impl<'s> Pair<'s> {
             mender: Oracle::new(old.version.clone(), &old.document),
             obstacles: OnceCell::new(),
             tried: RefCell::default(),
+            unviolated: RefCell::default(),
             updates: Cell::new(MAX_ALL_UPDATES),
         }
     }
@@ -332,6 +336,7 @@ pub(crate) fn attempted(
 ) -> Vec<Value> {
     let path = &obstacle.path;
     match attempt {
+        Attempt::Value(value) if is_invalid(value, obstacle) => Vec::new(),
         Attempt::Value(value) => builder.with(around, path, value).into_iter().collect(),
         Attempt::Present => builder.with_any(around, path).into_iter().collect(),
         Attempt::Absent => builder.without(around, path).into_iter().collect(),
@@ -350,6 +355,13 @@ pub(crate) fn attempted(
         }
         Attempt::Rule(_) => Vec::new(),
     }
+}
+
+/// Whether a value that nothing completes is not one of the schema at the place of an obstacle,
+/// whatever is around it.
+fn is_invalid(value: &Value, obstacle: &Obstacle<'_>) -> bool {
+    let is_scalar = matches!(value, Value::Bool(_) | Value::Number(_) | Value::String(_));
+    is_scalar && obstacle.keyword != "scale" && !Validator::new(obstacle.nodes.0).is_valid(value)
 }
 
 /// Whether an error is about a place, something in it or around it.

@@ -26,7 +26,11 @@ impl<'s> Pair<'s> {
         obstacle: &Obstacle<'s>,
         around: &Value,
     ) -> Option<Candidate> {
-        self.violation_that(index, obstacle, around, &mut |_| Fit::Good)
+        let found = self.violation_that(index, obstacle, around, &mut |_| Fit::Good);
+        if found.is_none() {
+            self.unviolated.borrow_mut().insert(place_of(index, obstacle));
+        }
+        found
             .or_else(|| self.hinted(obstacle, around))
             .or_else(|| self.of_elements(obstacle, around))
     }
@@ -38,6 +42,9 @@ impl<'s> Pair<'s> {
         wanted: &mut dyn FnMut(&Candidate) -> Option<R>,
     ) -> Option<R> {
         let Some(Attempt::Rule(index)) = obstacle.attempts.first() else { return None };
+        if self.unviolated.borrow().contains(&place_of(*index, obstacle)) {
+            return None;
+        }
         let (mut found, mut left) = (None, MAX_VIOLATIONS);
         self.old_builder.at(&obstacle.path, || {
             let around = self.old_builder.around(&obstacle.path)?;
@@ -68,7 +75,7 @@ impl<'s> Pair<'s> {
             true => deep_clone(around),
             false => self.old_builder.oracle.with(around, SchemaView::new(from), path)?,
         };
-        let pointer = obstacle.places.1.to_json_pointer();
+        let (pointer, _) = place_of(index, obstacle);
         let place = (pointer.as_str(), index);
         let (mut best, mut refused) = (None, BTreeSet::new());
         builder.at(path, || {
@@ -182,4 +189,9 @@ impl<'s> Pair<'s> {
         })?;
         Some(Candidate { object, old: None })
     }
+}
+
+/// The place of a rule in the new schema.
+fn place_of(index: usize, obstacle: &Obstacle<'_>) -> (String, usize) {
+    (obstacle.places.1.to_json_pointer(), index)
 }

@@ -5,7 +5,8 @@ use billhook_apimachinery::value::{deep_clone, grow};
 use billhook_schema::{SchemaStep, SchemaView};
 use serde_json::{Value, json};
 
-use crate::changes::{FIXED, Hints, MAX_DEPTH, changes};
+use crate::changes::{FIXED, MAX_DEPTH, changes};
+use crate::hints::Hints;
 use crate::oracle::Oracle;
 use crate::place::{find, replaced};
 use crate::sample::{sample, sample_object};

@@ -20,8 +20,6 @@ pub(crate) struct Candidate<T> {
     /// The knowledge about it that its changes need.
     pub(crate) known: T,
     cost: usize,
-    /// How many of its changes have been tried.
-    pub(crate) tried: usize,
 }
 
 impl<T> Default for Queue<T> {
@@ -34,16 +32,13 @@ impl<T> Queue<T> {
     /// Adds an object, unless there was one with the same signature.
     pub(crate) fn push(&mut self, object: Value, known: T, cost: usize, signature: Vec<String>) {
         if self.seen.insert(signature) {
-            self.add(Candidate { object, known, cost, tried: 0 });
+            self.add(Candidate { object, known, cost });
         }
     }
 
-    /// Takes an object back after a turn in which so many of its changes were tried.
-    pub(crate) fn give_back(&mut self, candidate: Candidate<T>, tried: usize) {
-        if tried > 0 {
-            let (cost, tried) = (candidate.cost + 1, candidate.tried + tried);
-            self.add(Candidate { cost, tried, ..candidate });
-        }
+    /// Takes an object back after a turn.
+    pub(crate) fn give_back(&mut self, candidate: Candidate<T>) {
+        self.add(Candidate { cost: candidate.cost + 1, ..candidate });
     }
 
     fn add(&mut self, candidate: Candidate<T>) {

@@ -1,11 +1,15 @@
 //! The search for objects that a server accepts.
 
-use billhook::{FieldPath, Segment};
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
+use billhook::{FieldError, FieldPath, Segment};
 use billhook_apimachinery::value::deep_clone;
 use billhook_schema::SchemaView;
 use serde_json::Value;
 
-use crate::changes::{Hints, hinted, near};
+use crate::changes::{hinted, near};
+use crate::hints::Hints;
 use crate::oracle::{Judged, Oracle, ways};
 use crate::place::{find, parent, replaced, schema_at};
 use crate::queue::{Candidate, Queue, TURN};
@@ -17,7 +21,15 @@ const MAX_TRIES: usize = 500;
 /// How many errors of an object are looked at.
 const MAX_ERRORS: usize = 100;
 
-impl Oracle<'_> {
+/// The objects that are tried in place of one with errors.
+struct Repairs<'s> {
+    /// The places of the values that the errors are about.
+    places: Vec<FieldPath>,
+    hints: Hints,
+    objects: Box<dyn Iterator<Item = Value> + 's>,
+}
+
+impl<'s> Oracle<'s> {
     /// Returns the object, or one like it that a server accepts; what is not wanted does not count.
     /// The values that its errors are about are changed.
     pub fn valid_near(&self, object: &Value, is_wanted: &dyn Fn(&Value) -> bool) -> Option<Value> {
@@ -34,26 +46,25 @@ impl Oracle<'_> {
         let judged = self.judged(object, None)?;
         let mut queue = Queue::default();
         let (cost, signature) = (judged.errors.len(), judged.signature());
-        queue.push(deep_clone(object), judged, cost, signature);
+        queue.push(deep_clone(object), (judged, None), cost, signature);
         let mut tries = 0;
-        while let Some(candidate) = queue.pop() {
-            let Candidate { object, known, tried, .. } = &candidate;
+        while let Some(mut candidate) = queue.pop() {
+            let Candidate { object, known: (known, repairs), .. } = &mut candidate;
             if known.errors.is_empty() {
                 return Some(candidate.object);
             }
-            let (places, hints) = self.places(object, known);
-            let around: Vec<FieldPath> = places.iter().flat_map(ancestors).collect();
-            let first = places.iter().chain(&around);
-            let first = first.flat_map(|place| self.changed(object, place, &hints, hinted));
-            let others = places.iter().flat_map(|place| self.changed(object, place, &hints, near));
+            let Repairs { places, hints, objects } =
+                repairs.get_or_insert_with(|| self.repairs(object, known));
             let before = tries;
-            for near in first.chain(others).skip(*tried).take(TURN) {
+            for near in objects.by_ref().take(TURN) {
                 tries += 1;
-                let judged = self.judged(&near, None).filter(|_| is_wanted(&near));
-                let Some(judged) = judged else { continue };
+                if !is_wanted(&near) {
+                    continue;
+                }
+                let Some(judged) = self.judged(&near, None) else { continue };
                 let (cost, mut signature) = (judged.errors.len(), judged.signature());
                 signature.extend(places.iter().map(|place| hints.outline(find(&near, place))));
-                queue.push(near, judged, cost, signature);
+                queue.push(near, (judged, None), cost, signature);
                 if cost < known.errors.len() {
                     break;
                 }
@@ -61,7 +72,9 @@ impl Oracle<'_> {
             if tries > most || self.is_exhausted() {
                 return None;
             }
-            queue.give_back(candidate, tries - before);
+            if tries > before {
+                queue.give_back(candidate);
+            }
         }
         None
     }
@@ -86,13 +99,15 @@ impl Oracle<'_> {
 
     /// The places of the values that errors are about, and what the rules mention that are violated.
     fn places(&self, object: &Value, judged: &Judged) -> (Vec<FieldPath>, Hints) {
-        let mut hints = Hints::of(judged.violated().filter_map(|verdict| self.rule(verdict)));
-        let mut places: Vec<FieldPath> = Vec::new();
+        let hints = Hints::of(judged.violated().filter_map(|verdict| self.rule(verdict)));
+        let (mut places, mut names) = (Vec::<FieldPath>::new(), BTreeSet::new());
         for error in judged.errors.iter().take(MAX_ERRORS) {
-            let mut place = error.field().clone();
-            if let Some(Segment::Name(name) | Segment::Key(name)) = place.segments().last() {
-                hints.add_name(name);
+            let mut place = inner_place(error).unwrap_or_else(|| error.field().clone());
+            if let Some(Segment::Name(name) | Segment::Key(name)) = error.field().segments().last()
+            {
+                names.insert(name);
             }
+            names.extend(schema_at(self.schema, &place).into_iter().flat_map(alternatives));
             while find(object, &place).is_none()
                 && let Some(above) = parent(&place)
             {
@@ -102,21 +117,54 @@ impl Oracle<'_> {
                 places.push(place);
             }
         }
-        (places, hints)
+        (places, hints.with_names(names))
     }
 
-    /// The objects with another value at a place.
-    fn changed<'p, I: IntoIterator<Item = Value>>(
-        &'p self,
-        object: &'p Value,
-        place: &'p FieldPath,
-        hints: &'p Hints,
-        changes: fn(&'p Value, &'p Value, &'p Hints) -> I,
-    ) -> impl Iterator<Item = Value> {
-        let value = find(object, place).zip(schema_at(self.schema, place));
-        let changed = value.map(|(value, schema)| changes(schema, value, hints));
-        changed.into_iter().flatten().map(move |value| replaced(object, place, Some(value)))
+    /// The objects that are tried in place of one with errors.
+    fn repairs(&self, object: &Value, judged: &Judged) -> Repairs<'s> {
+        let (places, hints) = self.places(object, judged);
+        let around: Vec<FieldPath> = places.iter().flat_map(ancestors).collect();
+        let first = places.iter().chain(&around).map(|place| (place.clone(), true));
+        let others = places.iter().map(|place| (place.clone(), false));
+        let all: Vec<(FieldPath, bool)> = first.chain(others).collect();
+        let (schema, object, known) = (self.schema, Rc::new(deep_clone(object)), hints.clone());
+        let changed = move |(place, is_hinted): (FieldPath, bool)| {
+            let (value, part) = find(&object, &place).zip(schema_at(schema, &place))?;
+            let values: Box<dyn Iterator<Item = Value> + 's> = match is_hinted {
+                true => Box::new(hinted(part, value, &known)),
+                false => Box::new(near(part, value, &known)),
+            };
+            let object = Rc::clone(&object);
+            Some(values.map(move |value| replaced(&object, &place, Some(value))))
+        };
+        let objects = Box::new(all.into_iter().filter_map(changed).flatten());
+        Repairs { places, hints, objects }
     }
+}
+
+/// The place of a value that no alternative of its schema admits: the error is at that of another one,
+/// and its text has the rest.
+fn inner_place(error: &FieldError) -> Option<FieldPath> {
+    let (inside, _) = error.detail().strip_prefix('"')?.split_once("\" must validate ")?;
+    let mut place = error.field().clone();
+    for name in inside.split('.') {
+        let mut parts = name.split('[');
+        place =
+            parts.next().filter(|name| !name.is_empty()).into_iter().fold(place, FieldPath::name);
+        for index in parts {
+            place = place.index(index.strip_suffix(']')?.parse::<usize>().ok()?);
+        }
+    }
+    Some(place)
+}
+
+/// The names of members that the alternatives of a schema are about.
+fn alternatives(schema: &Value) -> impl Iterator<Item = &str> {
+    let branches = ["oneOf", "anyOf", "allOf"].into_iter();
+    let branches = branches.flat_map(|keyword| SchemaView::new(schema).list(keyword));
+    branches.map(SchemaView::new).flat_map(|branch| {
+        branch.texts("required").chain(branch.properties().map(|(name, _)| name))
+    })
 }
 
 /// The places around one, from the inside.

@@ -5,7 +5,8 @@ use billhook_apimachinery::value::deep_clone;
 use billhook_schema::SchemaView;
 use serde_json::{Value, json};
 
-use crate::changes::{Hints, changes, near};
+use crate::changes::{changes, near};
+use crate::hints::Hints;
 use crate::oracle::{Oracle, RulePlace, missed, ways};
 use crate::place::{find, replaced};
 use crate::queue::{Candidate, Queue, TURN};
@@ -41,6 +42,9 @@ pub enum Fit {
     Good,
 }
 
+/// The values that are tried in place of another one.
+type Values<'v> = Box<dyn Iterator<Item = Value> + 'v>;
+
 impl Oracle<'_> {
     /// Looks for an object that violates a rule: near one that is accepted and has a value at the
     /// place of the rule. `fit` says how well each violation fits.
@@ -55,19 +59,21 @@ impl Oracle<'_> {
     ) -> Option<Violation> {
         let hints = Hints::of([rule]);
         let uses_old = SchemaView::new(rule).text("rule").contains("oldSelf");
-        let mut queue = Queue::default();
+        // With each object goes the one that it is an update of, and what is tried in its place.
+        let mut queue: Queue<(Option<Value>, Option<Values<'_>>)> = Queue::default();
         for (number, base) in self.bases(uses_old, schema, object, at, &hints).enumerate() {
             let old = uses_old.then(|| deep_clone(&base));
             let judged = self.judged(&base, old.as_ref());
             let missed = judged.map_or(0, |judged| judged.of_rule(place).map(missed).sum());
-            queue.push(base, old, missed, vec![number.to_string()]);
+            queue.push(base, (old, None), missed, vec![number.to_string()]);
         }
         let (mut fallback, mut tries, mut most) = (None, 0, MAX_TRIES);
-        while let Some(candidate) = queue.pop() {
-            let Candidate { object: from, known: old, tried, .. } = &candidate;
+        while let Some(mut candidate) = queue.pop() {
+            let Candidate { object: from, known: (old, values), .. } = &mut candidate;
             let before = tries;
             let value = find(from, at)?;
-            for changed in near(schema, value, &hints).skip(*tried).take(TURN) {
+            let values = values.get_or_insert_with(|| Box::new(near(schema, value, &hints)));
+            for changed in values.by_ref().take(TURN) {
                 tries += 1;
                 let object = replaced(from, at, Some(changed));
                 let Some(judged) = self.judged(&object, old.as_ref()) else { continue };
@@ -76,7 +82,7 @@ impl Oracle<'_> {
                     let missed = judged.of_rule(place).map(missed).sum();
                     let mut ways: Vec<String> = judged.of_rule(place).map(ways).collect();
                     ways.push(hints.outline(find(&object, at)));
-                    queue.push(object, old.as_ref().map(deep_clone), missed, ways);
+                    queue.push(object, (old.as_ref().map(deep_clone), None), missed, ways);
                     continue;
                 }
                 let old = old.as_ref().map(deep_clone);
@@ -93,7 +99,9 @@ impl Oracle<'_> {
             if tries > most || self.is_exhausted() {
                 break;
             }
-            queue.give_back(candidate, tries - before);
+            if tries > before {
+                queue.give_back(candidate);
+            }
         }
         fallback
     }

@@ -1,8 +1,9 @@
 //! Objects that a definition accepts, with a certain value at a certain place.
 
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
+use std::collections::BTreeSet;
 
-use billhook::{CrdVersion, FieldPath, Segment};
+use billhook::{CrdVersion, FieldPath, Segment, to_json};
 use billhook_apimachinery::value::{deep_clone, deep_eq};
 use billhook_generation::{
     Hints, Oracle, changes, find, near, numbered, parent, replaced, sample_object, schema_at,
@@ -19,12 +20,14 @@ pub(crate) struct Builder<'s> {
     pub(crate) schema: &'s Value,
     pub(crate) oracle: Oracle<'s>,
     base: OnceCell<Option<Value>>,
+    /// The values that no object was found for: the object around, the place and the value.
+    failed: RefCell<BTreeSet<[String; 3]>>,
 }
 
 impl<'s> Builder<'s> {
     pub(crate) fn new(version: CrdVersion, schema: &'s Value) -> Self {
         let oracle = Oracle::new(version.clone(), schema);
-        Builder { version, schema, oracle, base: OnceCell::new() }
+        Builder { version, schema, oracle, base: OnceCell::new(), failed: RefCell::default() }
     }
 
     /// The smallest object that was found; none if none was.
@@ -66,6 +69,10 @@ impl<'s> Builder<'s> {
 
     /// An object that is accepted and has a value at a place.
     pub(crate) fn with(&self, around: &Value, path: &FieldPath, value: &Value) -> Option<Value> {
+        let known = [to_json(around), path.to_string(), to_json(value)];
+        if self.failed.borrow().contains(&known) {
+            return None;
+        }
         let has_value = |object: &Value| find(object, path).is_some_and(|it| deep_eq(it, value));
         let with = |around: &Value| {
             self.oracle.allow_more();
@@ -73,9 +80,13 @@ impl<'s> Builder<'s> {
             if has_value(&object) { self.oracle.valid_near(&object, &has_value) } else { None }
         };
         // Rules may ask for the same of the other elements, or for another element.
-        with(around)
+        let found = with(around)
             .or_else(|| with(&without_others(around, path)?))
-            .or_else(|| with(&self.with_another(around, path)?))
+            .or_else(|| with(&self.with_another(around, path)?));
+        if found.is_none() {
+            self.failed.borrow_mut().insert(known);
+        }
+        found
     }
 
     /// An object that is accepted and has any value at a place.

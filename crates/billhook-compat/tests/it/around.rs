@@ -372,3 +372,26 @@ fn rules_about_replicas() {
     let rule = &["!has(self.replicas) || self.replicas >= 0"];
     check("not negative", Safe, scaled(plain.clone(), &[]), scaled(plain, rule));
 }
+
+/// VV-50: the branch that admits a value asks for another field.
+#[test]
+fn values_of_other_branches() {
+    let addresses = |most: i64| {
+        let item = json!({
+            "type": "object", "required": ["value"],
+            "properties": {
+                "kind": {"type": "string", "default": "IPAddress", "enum": ["IPAddress", "Hostname"]},
+                "value": {"type": "string", "maxLength": most},
+                "more": {"type": "object", "properties": {
+                    "first": {"type": "string"}, "second": {"type": "string"},
+                }},
+            },
+            "oneOf": [
+                {"properties": {"kind": {"enum": ["IPAddress"]}, "value": {"format": "ipv4"}}},
+                {"properties": {"kind": {"not": {"enum": ["IPAddress"]}}}},
+            ],
+        });
+        object(json!({"a": {"type": "array", "maxItems": 9, "items": item}}), json!([]))
+    };
+    check("long names", Writers, Breaks, addresses(253), addresses(60));
+}
