@@ -155,7 +155,9 @@ impl<'s> Pair<'s> {
             false => self.old_builder.oracle.with(around, SchemaView::new(document), path)?,
         };
         let values = near(document, find(&object, path)?, &hints).take(MAX_VALUES);
-        let mut objects = values.map(|value| replaced(&object, path, Some(value)));
+        let objects = values.map(|value| replaced(&object, path, Some(value)));
+        // A rule that cannot be evaluated refuses all.
+        let mut objects = [deep_clone(&object)].into_iter().chain(objects);
         let object = objects.find(|object| self.is_told_apart(obstacle, object))?;
         Some(Candidate { object, old: None })
     }

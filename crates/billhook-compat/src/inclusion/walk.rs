@@ -155,9 +155,10 @@ impl<'s> Walk<'_, 's> {
             self.list_type((from, to), &known, at);
             let prover = self.prover;
             let nodes = rules::Nodes::new(from.schema, target, from.in_kept_list)
-                .with_replicas(prover.replicas_from(&at.path));
+                .with_replicas(prover.replicas_from(&at.path))
+                .of_resource(to.is_resource);
             let kubernetes = self.prover.bare.kubernetes;
-            for rule in rules::unmatched(nodes, to.is_resource, kubernetes) {
+            for rule in rules::unmatched(nodes, at.is_correlated, kubernetes) {
                 let change = rules::change(from.schema, target, rule.index);
                 let stored = self.stored_rule(rule, nodes, (from, to), at);
                 let (keyword, attempts) =
@@ -381,6 +382,10 @@ impl<'s> Walk<'_, 's> {
         if self.mode == Mode::Reads {
             return self.unlisted_reads(from, to, known, at);
         }
+        let is_forbidden = |name: &str| {
+            from.schema.property(name).is_some_and(|part| !part.nullable)
+                && rules::forbid_field(from.schema, name, from.is_resource)
+        };
         for name in from.schema.properties.iter().flatten().map(|(name, _)| name) {
             let Some(before) = from.listed(name) else { continue };
             if to.schema.property(name).is_some() || is_fixed(from, name) {
@@ -392,6 +397,7 @@ impl<'s> Walk<'_, 's> {
                     self.default(Some(before), None, (from, to), &below);
                     self.node(before, target, &known.member(name), &below);
                 }
+                Unlisted::Pruned if is_forbidden(name) => {}
                 Unlisted::Pruned => self.removed(before, to, "property removed", &below),
             }
         }

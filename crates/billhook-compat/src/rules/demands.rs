@@ -52,10 +52,21 @@ pub(crate) fn demand_field(from: &JsonSchemaProps, name: &str) -> bool {
     is_plain && demands(from, &format!("has(self.{name})"))
 }
 
+/// Whether the rules of a schema forbid a field.
+pub(crate) fn forbid_field(from: &JsonSchemaProps, name: &str, is_resource: bool) -> bool {
+    let is_plain = name.chars().all(|letter| letter.is_ascii_alphanumeric());
+    let rule = format!("!has(self.{name})");
+    is_plain && demands_of(from, &rule, Nodes::new(from, from, false).of_resource(is_resource))
+}
+
 fn demands(schema: &JsonSchemaProps, rule: &str) -> bool {
+    demands_of(schema, rule, Nodes::new(schema, schema, false))
+}
+
+fn demands_of(schema: &JsonSchemaProps, rule: &str, nodes: Nodes<'_>) -> bool {
     let mut wanted = ValidationRule::default();
     wanted.rule = rule.to_owned();
-    has_rules(schema) && follows(&wanted, Nodes::new(schema, schema, false))
+    has_rules(schema) && follows(&wanted, nodes)
 }
 
 fn has_rules(schema: &JsonSchemaProps) -> bool {

@@ -66,7 +66,7 @@ impl Facts {
     }
 
     fn node(&mut self, expr: &str, nodes: Nodes<'_>, paths: &[&[ReadStep]]) {
-        if !is_passed_alike(nodes.from, nodes.to) {
+        if !is_passed_alike(nodes.from, nodes.to, true) {
             return;
         }
         if paths.iter().any(|path| path.is_empty()) {
@@ -92,6 +92,9 @@ impl Facts {
     fn field(&mut self, expr: &str, name: &Arc<str>, nodes: Nodes<'_>, paths: &[&[ReadStep]]) {
         // What a server keeps there has its own rules.
         let is_fixed = ["apiVersion", "kind", "metadata", "status"].contains(&&**name);
+        if nodes.is_resource && is_fixed && **name != *"status" {
+            self.add(&format!("has({expr}.{name})"));
+        }
         if is_fixed || nodes.from.embedded_resource {
             return;
         }

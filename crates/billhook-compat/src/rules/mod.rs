@@ -13,7 +13,7 @@ use billhook_schema::props::{SchemaOrBool, ValidationRule};
 
 use crate::limits::MAX_PREMISES;
 
-pub(crate) use demands::{demand, demand_field};
+pub(crate) use demands::{demand, demand_field, forbid_field};
 pub(crate) use facts::facts;
 use facts::statements;
 pub(crate) use unchanged::{holds_if_unchanged, holds_unless_empty, is_read_same};
@@ -27,6 +27,8 @@ pub(crate) struct Nodes<'s> {
     in_kept_list: bool,
     /// The names that lead to the replicas of a scale subresource.
     replicas: Option<&'s [String]>,
+    /// Whether values are whole objects.
+    is_resource: bool,
 }
 
 impl<'s> Nodes<'s> {
@@ -35,12 +37,28 @@ impl<'s> Nodes<'s> {
         to: &'s JsonSchemaProps,
         in_kept_list: bool,
     ) -> Self {
-        Nodes { from, to, in_kept_list, replicas: None }
+        Nodes { from, to, in_kept_list, replicas: None, is_resource: false }
+    }
+
+    /// Knows whether values are whole objects.
+    pub(crate) fn of_resource(self, is_resource: bool) -> Self {
+        Nodes { is_resource, ..self }
     }
 
     /// Knows which names lead to the replicas of a scale subresource, if any do.
     pub(crate) fn with_replicas(self, replicas: Option<&'s [String]>) -> Self {
         Nodes { replicas, ..self }
+    }
+
+    /// Whether no value of the first schema has all that the second one requires, so that rules of the
+    /// second one are asked of none.
+    fn are_apart(self) -> bool {
+        let Nodes { from, to, .. } = self;
+        let is_missed = |name: &String| {
+            let part = to.property(name);
+            from.property(name).is_none() && part.is_none_or(|part| part.default.is_none())
+        };
+        self.prunes() && !self.is_resource && to.required.iter().flatten().any(is_missed)
     }
 
     /// The nodes that a step leads to, as far as there are schemas.
@@ -75,14 +93,14 @@ pub(crate) struct Unmatched {
 /// The rules of one schema that are not implied by those of another one.
 pub(crate) fn unmatched(
     nodes: Nodes<'_>,
-    is_resource: bool,
+    is_correlated: bool,
     kubernetes: KubernetesVersion,
 ) -> Vec<Unmatched> {
     let rules = nodes.to.validations.as_deref().unwrap_or_default();
     if rules.is_empty() {
         return Vec::new();
     }
-    let type_ = SchemaType::of(nodes.to, is_resource, kubernetes).map(|it| it.to_type());
+    let type_ = SchemaType::of(nodes.to, nodes.is_resource, kubernetes).map(|it| it.to_type());
     let compiles = |rule: &ValidationRule| {
         type_.clone().is_some_and(|type_| {
             let environment = Environment::of_rule(rule, type_).kubernetes(kubernetes);
@@ -90,11 +108,17 @@ pub(crate) fn unmatched(
         })
     };
     let unmatched = rules.iter().enumerate().filter_map(|(index, rule)| {
-        let follows = follows(rule, nodes);
+        let is_asked = is_correlated || !is_of_update(rule);
+        let follows = !is_asked || nodes.are_apart() || follows(rule, nodes);
         let compiles = compiles(rule);
         (!(follows && compiles)).then_some(Unmatched { index, compiles })
     });
     unmatched.collect()
+}
+
+/// Whether a rule is asked only where a value has an old one (CE-40).
+fn is_of_update(rule: &ValidationRule) -> bool {
+    rule.optional_old_self != Some(true) && reads(&rule.rule).is_ok_and(|reads| reads.uses_old)
 }
 
 /// Whether a rule follows from those that values of the first schema keep.
@@ -211,13 +235,19 @@ fn is_read_alike(reads: &Reads, nodes: Nodes<'_>) -> bool {
         // Expressions know the metadata of objects even if the schema does not.
         let is_fixed = matches!(part.path.first(), Some(ReadStep::Field(first))
             if ["apiVersion", "kind", "metadata"].contains(&&**first));
+        // Rules are not asked of null, and a field that is null is absent to them (CE-03, CE-04).
+        let mut may_be_null = true;
         for (index, step) in part.path.iter().enumerate() {
-            if !is_passed_alike(nodes.from, nodes.to) {
+            if !is_passed_alike(nodes.from, nodes.to, may_be_null) {
                 return false;
             }
             let is_last = index + 1 == part.path.len();
             match nodes.below(step) {
-                (Some(before), Some(after)) => nodes = nodes.at(step, before, after),
+                (Some(before), Some(after)) => {
+                    nodes = nodes.at(step, before, after);
+                    let has_default = before.default.is_some() || after.default.is_some();
+                    may_be_null = matches!(step, ReadStep::Field(_)) && !has_default;
+                }
                 // What has no schema looks alike as long as it has none.
                 (None, None) => return is_fixed || nodes.from.preserves_unknown_fields(),
                 // It is absent to both, unless a default fills it in.
@@ -226,13 +256,13 @@ fn is_read_alike(reads: &Reads, nodes: Nodes<'_>) -> bool {
             }
             if is_last && !part.whole {
                 let Nodes { from, to, .. } = nodes;
-                return from.nullable == to.nullable && kind(from) == kind(to);
+                return (may_be_null || from.nullable == to.nullable) && kind(from) == kind(to);
             }
         }
         match part.whole {
             // What is dropped of two equal values leaves two equal values.
-            true => same_types(nodes.from, nodes.to, reads.asks_for_equality),
-            false => is_like(nodes.from, nodes.to),
+            true => same_types(nodes.from, nodes.to, reads.asks_for_equality, may_be_null),
+            false => is_like(nodes.from, nodes.to, may_be_null),
         }
     })
 }
@@ -282,9 +312,9 @@ fn kind(schema: &JsonSchemaProps) -> (&str, bool, bool) {
 }
 
 /// Whether expressions find what is below a node of two schemas alike.
-fn is_passed_alike(from: &JsonSchemaProps, to: &JsonSchemaProps) -> bool {
+fn is_passed_alike(from: &JsonSchemaProps, to: &JsonSchemaProps, may_be_null: bool) -> bool {
     kind(from) == kind(to)
-        && from.nullable == to.nullable
+        && (may_be_null || from.nullable == to.nullable)
         && from.embedded_resource == to.embedded_resource
         && has_properties(from) == has_properties(to)
         && (has_properties(from)
@@ -296,13 +326,13 @@ fn has_properties(schema: &JsonSchemaProps) -> bool {
 }
 
 /// Whether expressions see a node of two schemas alike, what is below aside.
-fn is_like(from: &JsonSchemaProps, to: &JsonSchemaProps) -> bool {
+fn is_like(from: &JsonSchemaProps, to: &JsonSchemaProps, may_be_null: bool) -> bool {
     let list_type = |schema: &JsonSchemaProps| {
         schema.list_type.clone().filter(|list_type| list_type != "atomic")
     };
     kind(from) == kind(to)
         && format(from) == format(to)
-        && from.nullable == to.nullable
+        && (may_be_null || from.nullable == to.nullable)
         && from.embedded_resource == to.embedded_resource
         && from.preserves_unknown_fields() == to.preserves_unknown_fields()
         && has_properties(from) == has_properties(to)
@@ -320,13 +350,18 @@ fn format(schema: &JsonSchemaProps) -> &str {
 
 /// Whether expressions see values of two schemas alike, as far as the first one describes them and
 /// the second one keeps them, if it may drop some.
-fn same_types(from: &JsonSchemaProps, to: &JsonSchemaProps, may_drop: bool) -> bool {
-    if !is_like(from, to) {
+fn same_types(
+    from: &JsonSchemaProps,
+    to: &JsonSchemaProps,
+    may_drop: bool,
+    may_be_null: bool,
+) -> bool {
+    if !is_like(from, to, may_be_null) {
         return false;
     }
     let same_part = |from: Option<&JsonSchemaProps>, to: Option<&JsonSchemaProps>| match (from, to)
     {
-        (Some(from), Some(to)) => same_types(from, to, may_drop),
+        (Some(from), Some(to)) => same_types(from, to, may_drop, false),
         (None, None) => true,
         _ => false,
     };
@@ -334,12 +369,12 @@ fn same_types(from: &JsonSchemaProps, to: &JsonSchemaProps, may_drop: bool) -> b
         let parts = from.properties.iter().flatten();
         let mut parts = parts.map(|(name, part)| (&**part, to.property(name)));
         parts.all(|(part, other)| match other {
-            Some(other) => same_types(part, other, may_drop),
+            Some(other) => same_types(part, other, may_drop, false),
             None => may_drop,
         }) && same_part(from.items_schema(), to.items_schema())
             && match (&from.additional_properties, &to.additional_properties) {
                 (Some(SchemaOrBool::Schema(from)), Some(SchemaOrBool::Schema(to))) => {
-                    same_types(from, to, may_drop)
+                    same_types(from, to, may_drop, false)
                 }
                 (Some(SchemaOrBool::Bool(from)), Some(SchemaOrBool::Bool(to))) => from == to,
                 (None, None) => true,

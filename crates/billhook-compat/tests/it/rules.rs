@@ -3,7 +3,7 @@
 use billhook_compat::{Question, Verdict};
 use serde_json::{Value, json};
 
-use crate::support::{compared, definition, lines};
+use crate::support::{compared, definition, lines, spec_of};
 
 /// Whether a change of a schema is proved to be safe for who writes.
 #[track_caller]
@@ -285,4 +285,77 @@ fn rules_of_a_status() {
     let comparison = compared(&phase(&[]), &phase(&["self == oldSelf"]));
     let writers = comparison.answers.iter().find(|it| it.question == Question::Writers).unwrap();
     assert_eq!(writers.verdict, Verdict::Breaks, "{}", lines(&comparison));
+}
+
+/// CE-40: a transition rule is not asked of what no update correlates.
+#[test]
+fn rules_that_are_never_asked() {
+    let list = |rules: Value| {
+        let item = json!({"type": "string", "x-kubernetes-validations": rules});
+        definition(spec_of(json!({"type": "array", "items": item})))
+    };
+    let (old, new) = (list(json!([])), list(json!([{"rule": "self == oldSelf"}])));
+    let found = compared(&old, &new);
+    let writers = found.answers.iter().filter(|it| it.question == Question::Writers);
+    assert!(writers.clone().all(|it| it.verdict == Verdict::Safe), "{}", lines(&found));
+    // It is the definition that a server refuses.
+    assert_eq!(found.verdict(), Verdict::Breaks, "{}", lines(&found));
+    // Without the field, nothing is asked what it is.
+    let spec = |required: Value, more: Value, rules: Value| {
+        let mut fields = json!({"b": {"type": "integer"}});
+        fields.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        definition(json!({
+            "type": "object", "properties": fields, "required": required,
+            "x-kubernetes-validations": rules,
+        }))
+    };
+    let old = spec(json!([]), json!({}), json!([]));
+    let new = spec(
+        json!(["name"]),
+        json!({"name": {"type": "string"}}),
+        json!([{"rule": "self.name != 'postgres'"}]),
+    );
+    let found = compared(&old, &new);
+    let undecided = found.answers.iter().filter(|it| it.verdict == Verdict::Undecided);
+    assert_eq!(undecided.count(), 0, "{}", lines(&found));
+    assert!(lines(&found).contains("writers: breaks spec.name: required added"));
+}
+
+/// CE-03, CE-04: rules are not asked of null, and a field that is null is absent to them.
+#[test]
+fn rules_beside_null() {
+    let spec = |nullable: bool, rule: &str| {
+        let kind = json!({"type": "string", "nullable": nullable});
+        definition(json!({
+            "type": "object", "nullable": nullable,
+            "properties": {"kind": kind, "header": {"type": "string"}},
+            "x-kubernetes-validations": [{"rule": rule}],
+        }))
+    };
+    let rule = "!has(self.kind) || self.kind != 'Header' || has(self.header)";
+    for (old, new) in [(false, true), (true, false)] {
+        let found = compared(&spec(old, rule), &spec(new, rule));
+        assert!(!lines(&found).contains("types that a rule sees"), "{}", lines(&found));
+    }
+}
+
+/// Each object has its type and its metadata, and what rules forbid is in none.
+#[test]
+fn rules_of_whole_objects() {
+    let whole = |more: Value, rule: &str| {
+        let mut crd =
+            definition(json!({"type": "object", "properties": {"b": {"type": "string"}}}));
+        let schema = &mut crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"];
+        schema["properties"].as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        schema["x-kubernetes-validations"] = json!([{"rule": rule}]);
+        crd
+    };
+    let old = whole(json!({}), "true");
+    for rule in ["has(self.kind) && has(self.metadata)", "has(self.kind) || !has(oldSelf.kind)"] {
+        let found = compared(&old, &whole(json!({}), rule));
+        assert_eq!(found.verdict(), Verdict::Safe, "{}", lines(&found));
+    }
+    let more = json!({"more": {"type": "string"}});
+    let found = compared(&whole(more, "!(has(self.more) && has(self.kind))"), &old);
+    assert!(!lines(&found).contains("writers: undecided"), "{}", lines(&found));
 }
