@@ -77,6 +77,32 @@ fn is_deduced(schema: &JsonSchemaProps) -> bool {
     })
 }
 
+/// The names of the members of an object, if it has no others.
+fn only_members(schema: &JsonSchemaProps) -> Option<Vec<&String>> {
+    let is_open = schema.preserves_unknown_fields()
+        || schema.embedded_resource
+        || schema.additional_properties.is_some();
+    let names = schema.properties.iter().flatten().map(|(name, _)| name);
+    (schema.type_ == "object" && !is_open).then(|| names.collect())
+}
+
+/// Whether each value has all members that there are, so that each replaces another one as a whole,
+/// member by member or not.
+fn replaces_all(schema: &JsonSchemaProps) -> bool {
+    let replaces = |name: &String| {
+        let is_required = schema.required.iter().flatten().any(|it| it == name);
+        let part = schema.property(name).filter(|part| is_required && part.default.is_none());
+        part.is_some_and(|part| match part.type_.as_str() {
+            "object" => part.map_type.as_deref() == Some("atomic") || grow(|| replaces_all(part)),
+            "array" => part.list_type.as_deref().is_none_or(|list| list == "atomic"),
+            "" => part.int_or_string,
+            _ => true,
+        })
+    };
+    let names = only_members(schema);
+    !schema.nullable && names.is_some_and(|names| names.into_iter().all(replaces))
+}
+
 impl<'s> Walk<'_, 's> {
     fn node(
         &mut self,
@@ -102,6 +128,10 @@ impl<'s> Walk<'_, 's> {
                 let text = "lists below are merged otherwise";
                 self.add("x-kubernetes-list-type", text, (from, to), path, places);
             }
+            // What lacks a member was refused.
+            (Merge::Atomic, Merge::Granular) if replaces_all(from.schema) => {}
+            (Merge::Granular, Merge::Atomic)
+                if only_members(from.schema).is_some_and(|names| names.is_empty()) => {}
             (before, after) if before != after => {
                 let keyword = match from.schema.type_.as_str() {
                     "array" if from.schema.list_type == to.schema.list_type => {
@@ -137,6 +167,14 @@ impl<'s> Walk<'_, 's> {
         };
         if keys.iter().any(is_other) {
             self.add("default", "the default of a key changed", (from, to), path, places);
+        }
+        // A configuration has all keys of an element.
+        let is_key = |shape: Shape<'s>| {
+            let names = only_members(shape.items(bare).schema);
+            names.is_some_and(|names| names.into_iter().all(|name| keys.contains(name)))
+        };
+        if is_key(from) && is_key(to) {
+            return;
         }
         let below = (places.0.clone().name("items"), places.1.clone().name("items"));
         let path = FieldPath::index(path.clone(), 0);
@@ -305,7 +343,12 @@ fn values(document: &Value, obstacle: &Obstacle<'_>) -> Vec<(Value, Value)> {
             let (one, other) = (sample(part), sample(part));
             return vec![(json!({"key0": one}), json!({"key1": other}))];
         }
-        if let Some(listed) = document.get("properties").and_then(Value::as_object) {
+        let is_kept = document.get("x-kubernetes-preserve-unknown-fields").is_some();
+        let listed = document.get("properties").and_then(Value::as_object);
+        if is_kept && listed.is_none_or(serde_json::Map::is_empty) {
+            return vec![(json!({"key0": 1}), json!({"key1": 1}))];
+        }
+        if let Some(listed) = listed {
             let single = |(name, part): (&String, &Value)| json!({name.as_str(): sample(part)});
             let singles: Vec<Value> = sorted(listed).into_iter().map(single).collect();
             let one = sample(document);

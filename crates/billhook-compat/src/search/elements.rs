@@ -5,7 +5,7 @@ use billhook_apimachinery::value::{deep_clone, deep_eq, sorted};
 use billhook_generation::{
     Hints, Oracle, changes, find, numbered, replaced, sample, schema_at, weight,
 };
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::limits::{MAX_ELEMENTS, MAX_LIST_VALUES};
 
@@ -16,6 +16,9 @@ const MAX_TRIES: usize = 60;
 /// How many other values of a member are tried, and how many members together with another one.
 const MAX_OTHERS: usize = 6;
 const MAX_TOGETHER: usize = 4;
+
+/// How many members are numbered in lists of elements.
+const MAX_TEXTS: usize = 3;
 
 /// How many elements differ from the first one in the same member.
 const MAX_ALIKE: usize = 3;
@@ -179,10 +182,21 @@ pub(crate) fn repeated<'e>(
     let list = schema_at(oracle.schema(), path).unwrap_or(&Value::Null);
     let is_small = move |element: &&Value| count.saturating_mul(weight(element)) <= MAX_LIST_VALUES;
     elements.iter().filter(is_small).flat_map(move |element| {
-        [true, false].into_iter().map(move |is_numbered| {
-            let number = |number| if is_numbered { number } else { 0 };
-            let items = (0..count).map(|at| numbered(list, element, number(at as u64)));
-            replaced(around, path, Some(items.collect()))
-        })
+        let items = |of: &dyn Fn(u64) -> Value| (0..count as u64).map(of).collect();
+        let plain: Value = items(&|number| numbered(list, element, number));
+        let same: Value = items(&|_| deep_clone(element));
+        // Rules may ask for elements that differ in a text.
+        let others = texts_in(element).map(|name| {
+            let keys = json!({"x-kubernetes-list-map-keys": [name]});
+            items(&|number| numbered(&keys, element, number))
+        });
+        let all = [plain, same].into_iter().chain(others).collect::<Vec<Value>>();
+        all.into_iter().map(|items| replaced(around, path, Some(items)))
     })
+}
+
+/// The names of the first members of an element that are texts.
+fn texts_in(element: &Value) -> impl Iterator<Item = &String> {
+    let members = element.as_object().map(sorted).into_iter().flatten();
+    members.filter(|(_, member)| member.is_string()).map(|(name, _)| name).take(MAX_TEXTS)
 }

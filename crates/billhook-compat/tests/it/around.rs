@@ -395,3 +395,49 @@ fn values_of_other_branches() {
     };
     check("long names", Writers, Breaks, addresses(253), addresses(60));
 }
+
+/// CC-24: what has all its members replaces what was there, member by member or as a whole.
+#[test]
+fn objects_with_all_their_members() {
+    let text = || json!({"type": "string"});
+    let atomic = |part: Value| with(part, json!({"x-kubernetes-map-type": "atomic"}));
+    let field = |part: Value| object(json!({"a": part, "b": text()}), json!([]));
+    let check = |name, wanted, old, new| check(name, Appliers, wanted, field(old), field(new));
+    let all = || object(json!({"name": text(), "key": text()}), json!(["name", "key"]));
+    check("all are required", Safe, atomic(all()), all());
+    check("left out", Breaks, all(), atomic(all()));
+    let set = json!({"type": "array", "items": text(), "x-kubernetes-list-type": "set"});
+    let with_set = || object(json!({"names": set}), json!(["names"]));
+    check("a set", Breaks, atomic(with_set()), with_set());
+    let defaulted = || {
+        let key = with(text(), json!({"default": "x"}));
+        object(json!({"name": text(), "key": key}), json!(["name", "key"]))
+    };
+    check("a default", Breaks, atomic(defaulted()), defaulted());
+    let none = || json!({"type": "object"});
+    check("no members", Safe, none(), atomic(none()));
+    check("no members", Safe, atomic(none()), none());
+    let any = || json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true});
+    check("any members", Breaks, any(), atomic(any()));
+    check("any members", Breaks, atomic(any()), any());
+    let list = |item: Value| {
+        json!({"type": "array", "items": item,
+            "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["name"]})
+    };
+    let key = || object(json!({"name": text()}), json!(["name"]));
+    check("keys only", Safe, list(key()), list(atomic(key())));
+    check("keys only", Safe, list(atomic(key())), list(key()));
+}
+
+/// A list that is too long, of elements that differ in more than rules ask for.
+#[test]
+fn long_lists_of_different_elements() {
+    let item =
+        object(json!({"name": {"type": "string"}, "section": {"type": "string"}}), json!(["name"]));
+    let list = || json!({"type": "array", "maxItems": 32, "items": item});
+    let unique = "self.all(p1, self.exists_one(p2, p1.name == p2.name && \
+        (has(p1.section) ? p1.section : '') == (has(p2.section) ? p2.section : '')))";
+    let old = ruled(list(), &[unique]);
+    check("rule", Writers, Breaks, old.clone(), ruled(list(), &[unique, "self.size() <= 5"]));
+    check("keyword", Writers, Breaks, old, ruled(with(list(), json!({"maxItems": 5})), &[unique]));
+}
