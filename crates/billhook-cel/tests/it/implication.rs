@@ -122,6 +122,49 @@ fn rules_follow_from_others() {
         (&["self.l.all(x, x < 3)"], "self.l.filter(x, x > 1).size() <= 1", false),
         (&["self.l.all(x, x < 3)"], "self.m.filter(x, x > 3).size() <= 1", false),
         (&["self.l.all(x, x < 3)"], "self.l.map(x, x > 3, x / 0).size() <= 1", false),
+        (&["self.l.exists(x, x > 3)"], "size(self.l) > 0", true),
+        (&["self.l.all(x, x > 3)"], "size(self.l) > 0", false),
+        // In another order.
+        (&["self.a + self.b <= 10"], "self.b + self.a <= 10", true),
+        (&["self.a + self.b == self.c"], "self.b + self.a == self.c", false),
+        (&["self.a + self.b + self.c <= 10"], "self.c + self.b + self.a <= 10", false),
+        (
+            &["size(self.a) + size(self.b) + size(self.c) <= 10"],
+            "size(self.c) + size(self.a) + size(self.b) <= 10",
+            true,
+        ),
+        (&["self.a * 2 <= self.b"], "2 * self.a <= self.b", true),
+        (&["self.a < self.b"], "self.a <= self.b", true),
+        (&["self.a <= self.b"], "self.a < self.b", false),
+        // Durations.
+        (
+            &["!(duration(self) < duration('2s') || duration(self) > duration('1h'))"],
+            "duration(self) >= duration('1s') && duration(self) <= duration('60m')",
+            true,
+        ),
+        (
+            &["duration(self.a) > duration('1s')"],
+            "duration('1000000001ns') <= duration(self.a)",
+            true,
+        ),
+        (&["duration(self.a) >= duration('1s')"], "duration(self.a) > duration('1s')", false),
+        (&["duration(self.a) == duration('1s')"], "duration(self.a) != duration('2s')", true),
+        (&["self.a < 5"], "self.a < duration('1s')", false),
+        (&[], "duration(self.a) < duration('1s') || duration(self.a) >= duration('1s')", false),
+        // Choices inside of comparisons.
+        (&["(has(self.a) ? self.a : 1) >= self.b"], "!has(self.a) || self.a >= self.b", true),
+        (&["(has(self.a) ? self.a : '') == 'x'"], "has(self.a) && self.a == 'x'", true),
+        (&["!has(self.a) || self.a == 'x'"], "(has(self.a) ? self.a : 'x') == 'x'", true),
+        (&["!has(self.a) || self.a == 'x'"], "(has(self.a) ? self.a : 'y') == 'x'", false),
+        (&["!has(self.a) || self.a == 'x'"], "self.?a.orValue('x') == 'x'", true),
+        (&["self.?a.orValue('') == 'x'"], "has(self.a)", true),
+        (&["self.?a.orValue('x') == 'x'"], "has(self.a)", false),
+        // Sizes of texts.
+        (&["self.a != ''", "type(self.a) == string"], "self.a.size() > 0", true),
+        (&["self.a != ''"], "self.a.size() > 0", false),
+        (&["self.a.size() > 0"], "self.a != ''", true),
+        (&["self.a in ['x', 'yz']"], "self.a.size() <= 2", true),
+        (&["self.a in ['x', 'yz']"], "self.a.size() <= 1", false),
         // Errors are not true.
         (&[], "self.a == self.a", false),
         (&["has(self.a)"], "self.a == self.a", false),
@@ -210,9 +253,36 @@ fn condition(of: impl Strategy<Value = String> + Clone + 'static) -> BoxedStrate
         1 => (of.clone(), operator, size)
             .prop_map(|(of, operator, size)| format!("self.a + {of} - 1 {operator} {size}")),
         1 => of.clone().prop_map(|of| format!("type({of}) == int")),
+        1 => more(of.clone()),
         1 => of,
     ]
     .boxed()
+}
+
+/// Sums and products in any order, choices, and durations.
+fn more(of: impl Strategy<Value = String> + Clone + 'static) -> BoxedStrategy<String> {
+    let operator = prop::sample::select(&["<", "<=", ">", ">=", "==", "!="][..]);
+    let constant = prop::sample::select(&["0", "1", "2", "'x'", "true"][..]);
+    let forms = prop::sample::select(
+        &[
+            "OF + self.b OP 2",
+            "self.b + OF OP 2",
+            "OF * 2 OP 2",
+            "2 * OF OP CONSTANT",
+            "(self.b == 1 ? OF : CONSTANT) OP 1",
+            "CONSTANT OP (has(self.a) ? self.a : OF)",
+            "self.?a.orValue(CONSTANT) OP OF",
+            "self.?b.orValue(1) OP CONSTANT",
+            "duration(OF) OP duration('1m')",
+            "duration('2h') OP duration(OF)",
+            "duration(OF) OP duration(self.b)",
+        ][..],
+    );
+    (forms, of, operator, constant)
+        .prop_map(|(form, of, operator, constant)| {
+            form.replace("CONSTANT", constant).replace("OF", &of).replace("OP", operator)
+        })
+        .boxed()
 }
 
 fn rule() -> impl Strategy<Value = String> {
@@ -256,6 +326,8 @@ fn objects() -> Vec<Json> {
         json!(1.5),
         json!("x"),
         json!("xy"),
+        json!("1m"),
+        json!("3h"),
         json!(true),
         json!(false),
     ];

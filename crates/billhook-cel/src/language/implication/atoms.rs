@@ -12,13 +12,16 @@ use billhook_apimachinery::value::grow;
 use billhook_regex::Patterns;
 
 use super::counting::Count;
-use super::domain::{Constant, Domain, Sort};
+use super::domain::{Constant, DURATION, Domain, Sort};
 use super::sums::Sum;
 use super::text::{self, Scope, equation, relation, select, text};
 use crate::language::ast::{Comprehension, Expr, Kind, Literal};
 
 /// How many clauses a rule may become.
 const MAX_CLAUSES: usize = 64;
+
+/// The comparisons of which two values that are in order keep one.
+const ORDERS: [&str; 4] = ["_<_", "_<=_", "_>_", "_>=_"];
 
 /// How many conditions are counted together.
 const MAX_COUNTED: usize = 5;
@@ -196,6 +199,12 @@ impl Reader {
             all: all(expr),
         };
         let plain = || about(expr, Domain::bool(is_true));
+        // What is compared with a number may be written in another order.
+        let number = |of: &'e Expr, domain: Domain| {
+            let text =
+                if domain.has_integers() { text::number(of, scope) } else { text(of, scope) };
+            Value { text, ..about(of, domain) }
+        };
         if let Some(count) = Count::of_one(expr) {
             let domain = one_of([Constant::Int(1)].into(), is_true);
             return Value { text: text::count(count, scope), all: sizes(), ..about(expr, domain) };
@@ -209,9 +218,9 @@ impl Reader {
                 {
                     return about(of, Domain::of_sort(sort));
                 }
-                match (Constant::of(one), Constant::of(other)) {
-                    (None, Some(constant)) => about(one, one_of([constant].into(), is_equal)),
-                    (Some(constant), None) => about(other, one_of([constant].into(), is_equal)),
+                match Constant::of_pair(one, other) {
+                    (None, Some(constant)) => number(one, one_of([constant].into(), is_equal)),
+                    (Some(constant), None) => number(other, one_of([constant].into(), is_equal)),
                     _ => Value {
                         text: equation(&text(one, scope), &text(other, scope)),
                         ..about(expr, Domain::bool(is_equal))
@@ -243,9 +252,9 @@ impl Reader {
                     true => Domain::up_to(at, is_open),
                     false => Domain::from(at, is_open),
                 };
-                match (Constant::of(one), Constant::of(other)) {
-                    (None, Some(Constant::Int(at))) => about(one, interval(at, is_less)),
-                    (Some(Constant::Int(at)), None) => about(other, interval(at, !is_less)),
+                match Constant::of_pair(one, other) {
+                    (None, Some(Constant::Int(at))) => number(one, interval(at, is_less)),
+                    (Some(Constant::Int(at)), None) => number(other, interval(at, !is_less)),
                     _ if !are_ordered => plain(),
                     _ => {
                         let (one, other) = (text(one, scope), text(other, scope));
@@ -264,7 +273,7 @@ impl Reader {
                 [Expr { kind: Kind::Literal(Literal::String(part)), .. }],
             )
             | ("matches", None, [of, Expr { kind: Kind::Literal(Literal::String(part)), .. }]) => {
-                let quoted = quoted(part);
+                let quoted = text::quoted(part);
                 let pattern = match &**function {
                     "startsWith" => format!("\\A{quoted}"),
                     "endsWith" => format!("{quoted}\\z"),
@@ -291,9 +300,14 @@ impl<'e> Atom<'e> {
                 if value.domain.is_bool(true) {
                     consequences.extend(value.follow_from_truth());
                 }
+                consequences.extend(value.follows_from_order());
             }
-            Condition::Quantified(Quantified { range, scope, .. }) => {
+            Condition::Quantified(Quantified { range, range_text, scope, is_for_all, .. }) => {
                 read(range, scope, &mut consequences);
+                if !is_for_all {
+                    let sizes = sizes().and(&Domain::from(1, false));
+                    consequences.push((text::size(range_text).into(), sizes));
+                }
             }
         }
         Atom { condition, consequences }
@@ -314,6 +328,19 @@ impl Value<'_> {
         let Some(sum) = Sum::of(self.expr) else { return Vec::new() };
         let term = |term: &&Expr| (text(term, &self.scope), sum.of_term(term, &self.domain));
         sum.terms.iter().map(term).collect()
+    }
+
+    /// The order of two expressions of which one is less than the other one.
+    fn follows_from_order(&self) -> Option<(Arc<str>, Domain)> {
+        let Kind::Call { function, target: None, arguments } = &self.expr.kind else { return None };
+        let [one, other] = arguments.as_slice() else { return None };
+        if !ORDERS.contains(&&**function) || !self.domain.is_bool(false) {
+            return None;
+        }
+        let (one, other) = (text(one, &self.scope), text(other, &self.scope));
+        let (up, down) = (relation(&one, "<=", &other), relation(&other, "<=", &one));
+        let is_up = self.text == up;
+        (is_up || self.text == down).then(|| (if is_up { down } else { up }, Domain::bool(true)))
     }
 
     /// Where the values of other expressions are if this one is true.
@@ -359,6 +386,7 @@ pub(super) fn all(expr: &Expr) -> Domain {
             Constant::of(expr).map_or_else(Domain::default, |it| Domain::only([it].into()))
         }
         Kind::Call { function, .. } if **function == *"size" => sizes(),
+        Kind::Call { function, .. } if **function == *DURATION => Domain::of_sort(Sort::Int),
         _ if is_condition(expr) => Domain::of_sort(Sort::Bool).and(&Domain::default()),
         _ => Domain::default(),
     }
@@ -402,7 +430,7 @@ pub(super) fn is_path(expr: &Expr) -> bool {
 fn is_ordered(expr: &Expr) -> bool {
     match &expr.kind {
         Kind::Literal(_) => true,
-        Kind::Call { function, .. } => **function == *"size",
+        Kind::Call { function, .. } => ["size", DURATION].contains(&&**function),
         _ => is_path(expr),
     }
 }
@@ -560,16 +588,4 @@ fn elements(folded: &Comprehension) -> Option<Vec<&Expr>> {
         .iter()
         .map(|(element, optional)| (!optional && is_condition(element)).then_some(element));
     conditions.collect()
-}
-
-/// A pattern that matches a text and nothing else.
-fn quoted(text: &str) -> String {
-    let mut pattern = String::new();
-    for character in text.chars() {
-        if character.is_ascii_punctuation() {
-            pattern.push('\\');
-        }
-        pattern.push(character);
-    }
-    pattern
 }

@@ -1,6 +1,6 @@
 //! Sets of values.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use billhook_regex::{Pattern, Steps, Texts};
@@ -12,6 +12,9 @@ const MAX_TEXT_STEPS: u64 = 1 << 18;
 
 /// The whole numbers of an interval that are looked at one by one.
 const MAX_SPAN: i64 = 64;
+
+/// The function whose values are durations.
+pub(super) const DURATION: &str = "duration";
 
 /// A sort of values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,6 +43,16 @@ impl Constant {
         }
     }
 
+    /// The constants that two expressions are. A duration is one, as its nanoseconds, where it is
+    /// compared with another one: all others are durations then, too.
+    pub(super) fn of_pair(one: &Expr, other: &Expr) -> (Option<Constant>, Option<Constant>) {
+        match (duration(one), duration(other)) {
+            (Some(one), Some(None)) => (one.map(Constant::Int), None),
+            (Some(None), Some(other)) => (None, other.map(Constant::Int)),
+            _ => (Constant::of(one), Constant::of(other)),
+        }
+    }
+
     fn is_of(&self, sort: Sort) -> bool {
         matches!(
             (self, sort),
@@ -47,6 +60,20 @@ impl Constant {
                 | (Constant::Int(_), Sort::Int | Sort::Double)
                 | (Constant::Text(_), Sort::Text)
         )
+    }
+}
+
+/// Whether an expression is the duration of a text, and which, if that is a constant.
+fn duration(expr: &Expr) -> Option<Option<i64>> {
+    let Kind::Call { function, target: None, arguments } = &expr.kind else { return None };
+    if **function != *DURATION {
+        return None;
+    }
+    match arguments.as_slice() {
+        [Expr { kind: Kind::Literal(Literal::String(text)), .. }] => {
+            Some(Some(billhook_validation::parse_go_duration(text)?))
+        }
+        _ => Some(None),
     }
 }
 
@@ -187,6 +214,13 @@ impl Domain {
             }
             _ => false,
         };
+        let is_long = match constant {
+            Constant::Text(text) if self.lengths != (0, None) => {
+                let length = text.chars().count();
+                length >= self.lengths.0 && self.lengths.1.is_none_or(|most| length <= most)
+            }
+            _ => true,
+        };
         let is_matched = match constant {
             _ if self.patterns.is_empty() => true,
             Constant::Text(text) => {
@@ -199,7 +233,7 @@ impl Domain {
             }
             _ => false,
         };
-        is_of_sort && is_between && is_matched && !self.not.contains(constant)
+        is_of_sort && is_between && is_long && is_matched && !self.not.contains(constant)
     }
 
     fn contains(&self, constant: &Constant, otherwise: bool) -> bool {
@@ -207,9 +241,48 @@ impl Domain {
             && self.admits(constant, otherwise)
     }
 
+    /// Whether it was said with integers.
+    pub(super) fn has_integers(&self) -> bool {
+        let mut constants = self.only.iter().flatten().chain(&self.not);
+        self.low.is_some()
+            || self.high.is_some()
+            || constants.any(|constant| matches!(constant, Constant::Int(_)))
+    }
+
+    /// The sizes of its values, if all are texts.
+    pub(super) fn sizes(&self) -> Option<Domain> {
+        let size = |count: usize| i64::try_from(count).unwrap_or(i64::MAX);
+        let (mut least, mut most) = (self.lengths.0, self.lengths.1);
+        match &self.only {
+            Some(only) => {
+                let lengths = only.iter().map(|constant| match constant {
+                    Constant::Text(text) => Some(text.chars().count()),
+                    _ => None,
+                });
+                let lengths: Vec<usize> = lengths.collect::<Option<_>>()?;
+                (least, most) = (*lengths.iter().min()?, lengths.iter().max().copied());
+            }
+            None if self.is_of(Sort::Text) => {
+                let empty = Constant::Text("".into());
+                least = least.max(usize::from(self.not.contains(&empty)));
+            }
+            None => return None,
+        }
+        let sizes = Domain::of_sort(Sort::Int).and(&Domain::from(size(least), false));
+        Some(match most {
+            Some(most) => sizes.and(&Domain::up_to(size(most), false)),
+            None => sizes,
+        })
+    }
+
     /// Whether all its values are of a sort.
     pub(super) fn is_of(&self, sort: Sort) -> bool {
-        self.sort == Some(sort) || (sort == Sort::Text && !self.patterns.is_empty())
+        let are_texts = |only: &BTreeSet<Constant>| {
+            !only.is_empty() && only.iter().all(|constant| constant.is_of(Sort::Text))
+        };
+        self.sort == Some(sort)
+            || (sort == Sort::Text
+                && (!self.patterns.is_empty() || self.only.as_ref().is_some_and(are_texts)))
     }
 
     /// Whether it is one truth value, and which.
@@ -262,7 +335,7 @@ impl Domain {
     }
 
     /// Whether it is proved to be empty.
-    pub(super) fn is_empty(&self, steps: &mut Steps) -> bool {
+    pub(super) fn is_empty(&self, searches: &mut Searches) -> bool {
         if let Some(only) = &self.only {
             return only.is_empty();
         }
@@ -271,11 +344,11 @@ impl Domain {
         {
             return true;
         }
-        self.patterns.len() > 1 && has_none(&self.texts(), steps)
+        self.patterns.len() > 1 && searches.have_none(&self.texts())
     }
 
     /// Whether it is proved that all values of another set are in it.
-    pub(super) fn includes(&self, other: &Domain, steps: &mut Steps) -> bool {
+    pub(super) fn includes(&self, other: &Domain, searches: &mut Searches) -> bool {
         if let Some(only) = &other.only {
             let is_sort = |constant: &Constant| match self.sort {
                 Some(sort @ (Sort::Bool | Sort::Text)) => constant.is_of(sort),
@@ -283,7 +356,7 @@ impl Domain {
             };
             return only.iter().all(|constant| is_sort(constant) && self.contains(constant, false));
         }
-        if other.is_empty(steps) {
+        if other.is_empty(searches) {
             return true;
         }
         if self.only.is_some() {
@@ -320,7 +393,7 @@ impl Domain {
                         true => texts.not_matching(pattern),
                         false => texts.matching(pattern),
                     };
-                    has_none(&rest, steps)
+                    searches.have_none(&rest)
                 }
             })
     }
@@ -347,11 +420,30 @@ impl Domain {
     }
 }
 
-/// Whether it is proved that no such texts exist.
-fn has_none(texts: &Texts, steps: &mut Steps) -> bool {
-    let mut own = Steps::of(steps.left().min(MAX_TEXT_STEPS));
-    let before = own.left();
-    let found = texts.shortest(&mut own);
-    *steps = Steps::of(steps.left().saturating_sub(before - own.left()));
-    found == Ok(None)
+/// Searches for texts, a bounded number of steps long together.
+#[derive(Debug)]
+pub(super) struct Searches {
+    left: u64,
+    /// Whether it is proved that there are none, by what was looked for.
+    known: BTreeMap<String, bool>,
+}
+
+impl Searches {
+    pub(super) fn of(steps: u64) -> Self {
+        Searches { left: steps, known: BTreeMap::new() }
+    }
+
+    /// Whether it is proved that no such texts exist.
+    fn have_none(&mut self, texts: &Texts) -> bool {
+        let query = format!("{texts:?}");
+        if let Some(known) = self.known.get(&query) {
+            return *known;
+        }
+        let before = self.left.min(MAX_TEXT_STEPS);
+        let mut steps = Steps::of(before);
+        let has_none = texts.shortest(&mut steps) == Ok(None);
+        self.left = self.left.saturating_sub(before - steps.left());
+        self.known.insert(query, has_none);
+        has_none
+    }
 }

@@ -8,6 +8,7 @@ mod atoms;
 mod counting;
 mod domain;
 mod proof;
+mod rewrite;
 mod sums;
 mod text;
 
@@ -60,7 +61,10 @@ pub fn implies(premises: &[&str], conclusion: &str) -> bool {
 /// assert!(!implies_with_types(&["has(self.a)"], &types, "self.a < 10"));
 /// ```
 pub fn implies_with_types(premises: &[&str], types: &[&str], conclusion: &str) -> bool {
-    let parsed = |text: &str| parse(&Source::new(text), Language::default()).ok();
+    let parsed = |text: &str| {
+        let expr = parse(&Source::new(text), Language::default()).ok()?;
+        Some(rewrite::rewritten(expr))
+    };
     let Some(conclusion) = parsed(conclusion) else { return false };
     let premises: Vec<_> = premises.iter().filter_map(|text| parsed(text)).collect();
     let (reader, scope) = (Reader::default(), Rc::new(Scope::default()));

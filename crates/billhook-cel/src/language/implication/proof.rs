@@ -6,11 +6,10 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use billhook_apimachinery::value::grow;
-use billhook_regex::Steps;
 
 use super::atoms::{Atom, Clause, Condition, Quantified, Reader, Value, all, is_path};
 use super::counting::Count;
-use super::domain::{Constant, Domain, Sort};
+use super::domain::{Constant, Domain, Searches, Sort};
 use super::sums::Sum;
 use super::text::{self, text};
 use crate::language::ast::{Expr, Kind};
@@ -42,16 +41,23 @@ impl<'e> Facts<'e> {
 
     fn domain(&self, of: &Value<'e>) -> Domain {
         let known = self.at(&of.text).and(&of.all);
-        match self.total(of) {
-            Some(total) => known.and(&total),
-            None => known,
-        }
+        [self.total(of), self.size(of)].into_iter().flatten().fold(known, |all, it| all.and(&it))
+    }
+
+    /// Where the size of a text is.
+    fn size(&self, of: &Value<'e>) -> Option<Domain> {
+        let Kind::Call { function, target, arguments } = &of.expr.kind else { return None };
+        let part = match (&**function, target.as_deref(), arguments.as_slice()) {
+            ("size", Some(part), []) | ("size", None, [part]) => part,
+            _ => return None,
+        };
+        self.at(&text(part, &of.scope)).sizes()
     }
 
     /// Where a sum is, if it surely has a value.
     fn total(&self, of: &Value<'e>) -> Option<Domain> {
         let domain = |term: &&Expr| {
-            let text = text(term, &of.scope);
+            let text = text::number(term, &of.scope);
             let known = self.known.contains_key(&text).then(|| self.at(&text).and(&all(term)))?;
             // A sum that is known has a value.
             let is_integer = Sum::of(term).is_some();
@@ -77,22 +83,22 @@ impl<'e> Facts<'e> {
         }
     }
 
-    fn narrow(&mut self, text: &Arc<str>, domain: Domain, steps: &mut Steps) {
-        self.is_absurd |= domain.is_empty(steps);
+    fn narrow(&mut self, text: &Arc<str>, domain: Domain, searches: &mut Searches) {
+        self.is_absurd |= domain.is_empty(searches);
         self.known.insert(Arc::clone(text), domain);
     }
 
-    fn learn(&mut self, atom: &Atom<'e>, steps: &mut Steps) {
+    fn learn(&mut self, atom: &Atom<'e>, searches: &mut Searches) {
         match &atom.condition {
             Condition::Value(value) => {
                 let domain = self.domain(value).and(&value.domain);
-                self.narrow(&value.text, domain, steps);
+                self.narrow(&value.text, domain, searches);
             }
             Condition::Quantified(quantified) => self.quantified.push(quantified.clone()),
         }
         for (text, domain) in self.consequences(atom) {
             let domain = self.at(text).and(domain);
-            self.narrow(text, domain, steps);
+            self.narrow(text, domain, searches);
         }
     }
 
@@ -154,13 +160,13 @@ impl<'e> Facts<'e> {
 pub(super) struct Prover<'r> {
     reader: &'r Reader,
     left: Cell<usize>,
-    steps: RefCell<Steps>,
+    searches: RefCell<Searches>,
 }
 
 impl<'r> Prover<'r> {
     pub(super) fn new(reader: &'r Reader) -> Self {
-        let steps = RefCell::new(Steps::of(MAX_TEXT_STEPS));
-        Prover { reader, left: Cell::new(MAX_STEPS), steps }
+        let searches = RefCell::new(Searches::of(MAX_TEXT_STEPS));
+        Prover { reader, left: Cell::new(MAX_STEPS), searches }
     }
 
     /// Whether a condition of the goal holds if one of each clause does.
@@ -189,7 +195,7 @@ impl<'r> Prover<'r> {
                 match clause.as_slice() {
                     [] => return true,
                     [only] => {
-                        facts.learn(only, &mut self.steps.borrow_mut());
+                        facts.learn(only, &mut self.searches.borrow_mut());
                         has_changed = true;
                     }
                     _ => open.push(clause),
@@ -208,7 +214,7 @@ impl<'r> Prover<'r> {
         let cases = clauses.remove(shortest);
         cases.iter().all(|case| {
             let mut facts = facts.clone();
-            facts.learn(case, &mut self.steps.borrow_mut());
+            facts.learn(case, &mut self.searches.borrow_mut());
             grow(|| self.proves(facts, clauses.clone(), goal))
         })
     }
@@ -220,7 +226,7 @@ impl<'r> Prover<'r> {
                 && facts.is_defined(value)
                 && let Some(rest) = value.domain.without(&facts.domain(value))
             {
-                facts.narrow(&value.text, rest, &mut self.steps.borrow_mut());
+                facts.narrow(&value.text, rest, &mut self.searches.borrow_mut());
             }
         }
     }
@@ -231,7 +237,7 @@ impl<'r> Prover<'r> {
             Condition::Value(value) => {
                 let is_within = || {
                     let domain = facts.domain(value);
-                    value.domain.includes(&domain, &mut self.steps.borrow_mut())
+                    value.domain.includes(&domain, &mut self.searches.borrow_mut())
                 };
                 (facts.is_defined(value) && is_within()) || self.counts_none(facts, value)
             }
@@ -253,13 +259,13 @@ impl<'r> Prover<'r> {
             is_true: false,
             scope: Rc::clone(&value.scope),
         };
-        value.domain.includes(&none, &mut self.steps.borrow_mut())
+        value.domain.includes(&none, &mut self.searches.borrow_mut())
             && grow(|| self.follows(facts, None, &fails))
     }
 
     /// Whether a condition may hold while none of a goal does.
     fn can_hold<'e>(&self, facts: &Facts<'e>, atom: &Atom<'e>, goal: &Clause<'e>) -> bool {
-        let mut steps = self.steps.borrow_mut();
+        let mut searches = self.searches.borrow_mut();
         let mut all: Vec<(&Arc<str>, Domain)> = facts
             .consequences(atom)
             .map(|(text, domain)| (text, facts.at(text).and(domain)))
@@ -269,13 +275,13 @@ impl<'r> Prover<'r> {
         }
         for (text, domain) in all {
             let mut wanted = goal.iter().filter_map(Atom::value).filter(|it| it.text == *text);
-            if domain.is_empty(&mut steps)
-                || wanted.any(|it| it.domain.includes(&domain.and(&it.all), &mut steps))
+            if domain.is_empty(&mut searches)
+                || wanted.any(|it| it.domain.includes(&domain.and(&it.all), &mut searches))
             {
                 return false;
             }
         }
-        drop(steps);
+        drop(searches);
         let Condition::Quantified(quantified) = &atom.condition else { return true };
         !goal.iter().any(|wanted| match &wanted.condition {
             Condition::Quantified(wanted) => self.follows(facts, Some(quantified), wanted),

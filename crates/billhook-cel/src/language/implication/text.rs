@@ -35,6 +35,30 @@ pub(super) fn text(expr: &Expr, scope: &Scope) -> Arc<str> {
     printer.out.into()
 }
 
+/// Returns the same of a number: two terms of a sum may be in any order, and so may all that are sizes.
+/// Of others, the order decides which sums are too large.
+pub(super) fn number(expr: &Expr, scope: &Scope) -> Arc<str> {
+    let mut terms = Vec::new();
+    terms_of(expr, &mut terms);
+    let is_size =
+        |term: &&Expr| matches!(&term.kind, Kind::Call { function, .. } if **function == *"size");
+    if terms.len() < 2 || (terms.len() > 2 && !terms.iter().all(is_size)) {
+        return text(expr, scope);
+    }
+    let mut terms: Vec<Arc<str>> = terms.into_iter().map(|term| text(term, scope)).collect();
+    terms.sort_unstable();
+    format!("sum({})", terms.join(",")).into()
+}
+
+fn terms_of<'e>(expr: &'e Expr, found: &mut Vec<&'e Expr>) {
+    match &expr.kind {
+        Kind::Call { function, target: None, arguments } if **function == *"_+_" => {
+            arguments.iter().for_each(|part| grow(|| terms_of(part, found)));
+        }
+        _ => found.push(expr),
+    }
+}
+
 /// Returns the text of `has(operand.field)` or, without the test, of `operand.field`.
 pub(super) fn select(operand: &Expr, field: &str, test: bool, scope: &Scope) -> Arc<str> {
     let mut printer = Printer::new(scope);
@@ -62,6 +86,18 @@ pub(super) fn count(of: Count<'_>, scope: &Scope) -> Arc<str> {
 /// Returns the text of a size.
 pub(super) fn size(of: &str) -> String {
     format!("size({of},)")
+}
+
+/// Returns a pattern that matches a text and nothing else.
+pub(super) fn quoted(text: &str) -> String {
+    let mut pattern = String::new();
+    for character in text.chars() {
+        if character.is_ascii_punctuation() {
+            pattern.push('\\');
+        }
+        pattern.push(character);
+    }
+    pattern
 }
 
 struct Printer<'s> {
@@ -151,7 +187,7 @@ impl<'s> Printer<'s> {
     }
 
     fn call(&mut self, function: &str, target: Option<&Expr>, arguments: &[Expr]) {
-        let is_commutative = ["_==_", "_!=_", "_&&_", "_||_"].contains(&function);
+        let is_commutative = ["_==_", "_!=_", "_&&_", "_||_", "_*_"].contains(&function);
         self.push(function);
         if let (true, [one, other]) = (is_commutative, arguments) {
             let apart = |expr| self.apart(|printer| printer.expr(expr));
