@@ -349,7 +349,7 @@ pub(crate) fn attempted(
             let document = billhook_generation::schema_at(builder.schema, path);
             let Some(document) = document else { return Vec::new() };
             let (from, to) = obstacle.nodes;
-            let values = told_apart(document, from, to, find(around, path));
+            let values = told_apart(document, from, (obstacle.keyword, to), find(around, path));
             let objects = values.iter().filter_map(|value| builder.with(around, path, value));
             objects.take(3).collect()
         }

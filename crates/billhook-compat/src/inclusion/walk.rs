@@ -141,10 +141,12 @@ impl<'s> Walk<'_, 's> {
         let is_told = |unmet: &Unmet| match unmet.keyword {
             "type" => true,
             keyword if rules::demand(from.schema, keyword, target) => false,
+            keyword if self.bounds_replicas(keyword, target, at) => false,
             "format" => !is_other_type,
             _ => !has_other_kind,
         };
-        for unmet in unmet.into_iter().filter(is_told) {
+        let unmet: Vec<Unmet> = unmet.into_iter().filter(is_told).collect();
+        for unmet in unmet {
             self.unmet(unmet, (from, to), &known, at);
         }
         if has_other_kind {
@@ -182,6 +184,20 @@ impl<'s> Walk<'_, 's> {
             let bare = self.prover.bare;
             self.node(from.items(bare), to.items(bare), &known.items(), &below);
         }
+    }
+
+    /// Whether a bound is one that a server has for the replicas of a scale subresource (RP-75).
+    fn bounds_replicas(&self, keyword: &str, target: &JsonSchemaProps, at: &At<'s>) -> bool {
+        let is_it = self.prover.replicas_from(&at.path).is_some_and(<[String]>::is_empty);
+        is_it
+            && match keyword {
+                "minimum" => target.minimum.is_some_and(|least| {
+                    least < 0.0 || (least == 0.0 && !target.exclusive_minimum)
+                }),
+                "maximum" => target.maximum.is_some_and(|most| most > f64::from(i32::MAX)),
+                "format" => target.format == "int32" || target.format == "int64",
+                _ => false,
+            }
     }
 
     /// Compares the fates of null.

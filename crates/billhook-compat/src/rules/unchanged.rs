@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::facts::statements;
 use super::{Nodes, below, has_properties, is_read_alike, unescaped};
+use crate::limits::MAX_PREMISES;
 
 /// Whether a rule reads the same of two values of its node.
 pub(crate) fn is_read_same(
@@ -102,11 +103,14 @@ pub(crate) fn holds_if_unchanged(
     implies_with_types(&premises, &types, &rule)
 }
 
-/// Whether it is proved that a rule has a result for each value of a schema.
+/// Whether it is proved that a rule has a result for each value that a schema and its rules admit.
 pub(super) fn is_total(rule: &ValidationRule, schema: &JsonSchemaProps) -> bool {
     let Ok(read) = reads(&rule.rule) else { return false };
     let paths: Vec<&[ReadStep]> = read.parts.iter().map(|part| part.path.as_slice()).collect();
-    let (premises, types) = statements("self", Nodes::new(schema, schema, false), &paths);
+    let (mut premises, types) = statements("self", Nodes::new(schema, schema, false), &paths);
+    let held = schema.validations.iter().flatten().take(MAX_PREMISES);
+    let held = held.filter(|held| reads(&held.rule).is_ok_and(|reads| !reads.uses_old));
+    premises.extend(held.map(|held| held.rule.clone()));
     let [premises, types] =
         [&premises, &types].map(|all| all.iter().map(String::as_str).collect::<Vec<_>>());
     // An error is neither true nor false.

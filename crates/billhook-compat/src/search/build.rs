@@ -136,14 +136,16 @@ fn without_others(object: &Value, path: &FieldPath) -> Option<Value> {
     (!deep_eq(&alone, object)).then_some(alone)
 }
 
-/// Values that one schema admits and another one does not, near the smallest of the first.
+/// Values that one schema admits and another one does not because of a keyword, near the smallest of
+/// the first.
 pub(crate) fn told_apart(
     document: &Value,
     from: &JsonSchemaProps,
-    to: &JsonSchemaProps,
+    (keyword, to): (&str, &JsonSchemaProps),
     start: Option<&Value>,
 ) -> Vec<Value> {
-    let (from, to) = (Validator::new(from), Validator::new(to));
+    let alone = bound(keyword, to);
+    let (from, to) = (Validator::new(from), Validator::new(alone.as_ref().unwrap_or(to)));
     let start = start.map_or_else(|| billhook_generation::sample(document), deep_clone);
     let hints = Hints::default();
     let once = changes(document, &start, &hints);
@@ -153,4 +155,27 @@ pub(crate) fn told_apart(
     let all = all.chain(near(document, &start, &hints).take(MAX_VALUES));
     let apart = |value: &Value| from.is_valid(value) && !to.is_valid(value);
     all.filter(|value| apart(value)).take(8).collect()
+}
+
+/// A schema with nothing but a bound of another one.
+fn bound(keyword: &str, schema: &JsonSchemaProps) -> Option<JsonSchemaProps> {
+    let mut alone = JsonSchemaProps::default();
+    match keyword {
+        "minimum" => {
+            alone.minimum = schema.minimum;
+            alone.exclusive_minimum = schema.exclusive_minimum;
+        }
+        "maximum" => {
+            alone.maximum = schema.maximum;
+            alone.exclusive_maximum = schema.exclusive_maximum;
+        }
+        "minLength" => alone.min_length = schema.min_length,
+        "maxLength" => alone.max_length = schema.max_length,
+        "minItems" => alone.min_items = schema.min_items,
+        "maxItems" => alone.max_items = schema.max_items,
+        "pattern" => alone.pattern.clone_from(&schema.pattern),
+        _ => return None,
+    }
+    alone.type_.clone_from(&schema.type_);
+    Some(alone)
 }

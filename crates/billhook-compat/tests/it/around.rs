@@ -370,7 +370,10 @@ fn rules_about_replicas() {
     check("around", Safe, scaled(number(&[]), &[]), scaled(number(&[]), around));
     let plain = json!({"type": "integer"});
     let rule = &["!has(self.replicas) || self.replicas >= 0"];
-    check("not negative", Safe, scaled(plain.clone(), &[]), scaled(plain, rule));
+    check("not negative", Safe, scaled(plain.clone(), &[]), scaled(plain.clone(), rule));
+    let least = |least: i64| scaled(with(plain.clone(), json!({"minimum": least})), &[]);
+    check("a bound", Safe, scaled(plain.clone(), &[]), least(0));
+    check("another bound", Breaks, scaled(plain.clone(), &[]), least(1));
 }
 
 /// VV-50: the branch that admits a value asks for another field.
@@ -440,4 +443,21 @@ fn long_lists_of_different_elements() {
     let old = ruled(list(), &[unique]);
     check("rule", Writers, Breaks, old.clone(), ruled(list(), &[unique, "self.size() <= 5"]));
     check("keyword", Writers, Breaks, old, ruled(with(list(), json!({"maxItems": 5})), &[unique]));
+}
+
+/// CE-50: a rule of a text that has a result for all that is stored is forgiven while it is unchanged.
+#[test]
+fn durations_that_are_stored() {
+    let interval = |rule: &str| {
+        object(
+            json!({"a": ruled(json!({"type": "string"}), &[rule]), "b": {"type": "string"}}),
+            json!([]),
+        )
+    };
+    let old = "!(duration(self) < duration('1s') || duration(self) > duration('1h'))";
+    let new = "duration(self) >= duration('1s') && duration(self) <= duration('30m')";
+    let same = "duration(self) >= duration('1s') && duration(self) <= duration('60m')";
+    check("put otherwise", Writers, Safe, interval(old), interval(same));
+    check("shorter", Writers, Breaks, interval(old), interval(new));
+    check("shorter", Stored, Safe, interval(old), interval(new));
 }
