@@ -130,10 +130,9 @@ fn finding(answer: &Answer, old: &Document, new: Option<&Document>) -> Finding {
         Verdict::Undecided => Severity::Warning,
         Verdict::Safe => Severity::Note,
     };
-    let version = if answer.version.is_empty() { "" } else { " of " };
-    let mut text = format!("{} {}{version}{}", answer.question, answer.verdict, answer.version);
+    let mut text = sentence(answer);
     if !answer.path.is_empty() {
-        text.push_str(&format!(", `{}`", answer.path));
+        text.push_str(&format!(" at `{}`", answer.path));
     }
     for part in [&answer.change, &answer.reason].into_iter().filter(|part| !part.is_empty()) {
         text.push_str(&format!(": {part}"));
@@ -150,6 +149,22 @@ fn finding(answer: &Answer, old: &Document, new: Option<&Document>) -> Finding {
         .filter(|_| answer.verdict != Verdict::Safe)
         .and_then(|(old, path)| Label::new(&old.place.of_finding()?, path.clone(), "as it was"));
     finding.at(&place, path.clone()).because(cause)
+}
+
+/// The answer as a sentence, as `v1 breaks writers`.
+fn sentence(answer: &Answer) -> String {
+    let version = if answer.version.is_empty() { "the change" } else { &answer.version };
+    let whom = match answer.question {
+        Question::Stored => "stored objects",
+        Question::Definition => "the definition",
+        question => question.as_str(),
+    };
+    let verdict = match answer.verdict {
+        Verdict::Breaks => "breaks",
+        Verdict::Undecided => "is undecided for",
+        Verdict::Safe => "is safe for",
+    };
+    format!("{version} {verdict} {whom}")
 }
 
 fn rule(question: Question) -> &'static str {

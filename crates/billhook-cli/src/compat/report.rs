@@ -102,7 +102,9 @@ pub(super) fn markdown(answers: &[Answered]) -> String {
     let (breaks, undecided) = (count(Verdict::Breaks), count(Verdict::Undecided));
     let mut out = match (breaks, undecided) {
         (0, 0) => "### The changes of the CRDs are safe\n".to_owned(),
+        (0, 1) => "### A change of the CRDs is undecided\n".to_owned(),
         (0, _) => format!("### {undecided} changes of the CRDs are undecided\n"),
+        (1, _) => "### A change of the CRDs breaks something\n".to_owned(),
         _ => format!("### {breaks} changes of the CRDs break something\n"),
     };
     let answers: Vec<&Answered> =
