@@ -4,6 +4,9 @@ use billhook_admission::PluginRequest;
 use billhook_apimachinery::record::text;
 use billhook_apimachinery::{Status, base64};
 use serde_json::Value;
+use x509_cert::der::Decode as _;
+use x509_cert::der::oid::ObjectIdentifier;
+use x509_cert::request::CertReq;
 
 use super::forbidden;
 use crate::shared::Shared;
@@ -11,12 +14,8 @@ use crate::shared::Shared;
 /// The signer of certificates by which clients are known to the server.
 const CLIENTS: &str = "kubernetes.io/kube-apiserver-client";
 
-/// Tags of DER.
-const OBJECT_IDENTIFIER: u8 = 0x06;
-const SEQUENCE: u8 = 0x30;
-
-/// The attribute of a name that groups are in: `2.5.4.10`.
-const ORGANIZATION: &[u8] = &[0x55, 0x04, 0x0a];
+/// The attribute of a name that groups are in.
+const ORGANIZATION: ObjectIdentifier = ObjectIdentifier::new_unwrap("2.5.4.10");
 
 /// Refuses certificates of clients that may do everything.
 pub(super) fn check_subject(_: &Shared, request: &mut PluginRequest<'_>) -> Result<(), Status> {
@@ -44,37 +43,7 @@ fn der(encoded: &str) -> Option<Vec<u8>> {
 
 /// Whether the subject of a request is of an organization; none if it cannot be read.
 fn has_organization(request: &[u8], wanted: &[u8]) -> Option<bool> {
-    let (_, request, _) = element(request)?;
-    let (_, information, _) = element(request)?;
-    let (_, _, after_version) = element(information)?;
-    let (_, mut names, _) = element(after_version)?;
-    while let Some((_, mut attributes, rest)) = element(names) {
-        names = rest;
-        while let Some((tag, attribute, rest)) = element(attributes) {
-            attributes = rest;
-            let (type_, name, value) = element(attribute)?;
-            let is_organization =
-                tag == SEQUENCE && type_ == OBJECT_IDENTIFIER && name == ORGANIZATION;
-            if is_organization && element(value)?.1 == wanted {
-                return Some(true);
-            }
-        }
-    }
-    Some(false)
-}
-
-/// The tag and the content of the first element of DER, and what comes after it.
-fn element(bytes: &[u8]) -> Option<(u8, &[u8], &[u8])> {
-    let (&tag, rest) = bytes.split_first()?;
-    let (&first, rest) = rest.split_first()?;
-    let (length, rest) = match first {
-        0..=0x7f => (usize::from(first), rest),
-        0x81..=0x84 => {
-            let (length, rest) = rest.split_at_checked(usize::from(first & 0x7f))?;
-            (length.iter().fold(0, |length, byte| length << 8 | usize::from(*byte)), rest)
-        }
-        0x80 | 0x85.. => return None,
-    };
-    let (content, rest) = rest.split_at_checked(length)?;
-    Some((tag, content, rest))
+    let request = CertReq::from_der(request).ok()?;
+    let mut names = request.info.subject.iter();
+    Some(names.any(|name| name.oid == ORGANIZATION && name.value.value() == wanted))
 }
