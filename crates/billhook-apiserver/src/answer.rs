@@ -95,8 +95,8 @@ impl Body {
     }
 
     /// Keeps something until the body ends.
-    pub(crate) fn keep(&mut self, kept: impl Kept + 'static) {
-        self.kept = Some(Box::new(kept));
+    pub(crate) fn keep(&mut self, kept: Box<dyn Kept>) {
+        self.kept = Some(kept);
     }
 
     /// Returns the whole text, if it has an end and there is memory for it.

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, RwLock};
 use std::task::{Context, Poll};
 
 use billhook::CustomResourceDefinition;
-use billhook::webhook::{AuthorizationDecision, AuthorizationRequest};
+use billhook::webhook::AuthorizationDecision;
 use billhook_apimachinery::{Status, UserInfo};
 use bytes::Bytes;
 use http::Method;
@@ -17,7 +17,7 @@ use serde_json::Value;
 use tokio::time::Instant;
 
 use crate::answer::Body;
-use crate::audit::Trail;
+use crate::audit::{Origin, Trail};
 use crate::background::Background;
 use crate::body::{RequestBody, read};
 use crate::controllers::{self, CONTROLLERS};
@@ -345,21 +345,22 @@ impl Server {
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
     {
         let (parts, body) = request.into_parts();
+        let origin = self.shared.settings.audit.as_ref().map(|_| Box::new(Origin::of(&parts)));
         let mut request = Request::new(parts, self.read_body(body).await);
         let log = &self.shared.settings.log;
         let revision = || self.shared.storage.revision();
         let now = || self.shared.settings.clock.now();
         let started = log.is_on().then(|| Started::new(&request, now(), revision()));
-        let mut trail = self.begin_trail(&mut request);
+        let mut trail = origin.and_then(|origin| self.begin_trail(&mut request, &origin));
         let authorized = self.authorize(&mut request);
-        if let Some((trail, question)) = &mut trail {
-            self.tell_decision(trail, &request, question, authorized.is_ok());
+        if let Some(trail) = &mut trail {
+            self.tell_decision(trail, &request, authorized.is_ok());
         }
         let mut answer = match authorized {
             Ok(()) => self.answer_in_time(&mut request).await,
             Err(status) => Form::of_failures(&request).status(&status),
         };
-        if let Some((trail, _)) = trail {
+        if let Some(trail) = trail {
             trail.answered(&request, &mut answer, &self.shared.settings.budgets.answers);
         }
         if let Some(started) = started {
@@ -370,27 +371,20 @@ impl Server {
     }
 
     /// Begins to write a request down in the audit log, if that is asked for.
-    fn begin_trail(&self, request: &mut Request) -> Option<(Trail, AuthorizationRequest)> {
+    fn begin_trail(&self, request: &mut Request, origin: &Origin) -> Option<Box<Trail>> {
         let settings = &self.shared.settings;
         let log = settings.audit.as_ref()?;
         let (user, question) = (self.shared.user_of(request).clone(), question_of(request));
-        let trail = Trail::begin(log, &settings.clock, request, &user, &question)?;
-        Some((trail, question))
+        Trail::begin(log, &settings.clock, request, origin, &user, question)
     }
 
     /// Says in the audit log whom a request impersonates, and what was decided about it.
-    fn tell_decision(
-        &self,
-        trail: &mut Trail,
-        request: &Request,
-        question: &AuthorizationRequest,
-        is_allowed: bool,
-    ) {
+    fn tell_decision(&self, trail: &mut Trail, request: &Request, is_allowed: bool) {
         let user = self.shared.user_of(request);
         if matches!(impersonated(&request.headers), Ok(Some(_))) && is_allowed {
             trail.impersonates(user);
         }
-        let mut decision = self.shared.permissions.decide(user, question);
+        let mut decision = self.shared.permissions.decide(user, trail.question());
         if decision.allowed != is_allowed {
             decision = AuthorizationDecision::new(is_allowed);
         }

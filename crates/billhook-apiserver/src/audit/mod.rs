@@ -8,7 +8,7 @@ use std::fmt;
 
 pub use self::event::{AuditEvent, AuditedObject, AuditedStatus};
 pub use self::policy::{AuditPolicy, AuditPolicyError};
-pub(crate) use self::trail::Trail;
+pub(crate) use self::trail::{Origin, Trail};
 
 /// Writes events down.
 type Write = dyn Fn(&AuditEvent) + Send + Sync;

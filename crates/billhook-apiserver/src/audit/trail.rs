@@ -1,6 +1,7 @@
 //! One request on its way through the stages of an audit log.
 
-use std::sync::Arc;
+use std::net::IpAddr;
+use std::sync::{Arc, PoisonError};
 
 use billhook::webhook::{AuthorizationDecision, AuthorizationRequest};
 use billhook_admission::AuditLevel;
@@ -8,7 +9,7 @@ use billhook_apimachinery::UserInfo;
 use billhook_apimachinery::record::text;
 use billhook_apimachinery::value::DeepValue;
 use billhook_decode::read_json;
-use http::header;
+use http::{Uri, header};
 use serde_json::Value;
 
 use super::AuditLog;
@@ -22,12 +23,26 @@ use crate::protobuf::{self, PROTOBUF};
 use crate::request::{AUDIT_ID, Request};
 use crate::response::{Response, status_of};
 
+/// Where a request came from, and for which path and query.
+#[derive(Debug)]
+pub(crate) struct Origin {
+    uri: Uri,
+    address: Option<IpAddr>,
+}
+
+impl Origin {
+    pub(crate) fn of(request: &http::request::Parts) -> Self {
+        Origin { uri: request.uri.clone(), address: request.extensions.get().copied() }
+    }
+}
+
 /// A request that is written down. When it is dropped, it is over.
 #[derive(Debug)]
 pub(crate) struct Trail {
     log: Arc<AuditLog>,
     clock: Clock,
     asked: Asked,
+    question: AuthorizationRequest,
     event: AuditEvent,
 }
 
@@ -37,31 +52,39 @@ impl Trail {
         log: &Arc<AuditLog>,
         clock: &Clock,
         request: &mut Request,
+        origin: &Origin,
         user: &UserInfo,
-        question: &AuthorizationRequest,
-    ) -> Option<Self> {
-        let asked = log.policy.asks(user, question)?;
+        question: AuthorizationRequest,
+    ) -> Option<Box<Self>> {
+        let asked = log.policy.asks(user, &question)?;
         let audit_id = request.audit_id();
         // The answer has the same one.
         request.headers.insert(AUDIT_ID, audit_id.clone());
+        request.annotations = Some(Box::default());
         let now = clock.precise().to_rfc3339();
         let event = AuditEvent {
             kind: "Event".to_owned(),
             api_version: "audit.k8s.io/v1".to_owned(),
             level: asked.level.name().to_owned(),
             audit_id: String::from_utf8_lossy(audit_id.as_bytes()).into_owned(),
-            request_uri: request.uri.path_and_query().map(ToString::to_string).unwrap_or_default(),
+            request_uri: origin.uri.path_and_query().map(ToString::to_string).unwrap_or_default(),
             verb: question.verb.clone(),
             user: user.clone(),
-            source_ips: source_ips(request),
+            source_ips: source_ips(request, origin.address),
             user_agent: request.header("user-agent").to_owned(),
             object: object(request),
             request_received: now.clone(),
             ..AuditEvent::default()
         };
-        let mut trail = Trail { log: Arc::clone(log), clock: clock.clone(), asked, event };
+        let (log, clock) = (Arc::clone(log), clock.clone());
+        let mut trail = Box::new(Trail { log, clock, asked, question, event });
         trail.write(RECEIVED, now);
         Some(trail)
+    }
+
+    /// Returns the question whether the request may be made.
+    pub(crate) fn question(&self) -> &AuthorizationRequest {
+        &self.question
     }
 
     /// Adds whom the request impersonates.
@@ -78,7 +101,12 @@ impl Trail {
     }
 
     /// Adds the answer. That of a stream is over when its body is dropped.
-    pub(crate) fn answered(mut self, request: &Request, response: &mut Response, budget: &Budget) {
+    pub(crate) fn answered(
+        mut self: Box<Self>,
+        request: &Request,
+        response: &mut Response,
+        budget: &Budget,
+    ) {
         self.add_annotations(request);
         self.add_bodies(request, response, budget);
         let mut status = AuditedStatus::default();
@@ -98,7 +126,9 @@ impl Trail {
     }
 
     fn add_annotations(&mut self, request: &Request) {
-        for (key, annotation) in request.annotations().iter() {
+        let Some(annotations) = &request.annotations else { return };
+        let annotations = annotations.lock().unwrap_or_else(PoisonError::into_inner);
+        for (key, annotation) in annotations.iter() {
             if annotation.level <= self.asked.level {
                 let value = annotation.value.clone();
                 self.event.annotations.entry(key.to_owned()).or_insert(value);
@@ -189,16 +219,16 @@ fn object(request: &Request) -> Option<AuditedObject> {
 }
 
 /// Where a request came from, the first place first.
-fn source_ips(request: &Request) -> Vec<String> {
+fn source_ips(request: &Request, address: Option<IpAddr>) -> Vec<String> {
     let forwarded = request.header("x-forwarded-for").split(',');
     let mut ips: Vec<String> = forwarded.filter_map(ip).collect();
     let real = ip(request.header("x-real-ip")).filter(|real| !ips.contains(real));
     ips.extend(real);
-    let own = request.address.map(|address| address.to_string());
+    let own = address.map(|address| address.to_string());
     ips.extend(own.filter(|own| ips.last() != Some(own)));
     ips
 }
 
 fn ip(text: &str) -> Option<String> {
-    text.trim().parse::<std::net::IpAddr>().ok().map(|address| address.to_string())
+    text.trim().parse::<IpAddr>().ok().map(|address| address.to_string())
 }

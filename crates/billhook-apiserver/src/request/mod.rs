@@ -6,8 +6,7 @@ mod duration;
 mod path;
 mod query;
 
-use std::net::IpAddr;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use billhook_admission::{AuditAnnotations, ChainOutcome, RequestOptions, Warnings};
@@ -15,7 +14,7 @@ use billhook_apimachinery::value::DeepValue;
 use billhook_apimachinery::{Status, UserInfo};
 use billhook_apply::manager_name;
 use bytes::Bytes;
-use http::{HeaderMap, HeaderName, HeaderValue, Method, Uri};
+use http::{HeaderMap, HeaderName, HeaderValue, Method};
 use tokio::time::Instant;
 
 pub(crate) use self::accept::{
@@ -35,7 +34,6 @@ pub(crate) const AUDIT_ID: HeaderName = HeaderName::from_static("audit-id");
 #[derive(Debug)]
 pub(crate) struct Request {
     pub(crate) method: Method,
-    pub(crate) uri: Uri,
     /// Its path without escapes; missing if it names nothing.
     path: Option<String>,
     /// The objects that the path names, if it has the form of such a path.
@@ -47,10 +45,8 @@ pub(crate) struct Request {
     pub(crate) user: Option<UserInfo>,
     /// When the time of the request is over, if it has only so much.
     pub(crate) deadline: Option<Instant>,
-    /// The address that it came from, if it did not come from this process.
-    pub(crate) address: Option<IpAddr>,
-    /// The annotations of webhooks and policies for the audit log.
-    annotations: Mutex<AuditAnnotations>,
+    /// The annotations of webhooks and policies, if the request is written to the audit log.
+    pub(crate) annotations: Option<Box<Mutex<AuditAnnotations>>>,
     body: Result<RequestBody, Status>,
 }
 
@@ -65,11 +61,9 @@ impl Request {
             path,
             query: Query::parse(parts.uri.query().unwrap_or_default()),
             user: parts.extensions.remove(),
-            address: parts.extensions.remove(),
             deadline: None,
-            annotations: Mutex::default(),
+            annotations: None,
             method: parts.method,
-            uri: parts.uri,
             headers: parts.headers,
             body,
         }
@@ -84,15 +78,12 @@ impl Request {
         }
     }
 
-    /// Returns what webhooks and policies have said for the audit log up to now.
-    pub(crate) fn annotations(&self) -> MutexGuard<'_, AuditAnnotations> {
-        self.annotations.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Adds what webhooks and policies say for the audit log.
     pub(crate) fn annotate(&self, annotations: &AuditAnnotations) {
+        let Some(own) = &self.annotations else { return };
+        let mut own = own.lock().unwrap_or_else(PoisonError::into_inner);
         for (key, annotation) in annotations.iter() {
-            self.annotations().add(key, &annotation.value, annotation.level);
+            own.add(key, &annotation.value, annotation.level);
         }
     }
 

@@ -42,7 +42,7 @@ pub(super) fn is_action(context: &Context<'_>) -> bool {
 /// Returns the path of the subresource that an object is sent to, if it is sent to a collection of its
 /// kind that nothing is stored in: bindings name their pod themselves (BK-110).
 pub(super) fn path_of(request: &Request, path: &ResourcePath, verb: Verb) -> Option<ResourcePath> {
-    let sent = unstored(path).filter(|_| verb == Verb::Create)?;
+    let sent = (verb == Verb::Create).then(|| unstored(path))??;
     let is_body = |body: &BodyKind| {
         [body.group, body.version, body.kind] == [sent.group, sent.version, sent.kind]
     };
