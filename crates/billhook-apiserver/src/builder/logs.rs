@@ -40,7 +40,7 @@ impl ServerBuilder {
         self
     }
 
-    /// Remembers requests and the codes of their answers, for [`Server::requests`].
+    /// Remembers requests and the codes of their answers, for [`Server::requests`](crate::Server::requests).
     #[must_use]
     pub fn log_requests(mut self) -> Self {
         self.log = self.log.keep();
