@@ -27,12 +27,9 @@ pub struct Body {
     content: Content,
     held: Reservation,
     end: Option<Instant>,
-    /// Something that ends with the body.
-    kept: Option<Box<dyn Kept>>,
+    /// Something that is dropped with the body, when that was sent, or its reader is gone.
+    kept: Option<Box<dyn fmt::Debug + Send>>,
 }
-
-/// Something that is dropped with a body, when it was sent, or its reader is gone.
-pub(crate) trait Kept: fmt::Debug + Send {}
 
 #[derive(Debug, Default)]
 enum Content {
@@ -95,7 +92,7 @@ impl Body {
     }
 
     /// Keeps something until the body ends.
-    pub(crate) fn keep(&mut self, kept: Box<dyn Kept>) {
+    pub(crate) fn keep(&mut self, kept: Box<dyn fmt::Debug + Send>) {
         self.kept = Some(kept);
     }
 

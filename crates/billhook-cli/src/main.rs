@@ -31,6 +31,7 @@ mod front;
 mod identity;
 mod input;
 mod json;
+mod lines;
 mod listening;
 mod matching;
 mod namespaces;

@@ -67,11 +67,9 @@ impl<'t> ObjectView<'t> {
         let mut members = self.members();
         let mut found = None;
         while let Some((written, is_escaped, value)) = members.next_written() {
-            let is_named = match is_escaped {
-                false => {
-                    written == name.as_bytes() || !written.is_ascii() && unescaped(written) == name
-                }
+            let is_named = match is_escaped || !written.is_ascii() {
                 true => unescaped(written) == name,
+                false => written == name.as_bytes(),
             };
             if is_named {
                 found = Some(value);

@@ -53,5 +53,5 @@ pub use pod_security::{
     SecurityDefaults, SecurityDefaultsError, SecurityLevel, security_label_errors,
 };
 pub use quota::{QuotaError, QuotaSubject, charge, is_quota_resource};
-pub use rbac::{PolicyRule, RoleBinding};
+pub use rbac::{PolicyRule, RoleBinding, has_path};
 pub use selector_text::selector_text;

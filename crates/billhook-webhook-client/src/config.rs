@@ -197,15 +197,7 @@ fn document(path: &Path) -> Result<DeepValue> {
 }
 
 fn check_type(document: &Value, forms: &[Form]) -> Result<Form> {
-    let text = |name: &str| document.get(name).and_then(Value::as_str).unwrap_or_default();
-    let (found_version, found_kind) = (text("apiVersion"), text("kind"));
-    if let Some(form) = forms.iter().find(|form| **form == (found_version, found_kind)) {
-        return Ok(*form);
-    }
-    let expected: Vec<_> =
-        forms.iter().map(|(version, kind)| format!("{kind} of {version}")).collect();
-    let expected = expected.join(" or ");
-    error(format!("expected {expected}, found \"{found_kind}\" of \"{found_version}\""))
+    record::expect_type(document, forms).or_else(|wrong| error(wrong.to_string()))
 }
 
 /// Decoding is strict (CL-10).

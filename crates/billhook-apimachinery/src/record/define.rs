@@ -5,7 +5,7 @@ use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
 use super::field_value::{FieldValue, Written};
-use super::{Field, Record, RecordError, check_types};
+use super::{Field, Record, RecordError, check_types, text};
 use crate::KubernetesVersion;
 use crate::value::DeepValue;
 
@@ -50,6 +50,37 @@ pub fn to_value(field: &impl FieldValue) -> DeepValue {
 pub fn deserialize<'de, T: TypedRecord, D: Deserializer<'de>>(from: D) -> Result<T, D::Error> {
     let document = DeepValue::from(Value::deserialize(from)?);
     T::read(&document).map(|(record, _)| record).map_err(D::Error::custom)
+}
+
+/// Checks that a document, such as a file of configuration, says it is of one of some types, each an API
+/// version and a kind. Returns which.
+///
+/// ```
+/// use billhook_apimachinery::record::expect_type;
+///
+/// let document = serde_json::json!({"apiVersion": "v2", "kind": "Config"});
+/// assert_eq!(expect_type(&document, &[("v1", "Config"), ("v2", "Config")]), Ok(("v2", "Config")));
+/// assert_eq!(
+///     expect_type(&document, &[("v1", "Config")]).unwrap_err().to_string(),
+///     "expected Config of v1, found \"Config\" of \"v2\"",
+/// );
+/// ```
+///
+/// # Errors
+///
+/// If it is of another type, or says none.
+pub fn expect_type<'t>(
+    document: &Value,
+    types: &[(&'t str, &'t str)],
+) -> Result<(&'t str, &'t str), RecordError> {
+    let (version, kind) = (text(document, "apiVersion"), text(document, "kind"));
+    if let Some(found) = types.iter().find(|type_| **type_ == (version, kind)) {
+        return Ok(*found);
+    }
+    let expected: Vec<String> =
+        types.iter().map(|(version, kind)| format!("{kind} of {version}")).collect();
+    let expected = expected.join(" or ");
+    Err(RecordError::new(format!("expected {expected}, found \"{kind}\" of \"{version}\"")))
 }
 
 /// Describes records: the structs, the tables of their fields, how they are read and written.

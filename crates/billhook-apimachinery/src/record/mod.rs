@@ -19,7 +19,7 @@ use serde_json::Value;
 pub use check::{InText, RecordError, check_types, too_deep, unknown_fields};
 pub(crate) use check::{check_field, check_tree};
 pub use complete::{complete, decode};
-pub use define::{TypedRecord, to_value};
+pub use define::{TypedRecord, expect_type, to_value};
 pub use field_value::{FieldValue, Written};
 pub use go::go_syntax;
 pub(crate) use normal::is_normal;

@@ -2,10 +2,10 @@
 
 use billhook::webhook::{AuthorizationRequest, AuthorizationTarget, ResourceTarget};
 use billhook_admission::AuditLevel;
-use billhook_apimachinery::print::quote;
-use billhook_apimachinery::record::TypedRecord as _;
+use billhook_apimachinery::record::{TypedRecord as _, expect_type};
 use billhook_apimachinery::value::DeepValue;
 use billhook_apimachinery::{FieldError, FieldPath, UserInfo, message_error, record};
+use billhook_kinds::has_path;
 use serde_json::Value;
 
 message_error! {
@@ -13,7 +13,7 @@ message_error! {
     pub struct AuditPolicyError;
 }
 
-const API_VERSION: &str = "audit.k8s.io/v1";
+pub(super) const API_VERSION: &str = "audit.k8s.io/v1";
 const KIND: &str = "Policy";
 
 /// The stages of requests.
@@ -120,11 +120,7 @@ impl AuditPolicy {
         }
         let value = read.into_value();
         let (document, unknown) = Document::read(&value).map_err(|error| failed(&error))?;
-        let (found_version, found_kind) = (quote(&document.api_version), quote(&document.kind));
-        if (document.api_version.as_str(), document.kind.as_str()) != (API_VERSION, KIND) {
-            let found = format_args!("found {found_kind} of {found_version}");
-            return Err(failed(&format_args!("expected {KIND} of {API_VERSION}, {found}")));
-        }
+        expect_type(&value, &[(API_VERSION, KIND)]).map_err(|why| failed(&why))?;
         if !unknown.is_empty() {
             return Err(failed(&unknown.join(", ")));
         }
@@ -190,17 +186,13 @@ impl Rule {
         if !is_by || !names(&self.verbs, &request.verb) {
             return false;
         }
-        let is_of_path = |path: &str, pattern: &String| match pattern.strip_suffix('*') {
-            Some(beginning) => path.starts_with(beginning),
-            None => path == pattern,
-        };
         match &request.target {
             AuthorizationTarget::Resource(target) if self.is_about_objects() => {
                 names(&self.namespaces, &target.namespace)
                     && (self.resources.is_empty() || self.resources.iter().any(|it| it.has(target)))
             }
             AuthorizationTarget::Path(path) if !self.paths.is_empty() => {
-                self.paths.iter().any(|pattern| is_of_path(path, pattern))
+                has_path(&self.paths, path)
             }
             _ => !self.is_about_objects() && self.paths.is_empty(),
         }

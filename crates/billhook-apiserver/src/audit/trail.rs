@@ -8,14 +8,14 @@ use billhook_admission::AuditLevel;
 use billhook_apimachinery::UserInfo;
 use billhook_apimachinery::record::text;
 use billhook_apimachinery::value::DeepValue;
+use billhook_apply::ManagedFields;
 use billhook_decode::read_json;
 use http::{Uri, header};
 use serde_json::Value;
 
 use super::AuditLog;
 use super::event::{AuditEvent, AuditedObject, AuditedStatus};
-use super::policy::{Asked, COMPLETE, RECEIVED, STARTED};
-use crate::answer::Kept;
+use super::policy::{API_VERSION, Asked, COMPLETE, RECEIVED, STARTED};
 use crate::budget::Budget;
 use crate::clock::Clock;
 use crate::kinds::record_of;
@@ -64,7 +64,7 @@ impl Trail {
         let now = clock.precise().to_rfc3339();
         let event = AuditEvent {
             kind: "Event".to_owned(),
-            api_version: "audit.k8s.io/v1".to_owned(),
+            api_version: API_VERSION.to_owned(),
             level: asked.level.name().to_owned(),
             audit_id: String::from_utf8_lossy(audit_id.as_bytes()).into_owned(),
             request_uri: origin.uri.path_and_query().map(ToString::to_string).unwrap_or_default(),
@@ -164,9 +164,11 @@ impl Trail {
     /// An object or a list without what is left out.
     fn as_written(&self, mut object: DeepValue) -> DeepValue {
         if self.asked.omits_managed_fields {
-            remove_managed_fields(&mut object);
+            ManagedFields::take_out(&mut object);
             let items = object.get_mut("items").and_then(Value::as_array_mut);
-            items.into_iter().flatten().for_each(remove_managed_fields);
+            for item in items.into_iter().flatten() {
+                ManagedFields::take_out(item);
+            }
         }
         object
     }
@@ -180,18 +182,10 @@ impl Trail {
     }
 }
 
-impl Kept for Trail {}
-
 impl Drop for Trail {
     fn drop(&mut self) {
         let now = self.clock.precise().to_rfc3339();
         self.write(COMPLETE, now);
-    }
-}
-
-fn remove_managed_fields(object: &mut Value) {
-    if let Some(Value::Object(metadata)) = object.get_mut("metadata") {
-        drop(metadata.remove("managedFields").map(DeepValue::from));
     }
 }
 

@@ -5,7 +5,7 @@ use billhook_apiserver::Server;
 use http::Method;
 use serde_json::{Value, json};
 
-use crate::support::{Answer, call, definition, text};
+use crate::support::{Answer, bound_policy, call, definition, text};
 
 const FOOS: &str = "/apis/example.com/v1/namespaces/default/foos";
 
@@ -373,14 +373,10 @@ async fn what_is_not_stored_is_reviewed() {
     let dry = call(&server, Method::POST, &format!("{pods}/q/exec?dryRun=All"), &[], "").await;
     assert_eq!((dry.code, dry.message().as_str()), (400, "dryRun is not supported"));
 
-    let policy = json!({"apiVersion": "admissionregistration.k8s.io/v1",
-        "kind": "ValidatingAdmissionPolicy", "metadata": {"name": "p"},
-        "spec": {"matchConstraints": {"resourceRules": [{"operations": ["CONNECT"],
+    let policy = json!({"matchConstraints": {"resourceRules": [{"operations": ["CONNECT"],
             "apiGroups": [""], "apiVersions": ["v1"], "resources": ["pods/exec"]}]},
-            "validations": [{"expression": "object.container != 'c'"}]}});
-    let binding = json!({"apiVersion": "admissionregistration.k8s.io/v1",
-        "kind": "ValidatingAdmissionPolicyBinding", "metadata": {"name": "b"},
-        "spec": {"policyName": "p", "validationActions": ["Deny"]}});
+            "validations": [{"expression": "object.container != 'c'"}]});
+    let [policy, binding] = bound_policy(&policy, "Deny");
     let admission = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolic";
     assert_eq!(post(&server, &format!("{admission}ies"), &policy).await.code, 201);
     assert_eq!(post(&server, &format!("{admission}ybindings"), &binding).await.code, 201);
@@ -459,14 +455,10 @@ async fn reviews_are_reviewed() {
         )),
     };
     let server = Server::builder().admission_service("shop", "asker", asker).build();
-    let policy = json!({"apiVersion": "admissionregistration.k8s.io/v1",
-        "kind": "ValidatingAdmissionPolicy", "metadata": {"name": "p"},
-        "spec": {"matchConstraints": {"resourceRules": [{"operations": ["*"],
+    let policy = json!({"matchConstraints": {"resourceRules": [{"operations": ["*"],
             "apiGroups": ["*"], "apiVersions": ["*"], "resources": ["*/*"]}]},
-            "validations": [{"expression": "false"}]}});
-    let binding = json!({"apiVersion": "admissionregistration.k8s.io/v1",
-        "kind": "ValidatingAdmissionPolicyBinding", "metadata": {"name": "b"},
-        "spec": {"policyName": "p", "validationActions": ["Deny"]}});
+            "validations": [{"expression": "false"}]});
+    let [policy, binding] = bound_policy(&policy, "Deny");
     assert_eq!(configure(&server, "Validating", "asker", &json!({})).await.code, 201);
     let admission = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolic";
     assert_eq!(post(&server, &format!("{admission}ies"), &policy).await.code, 201);

@@ -10,7 +10,7 @@ use http::Method;
 use serde_json::{Value, json};
 use tower_service::Service as _;
 
-use crate::support::call;
+use crate::support::{bound_policy, call};
 
 const MAPS: &str = "/api/v1/namespaces/default/configmaps";
 
@@ -143,15 +143,13 @@ rules:
 #[tokio::test]
 async fn policies_annotate_events() {
     let (server, events) = audited(AuditPolicy::everything(AuditLevel::Metadata));
-    let policy = json!({"apiVersion": "admissionregistration.k8s.io/v1",
-        "kind": "ValidatingAdmissionPolicy", "metadata": {"name": "p"},
-        "spec": {"matchConstraints": {"resourceRules": [{"apiGroups": [""], "apiVersions": ["v1"],
-                "operations": ["CREATE"], "resources": ["configmaps"]}]},
-            "validations": [{"expression": "false", "message": "no"}],
-            "auditAnnotations": [{"key": "name", "valueExpression": "string(object.metadata.name)"}]}});
-    let binding = json!({"apiVersion": "admissionregistration.k8s.io/v1",
-        "kind": "ValidatingAdmissionPolicyBinding", "metadata": {"name": "b"},
-        "spec": {"policyName": "p", "validationActions": ["Audit"]}});
+    let policy = json!({
+        "matchConstraints": {"resourceRules": [{"apiGroups": [""], "apiVersions": ["v1"],
+            "operations": ["CREATE"], "resources": ["configmaps"]}]},
+        "validations": [{"expression": "false", "message": "no"}],
+        "auditAnnotations": [{"key": "name", "valueExpression": "string(object.metadata.name)"}],
+    });
+    let [policy, binding] = bound_policy(&policy, "Audit");
     server.create_all([&policy, &binding]).await.unwrap();
     events.lock().unwrap().clear();
     let map = r#"{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}}"#;

@@ -71,6 +71,19 @@ pub(crate) async fn call(
     Answer { code, headers: parts.headers, warnings, text: String::from_utf8(text).unwrap() }
 }
 
+/// A validating policy `p`, and its binding `b` with an action.
+pub(crate) fn bound_policy(spec: &Value, action: &str) -> [Value; 2] {
+    let of_kind = |kind: &str, name: &str, spec: &Value| {
+        json!({"apiVersion": "admissionregistration.k8s.io/v1", "kind": kind,
+            "metadata": {"name": name}, "spec": spec})
+    };
+    let binding = json!({"policyName": "p", "validationActions": [action]});
+    [
+        of_kind("ValidatingAdmissionPolicy", "p", spec),
+        of_kind("ValidatingAdmissionPolicyBinding", "b", &binding),
+    ]
+}
+
 pub(crate) fn text(value: &Value, place: &str) -> String {
     value.pointer(place).and_then(Value::as_str).unwrap_or_default().to_owned()
 }

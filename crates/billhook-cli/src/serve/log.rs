@@ -2,12 +2,11 @@
 
 use std::fmt::Display;
 use std::fs::{self, File};
-use std::io::Write as _;
 use std::path::Path;
-use std::sync::Mutex;
 
 use billhook_apiserver::{AuditLevel, AuditPolicy};
 
+use crate::lines::written_to;
 use crate::problem::{Place, Problem};
 
 /// Returns what writes lines to a file, which is made anew.
@@ -15,13 +14,7 @@ pub(super) fn to_file<L: Display>(
     path: &Path,
 ) -> Result<impl Fn(&L) + Send + Sync + use<L>, Box<Problem>> {
     let file = File::create(path).map_err(|error| Problem::io(Place::path(path), &error))?;
-    let file = Mutex::new(file);
-    Ok(move |line: &L| {
-        if let Ok(mut file) = file.lock() {
-            // The server goes on without its log, as on a full disk.
-            let _ = file.write_all(format!("{line}\n").as_bytes());
-        }
-    })
+    Ok(written_to(file))
 }
 
 /// Reads the policy of the audit log; without a file it has every request, without its body.

@@ -1,7 +1,7 @@
 //! The levels of namespaces that ask for none, and who is exempt.
 
-use billhook_apimachinery::record::TypedRecord as _;
-use billhook_apimachinery::{FieldError, message_error, record};
+use billhook_apimachinery::record::{RecordError, TypedRecord as _, expect_type};
+use billhook_apimachinery::{FieldError, aggregate, message_error, record};
 use serde_json::Value;
 
 use super::{SecurityLevel, is_level, is_version};
@@ -75,23 +75,15 @@ impl SecurityDefaults {
     /// If it has unknown fields, or names levels or versions that do not exist.
     pub fn read(document: &Value) -> Result<Self, SecurityDefaultsError> {
         let failed = |why: &str| SecurityDefaultsError::new(why);
-        let found = ["apiVersion", "kind"].map(|name| text(document, &format!("/{name}")));
-        if found != [API_VERSION, KIND] {
-            let [version, kind] = found;
-            let found = format!("found {kind:?} of {version:?}");
-            return Err(failed(&format!("expected {KIND} of {API_VERSION}, {found}")));
-        }
-        let (document, unknown) =
-            Document::read(document).map_err(|error| failed(&error.to_string()))?;
+        let unreadable = |error: RecordError| failed(&error.to_string());
+        expect_type(document, &[(API_VERSION, KIND)]).map_err(unreadable)?;
+        let (document, unknown) = Document::read(document).map_err(unreadable)?;
         if !unknown.is_empty() {
             return Err(failed(&format!("strict decoding error: {}", unknown.join(", "))));
         }
-        let errors: Vec<String> =
-            document.defaults.errors().iter().map(FieldError::to_string).collect();
-        match errors.as_slice() {
+        match document.defaults.errors().as_slice() {
             [] => Ok(SecurityDefaults { document }),
-            [only] => Err(failed(only)),
-            errors => Err(failed(&format!("[{}]", errors.join(", ")))),
+            errors => Err(failed(&aggregate(errors))),
         }
     }
 
@@ -103,7 +95,7 @@ impl SecurityDefaults {
         if namespaces.iter().any(|exempt| exempt == name) {
             return None;
         }
-        SecurityLevel::asked_by(namespace, mode, self.document.defaults.of(mode))
+        SecurityLevel::of(namespace, mode, self.document.defaults.of(mode))
     }
 
     /// Whether namespaces that ask for no level have one.

@@ -28,18 +28,8 @@ impl SecurityLevel {
     /// The beginning of the names of all labels by which namespaces ask for levels.
     pub const LABEL_PREFIX: &str = "pod-security.kubernetes.io/";
 
-    /// Returns the level that the labels of a namespace ask for in a mode, such as `enforce` or `warn`;
-    /// none if all pods are allowed.
-    pub fn of(namespace: &Value, mode: &str) -> Option<Self> {
-        Self::asked_by(namespace, mode, ("", ""))
-    }
-
     /// Returns the level that the labels of a namespace ask for in a mode, or else a level and a version.
-    fn asked_by(
-        namespace: &Value,
-        mode: &str,
-        (or_level, or_version): (&str, &str),
-    ) -> Option<Self> {
+    fn of(namespace: &Value, mode: &str, (or_level, or_version): (&str, &str)) -> Option<Self> {
         let label = |name: &str| {
             let labels = value_at(namespace, "/metadata/labels");
             let label = labels?.get(format!("{}{name}", Self::LABEL_PREFIX));

@@ -6,7 +6,7 @@ mod role;
 mod subject;
 
 use self::binding::Binding;
-pub use self::policy_rule::PolicyRule;
+pub use self::policy_rule::{PolicyRule, has_path};
 use self::role::Role;
 pub use self::subject::RoleBinding;
 use crate::behavior::{Behavior, Plain};

@@ -273,7 +273,8 @@ fn has_resource(list: &[String], resource: &str) -> bool {
         })
 }
 
-fn has_path(list: &[String], path: &str) -> bool {
+/// Returns whether paths name a path: itself, `*`, or its beginning with a `*` (BK-650).
+pub fn has_path(list: &[String], path: &str) -> bool {
     list.iter().any(|item| match item.strip_suffix(ALL) {
         Some(prefix) => path.starts_with(prefix),
         None => item == path,

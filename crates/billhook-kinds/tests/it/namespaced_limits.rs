@@ -1,7 +1,7 @@
 //! LimitRanges, ResourceQuotas and levels of security (BK-561, BK-562, BK-567).
 
 use billhook_kinds::{
-    QuotaSubject, SecurityLevel, charge, claim_exceeds, pod_exceeds, security_label_errors,
+    QuotaSubject, SecurityDefaults, charge, claim_exceeds, pod_exceeds, security_label_errors,
     set_limit_defaults,
 };
 use serde_json::{Value, json};
@@ -181,7 +181,7 @@ fn quotas_have_scopes() {
 fn levels_of_security() {
     let level = |level: &str| {
         let labels = json!({"pod-security.kubernetes.io/enforce": level});
-        SecurityLevel::of(&json!({"metadata": {"labels": labels}}), "enforce")
+        SecurityDefaults::default().level(&json!({"metadata": {"labels": labels}}), "enforce")
     };
     assert_eq!(level("privileged"), None);
     let found = |name: &str, spec: Value| {
@@ -269,7 +269,9 @@ fn levels_of_security_have_versions() {
             "pod-security.kubernetes.io/enforce": level,
             "pod-security.kubernetes.io/enforce-version": version,
         });
-        let level = SecurityLevel::of(&json!({"metadata": {"labels": labels}}), "enforce").unwrap();
+        let level = SecurityDefaults::default()
+            .level(&json!({"metadata": {"labels": labels}}), "enforce")
+            .unwrap();
         let found = level.reasons(&json!({}), spec).unwrap_or_default();
         assert_eq!(found, reasons, "{} {spec}", level.quoted());
     }

@@ -3,10 +3,10 @@
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::PathBuf;
-use std::sync::Mutex;
 
 use billhook_apiserver::{AuditEvent, AuditPolicy};
 
+use crate::lines::written_to;
 use crate::stand_in::flags::Flags;
 
 /// The settings of an audit log.
@@ -34,13 +34,7 @@ impl AuditSettings {
                 Box::new(file.map_err(|why| format!("failed to open audit log {shown}: {why}"))?)
             }
         };
-        let to = Mutex::new(to);
-        Ok(move |event: &AuditEvent| {
-            if let Ok(mut to) = to.lock() {
-                // The server goes on without its log, as on a full disk.
-                let _ = to.write_all(format!("{event}\n").as_bytes());
-            }
-        })
+        Ok(written_to(to))
     }
 }
 
