@@ -111,12 +111,12 @@ fn float_text(
 /// The bytes that most values need, so that printing begins with one allocation.
 const CAPACITY: usize = 256;
 /// The same for whole objects.
-const OBJECT_CAPACITY: usize = 2048;
+pub(crate) const OBJECT_CAPACITY: usize = 2048;
 
 /// Prints compact JSON with sorted keys and the server's escapes: `<`, `>`, `&`, U+2028 and U+2029
 /// are escaped (VV-62).
 pub fn compact_json(value: &Value) -> String {
-    let mut printer = Printer::new(Escapes::Html, CAPACITY);
+    let mut printer = Printer::compact(CAPACITY);
     printer.value(value);
     printer.out
 }
@@ -142,7 +142,7 @@ pub fn compact_json_with_place(
     member: &[&str],
     beside: Option<(&str, &str)>,
 ) -> WithPlace {
-    let mut printer = Printer::new(Escapes::Html, OBJECT_CAPACITY);
+    let mut printer = Printer::compact(OBJECT_CAPACITY);
     let place = printer.noting(value, member, beside);
     WithPlace { text: printer.out, place, has_floats: printer.has_floats }
 }
@@ -346,14 +346,19 @@ impl Escapes {
 }
 
 /// A JSON text that is being printed.
-struct Printer {
-    out: String,
+pub(crate) struct Printer {
+    pub(crate) out: String,
     escapes: Escapes,
     /// Whether a float was printed.
-    has_floats: bool,
+    pub(crate) has_floats: bool,
 }
 
 impl Printer {
+    /// A printer of what [`compact_json`] prints.
+    pub(crate) fn compact(capacity: usize) -> Self {
+        Printer::new(Escapes::Html, capacity)
+    }
+
     fn new(escapes: Escapes, capacity: usize) -> Self {
         Printer::on(String::with_capacity(capacity), escapes)
     }
@@ -363,7 +368,7 @@ impl Printer {
         Printer { out, escapes, has_floats: false }
     }
 
-    fn value(&mut self, value: &Value) {
+    pub(crate) fn value(&mut self, value: &Value) {
         match value {
             Value::Null => self.out.push_str("null"),
             Value::Bool(true) => self.out.push_str("true"),
@@ -464,13 +469,13 @@ impl Printer {
         }
     }
 
-    fn separate(&mut self, index: usize) {
+    pub(crate) fn separate(&mut self, index: usize) {
         if index > 0 {
             self.out.push(',');
         }
     }
 
-    fn string(&mut self, text: &str) {
+    pub(crate) fn string(&mut self, text: &str) {
         write_string(text, self.escapes, &mut self.out);
     }
 }

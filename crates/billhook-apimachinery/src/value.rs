@@ -293,8 +293,9 @@ pub fn have_equal_parts(
                 && grow(|| left.iter().zip(right).all(|(left, right)| equal(left, right)))
         }
         (Value::Object(left), Value::Object(right)) => {
-            let same = |(key, left)| right.get(key).is_some_and(|right| equal(left, right));
-            left.len() == right.len() && grow(|| left.iter().all(same))
+            let mut pairs = in_order(left).zip(in_order(right));
+            left.len() == right.len()
+                && grow(|| pairs.all(|(left, right)| left.0 == right.0 && equal(left.1, right.1)))
         }
         _ => false,
     }

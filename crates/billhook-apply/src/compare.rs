@@ -50,10 +50,14 @@ impl Comparison {
     }
 }
 
-/// Compares two values, which were checked.
+/// Compares two objects, which were checked. Most writes leave `spec` or `status` as it was, which is
+/// seen sooner without types.
 pub(crate) fn compare(type_: Type<'_>, old: &Value, new: &Value) -> Comparison {
     let mut walk = Walk::default();
-    walk.values(type_, Some(old), Some(new));
+    match (type_.map(), has_members(old) && has_members(new)) {
+        (Some(map), true) if !map.is_atomic => walk.members(map, old, new, equal),
+        _ => walk.values(type_, Some(old), Some(new)),
+    }
     walk.into_comparison()
 }
 
@@ -70,6 +74,9 @@ enum Difference {
     Modified,
     Added,
 }
+
+/// Whether two values are known to be the same.
+type AreSame = fn(&Value, &Value) -> bool;
 
 /// The differences at one place: what was removed, modified and added.
 #[derive(Default)]
@@ -200,7 +207,7 @@ impl Walk {
     fn alternative(&mut self, shape: Shape<'_>, old: &Value, new: &Value) {
         match shape {
             Shape::Map(map) if !map.is_atomic && (has_members(old) || has_members(new)) => {
-                grow(|| self.members(map, old, new));
+                grow(|| self.members(map, old, new, |_, _| false));
             }
             Shape::List(list) if !list.is_atomic() && (has_items(old) || has_items(new)) => {
                 grow(|| self.items(list, old, new));
@@ -210,10 +217,14 @@ impl Walk {
         }
     }
 
-    fn members(&mut self, map: Map<'_>, old: &Value, new: &Value) {
+    /// Compares the members of two maps, except those that are the same.
+    fn members(&mut self, map: Map<'_>, old: &Value, new: &Value, are_same: AreSame) {
         let mut types = map.members();
         for pair in join(members(old), members(new), |l, r| l.0.cmp(r.0)) {
             let (old, new) = pair.into_sides();
+            if old.zip(new).is_some_and(|(old, new)| are_same(old.1, new.1)) {
+                continue;
+            }
             let Some((name, _)) = old.or(new) else { continue };
             let Some(member) = types.find(name) else { continue };
             let mut found = Walk::default();

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use billhook_apimachinery::value::{Num, grow, sorted};
+use billhook_apimachinery::value::{Num, grow, have_equal_parts, sorted};
 use serde_json::Value;
 
 /// Compares two values: numbers before strings, booleans, arrays, objects and null (SA-12).
@@ -32,15 +32,8 @@ pub(crate) fn compare_values(left: &Value, right: &Value) -> Ordering {
 
 /// Whether two values are equal; integers and floats are compared as numbers.
 pub(crate) fn equal(left: &Value, right: &Value) -> bool {
-    match (left, right) {
-        (Value::Array(left), Value::Array(right)) => {
-            left.len() == right.len()
-                && grow(|| left.iter().zip(right).all(|(left, right)| equal(left, right)))
-        }
-        (Value::Object(left), Value::Object(right)) => {
-            let same = |(key, left)| right.get(key).is_some_and(|right| equal(left, right));
-            left.len() == right.len() && grow(|| left.iter().all(same))
-        }
+    match left {
+        Value::Array(_) | Value::Object(_) => have_equal_parts(left, right, equal),
         _ => compare_values(left, right).is_eq(),
     }
 }

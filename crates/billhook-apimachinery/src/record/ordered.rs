@@ -6,18 +6,15 @@ use std::collections::HashMap;
 use serde_json::{Map, Value};
 
 use super::{Record, Type};
-use crate::print::{Part, WithPlace, compact_json, push_json, push_json_string};
-use crate::value::{deep_eq, grow, has_floats, sorted};
-
-/// The bytes that most documents need, so that printing begins with one allocation.
-const CAPACITY: usize = 2048;
+use crate::print::{OBJECT_CAPACITY, Part, Printer, WithPlace, compact_json};
+use crate::value::{deep_eq, grow, in_order};
 
 /// Prints a document as compact JSON as servers send it: the members of records in declared order,
 /// those of maps sorted. Members that a record does not declare come last.
 pub fn declared_json(document: &Value, record: &'static Record) -> String {
-    let mut out = String::with_capacity(CAPACITY);
-    write_record(document, record, &mut out);
-    out
+    let mut printer = Printer::compact(OBJECT_CAPACITY);
+    write_record(document, record, &mut printer);
+    printer.out
 }
 
 /// Prints a document as [`declared_json`] does. Also returns the place in the text where a member
@@ -29,9 +26,9 @@ pub fn declared_json_with_place(
     member: &[&str],
     beside: Option<(&str, &str)>,
 ) -> WithPlace {
-    let mut text = String::with_capacity(CAPACITY);
-    let place = write_noting(document, record, member, beside, &mut text);
-    WithPlace { text, place, has_floats: has_floats(document) }
+    let mut printer = Printer::compact(OBJECT_CAPACITY);
+    let place = write_noting(document, record, member, beside, &mut printer);
+    WithPlace { text: printer.out, place, has_floats: printer.has_floats }
 }
 
 /// Writes a record with another member beside one of it, and returns the place where that one belongs.
@@ -40,10 +37,10 @@ fn write_noting(
     record: &'static Record,
     member: &[&str],
     beside: Option<(&str, &str)>,
-    out: &mut String,
+    printer: &mut Printer,
 ) -> Option<usize> {
     let (Value::Object(members), Some((wanted, below))) = (value, member.split_first()) else {
-        write_record(value, record, out);
+        write_record(value, record, printer);
         return None;
     };
     let members = declared(members, record).into_iter();
@@ -56,109 +53,116 @@ fn write_noting(
     }
     let (wanted, of_wanted) = record.place(wanted);
     let mut place = None;
-    out.push('{');
+    printer.out.push('{');
     for (index, (at, name, part, type_)) in members.into_iter().enumerate() {
-        out.push_str(if index > 0 { "," } else { "" });
+        printer.separate(index);
         if below.is_empty() && at >= wanted {
-            place.get_or_insert((at > wanted).then_some(out.len()));
+            place.get_or_insert((at > wanted).then_some(printer.out.len()));
         }
-        push_json_string(name, out);
-        out.push(':');
+        printer.string(name);
+        printer.out.push(':');
         match (part, of_wanted.unnamed()) {
-            (Part::Json(json), _) => out.push_str(json),
+            (Part::Json(json), _) => printer.out.push_str(json),
             (Part::Value(value), Type::Record(table)) if at == wanted && !below.is_empty() => {
-                place = Some(write_noting(value, table(), below, beside, out));
+                place = Some(write_noting(value, table(), below, beside, printer));
             }
-            (Part::Value(value), _) => write(value, type_, out),
+            (Part::Value(value), _) => write(value, type_, printer),
         }
     }
-    out.push('}');
+    printer.out.push('}');
     place.flatten()
 }
 
 /// Prints a document that a patch has changed, as servers quote it: what is as it was has its declared
 /// order, the members of what has changed are sorted (BK-27).
 pub fn patched_json(document: &Value, before: &Value, record: &'static Record) -> String {
-    let mut out = String::new();
-    write_patched_record(document, before, record, &mut out);
-    out
+    let mut printer = Printer::compact(OBJECT_CAPACITY);
+    write_patched_record(document, before, record, &mut printer);
+    printer.out
 }
 
-fn write_patched(value: &Value, before: Option<&Value>, type_: Type, out: &mut String) {
+fn write_patched(value: &Value, before: Option<&Value>, type_: Type, printer: &mut Printer) {
     match (type_, before) {
-        (_, Some(before)) if deep_eq(before, value) => write(value, type_, out),
+        (_, Some(before)) if deep_eq(before, value) => write(value, type_, printer),
         (Type::Named(_, type_) | Type::Optional(type_), _) => {
-            write_patched(value, before, *type_, out);
+            write_patched(value, before, *type_, printer);
         }
-        (Type::Record(table), Some(before)) => write_patched_record(value, before, table(), out),
+        (Type::Record(table), Some(before)) => {
+            write_patched_record(value, before, table(), printer);
+        }
         (Type::List(item), Some(Value::Array(before))) => {
-            write_patched_list(value, before, *item, out);
+            write_patched_list(value, before, *item, printer);
         }
-        _ => push_json(value, out),
+        _ => printer.value(value),
     }
 }
 
-fn write_patched_list(value: &Value, before: &[Value], type_: Type, out: &mut String) {
-    let Value::Array(items) = value else { return push_json(value, out) };
+fn write_patched_list(value: &Value, before: &[Value], type_: Type, printer: &mut Printer) {
+    let Value::Array(items) = value else { return printer.value(value) };
     // Items move when others are added or removed.
     let by_text: LazyCell<HashMap<String, &Value>, _> =
         LazyCell::new(|| before.iter().map(|item| (compact_json(item), item)).collect());
-    out.push('[');
+    printer.out.push('[');
     for (index, item) in items.iter().enumerate() {
-        out.push_str(if index > 0 { "," } else { "" });
+        printer.separate(index);
         let in_place = before.get(index);
         let is_same = |other: &&Value| deep_eq(other, item);
         let same = in_place
             .filter(is_same)
             .or_else(|| by_text.get(&compact_json(item)).copied().filter(is_same));
-        grow(|| write_patched(item, same.or(in_place), type_, out));
+        grow(|| write_patched(item, same.or(in_place), type_, printer));
     }
-    out.push(']');
+    printer.out.push(']');
 }
 
-fn write_patched_record(value: &Value, before: &Value, record: &'static Record, out: &mut String) {
-    let Value::Object(members) = value else { return push_json(value, out) };
+fn write_patched_record(
+    value: &Value,
+    before: &Value,
+    record: &'static Record,
+    printer: &mut Printer,
+) {
+    let Value::Object(members) = value else { return printer.value(value) };
     grow(|| {
-        out.push('{');
-        for (index, (name, member)) in sorted(members).into_iter().enumerate() {
-            out.push_str(if index > 0 { "," } else { "" });
-            push_json_string(name, out);
-            out.push(':');
+        printer.out.push('{');
+        for (index, (name, member)) in in_order(members).enumerate() {
+            printer.separate(index);
+            printer.string(name);
+            printer.out.push(':');
             let type_ = record.field(name).map_or(Type::Any, |field| field.type_);
-            write_patched(member, before.get(name), type_, out);
+            write_patched(member, before.get(name), type_, printer);
         }
-        out.push('}');
+        printer.out.push('}');
     });
 }
 
-fn write(value: &Value, type_: Type, out: &mut String) {
+fn write(value: &Value, type_: Type, printer: &mut Printer) {
     match (type_, value) {
-        (Type::Named(_, type_) | Type::Optional(type_), value) => write(value, *type_, out),
+        (Type::Named(_, type_) | Type::Optional(type_), value) => write(value, *type_, printer),
         (
             Type::Record(table)
             | Type::RecordOrList(table)
             | Type::RecordOrFlag(table)
             | Type::RecordOrTexts(table),
             Value::Object(_),
-        ) => write_record(value, table(), out),
-        (Type::List(item), Value::Array(items)) => write_list(items, *item, out, write),
+        ) => write_record(value, table(), printer),
+        (Type::List(item), Value::Array(items)) => write_list(items, *item, printer, write),
         (Type::RecordOrList(table), Value::Array(items)) => {
-            write_list(items, Type::Record(table), out, write);
+            write_list(items, Type::Record(table), printer, write);
         }
         (Type::Map(type_), Value::Object(members)) => {
-            write_map(members, *type_, out, write);
+            write_map(members, *type_, printer, write);
         }
-        (_, value) => push_json(value, out),
+        (_, value) => printer.value(value),
     }
 }
 
-fn write_record(value: &Value, record: &'static Record, out: &mut String) {
+fn write_record(value: &Value, record: &'static Record, printer: &mut Printer) {
     let Value::Object(members) = value else {
-        return push_json(value, out);
+        return printer.value(value);
     };
     let declared = declared(members, record).into_iter();
     let declared = declared.map(|(_, name, member, type_)| (name, member, type_));
-    write_members(declared, out, write);
+    write_members(declared, printer, write);
 }
 
 /// The members of a record in declared order, each with its place in it and its type.
@@ -166,8 +170,7 @@ fn declared<'m>(
     members: &'m Map<String, Value>,
     record: &'static Record,
 ) -> Vec<(usize, &'m str, &'m Value, Type)> {
-    let mut declared: Vec<_> = sorted(members)
-        .into_iter()
+    let mut declared: Vec<_> = in_order(members)
         .map(|(name, member)| {
             let (place, type_) = record.place(name);
             (place, name.as_str(), member, type_)
@@ -178,38 +181,43 @@ fn declared<'m>(
 }
 
 /// Writes a value of a type.
-type Write = fn(&Value, Type, &mut String);
+type Write = fn(&Value, Type, &mut Printer);
 
 fn write_members<'m>(
     members: impl Iterator<Item = (&'m str, &'m Value, Type)>,
-    out: &mut String,
+    printer: &mut Printer,
     write: Write,
 ) {
     grow(|| {
-        out.push('{');
+        printer.out.push('{');
         for (index, (name, member, type_)) in members.enumerate() {
-            out.push_str(if index > 0 { "," } else { "" });
-            push_json_string(name, out);
-            out.push(':');
-            write(member, type_, out);
+            printer.separate(index);
+            printer.string(name);
+            printer.out.push(':');
+            write(member, type_, printer);
         }
-        out.push('}');
+        printer.out.push('}');
     });
 }
 
-pub(super) fn write_map(members: &Map<String, Value>, of: Type, out: &mut String, write: Write) {
-    let members = sorted(members).into_iter();
-    write_members(members.map(|(name, value)| (name.as_str(), value, of)), out, write);
+pub(super) fn write_map(
+    members: &Map<String, Value>,
+    of: Type,
+    printer: &mut Printer,
+    write: Write,
+) {
+    let members = in_order(members).map(|(name, value)| (name.as_str(), value, of));
+    write_members(members, printer, write);
 }
 
-pub(super) fn write_list(items: &[Value], of: Type, out: &mut String, write: Write) {
+pub(super) fn write_list(items: &[Value], of: Type, printer: &mut Printer, write: Write) {
     grow(|| {
-        out.push('[');
+        printer.out.push('[');
         for (index, value) in items.iter().enumerate() {
-            out.push_str(if index > 0 { "," } else { "" });
-            write(value, of, out);
+            printer.separate(index);
+            write(value, of, printer);
         }
-        out.push(']');
+        printer.out.push(']');
     });
 }
 
