@@ -110,16 +110,16 @@ impl Owner<'_> {
     }
 }
 
-/// Returns the selector of an object, as a label selector or as a map of labels.
+/// Returns the selector of an object, as a label selector or as a map of labels. Without one it selects
+/// nothing.
 pub(crate) fn selector_of(object: &Object) -> Selector {
     let written = object.get("/spec/selector");
     let is_document =
         ["matchLabels", "matchExpressions"].iter().any(|it| written.get(it).is_some());
-    let document = match is_document {
-        true => written.clone(),
-        false => json!({"matchLabels": written}),
-    };
-    read_selector(&document)
+    match is_document || written.is_null() {
+        true => read_selector(written),
+        false => read_selector(&json!({"matchLabels": written})),
+    }
 }
 
 /// Reads a label selector. One that is absent or cannot be read selects nothing.

@@ -213,3 +213,22 @@ spec:
         assert_eq!(found, [expected]);
     });
 }
+
+/// CP-80: a budget without a selector is about no pod, one whose selector is empty about all of its
+/// namespace.
+#[test]
+fn no_selector_selects_nothing_and_an_empty_one_everything() {
+    for (selector, expected) in [("", 0), ("selector: {}, ", 7)] {
+        run(async |plane| {
+            create(plane, &deployment(7)).await;
+            let budget = "
+apiVersion: policy/v1
+kind: PodDisruptionBudget
+metadata: {name: b, namespace: default}
+spec: {SELECTORminAvailable: 1}
+";
+            create(plane, &budget.replace("SELECTOR", selector)).await;
+            assert_eq!(status(plane).await["expectedPods"], expected, "{selector:?}");
+        });
+    }
+}
