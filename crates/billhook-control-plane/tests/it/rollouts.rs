@@ -7,7 +7,7 @@ use billhook_apiserver::storage::Batch;
 use billhook_control_plane::simulation::Rule;
 use serde_json::Value;
 
-use crate::support::{create, request, run_with};
+use crate::support::{column, create, request, run, run_with};
 
 const DEPLOYMENT: &str = "
 apiVersion: apps/v1
@@ -77,4 +77,37 @@ fn a_rollout_goes_the_same_way_in_every_run() {
     assert!(states.len() > 20, "{states:?}");
     assert_eq!(states.last(), Some(&END));
     assert_eq!(states, rollout(1));
+}
+
+/// CP-32: one step takes the pods that are not available from the old set, then the available ones that
+/// may go; the new set grows after it.
+#[test]
+fn unavailable_and_spare_pods_go_in_one_step() {
+    run(async |plane| {
+        let strategy = "strategy: {rollingUpdate: {maxSurge: 0, maxUnavailable: 50%}}";
+        let known = "strategy: {rollingUpdate: {maxSurge: 25%, maxUnavailable: 10}}";
+        let deployment = DEPLOYMENT.replace(known, strategy).replace("100", "10");
+        create(plane, &deployment).await;
+        let pods = "/api/v1/namespaces/default/pods";
+        let names = column(plane, pods, "/metadata/name").await;
+        for name in names.iter().take(2) {
+            let rule = r#"{"metadata": {"annotations": {"billhook.dev/simulate": "{loseReadiness: true}"}}}"#;
+            request(plane, "PATCH", &format!("{pods}/{name}"), rule).await;
+        }
+        plane.settled().await.unwrap();
+        let image =
+            r#"{"spec": {"template": {"spec": {"containers": [{"name": "c", "image": "j"}]}}}}"#;
+        let path = "/apis/apps/v1/namespaces/default/deployments/web";
+        request(plane, "PATCH", path, image).await;
+        plane.settled().await.unwrap();
+        let events = "/api/v1/namespaces/default/events?fieldSelector=reason=ScalingReplicaSet";
+        let messages = column(plane, events, "/message").await;
+        let steps: Vec<&str> =
+            messages.iter().filter_map(|it| it.rsplit_once(" from ")).map(|it| it.1).collect();
+        assert_eq!(
+            steps.get(..4),
+            Some(&["0 to 10", "10 to 8", "8 to 5", "0 to 5"][..]),
+            "{steps:?}"
+        );
+    });
 }

@@ -96,23 +96,48 @@ pub(super) fn size_annotations(sizes: Sizes) -> [(&'static str, String); 2] {
 impl Rollout<'_> {
     /// Scales a set, and tells of it.
     pub(super) fn scale_set(&self, scaled: &Object, size: i64) -> Plan {
-        let before = size_of(scaled);
+        self.scaling(scaled, size_of(scaled), size).plan()
+    }
+
+    /// Returns the write that scales a set from a size that it has by then.
+    pub(super) fn scaling(&self, scaled: &Object, before: i64, size: i64) -> Scaling {
         let mut document = scaled.copy();
         set(&mut document, &["spec", "replicas"], json!(size));
         for (name, value) in size_annotations(self.sizes) {
             set(&mut document, &["metadata", "annotations", name], value.into());
         }
-        let request = Request::update(&REPLICA_SETS, scaled.key(), &document);
-        let plan = Plan::nothing().request(request);
-        if before == size {
-            return plan;
-        }
-        plan.event(self.scaling_event(scaled.name(), before, size))
+        let event = (before != size).then(|| self.scaling_event(scaled.name(), before, size));
+        Scaling { key: Arc::clone(scaled.key()), document, event }
     }
 
     pub(super) fn scaling_event(&self, set: &str, before: i64, size: i64) -> Event {
         let direction = if size > before { "up" } else { "down" };
         let message = format!("Scaled {direction} replica set {set} from {before} to {size}");
         Event::normal(&DEPLOYMENTS, self.deployment(), "ScalingReplicaSet", message)
+    }
+}
+
+/// The write that scales a set, and what it tells.
+#[derive(Debug)]
+pub(super) struct Scaling {
+    pub(super) key: Arc<str>,
+    document: Value,
+    pub(super) event: Option<Event>,
+}
+
+impl Scaling {
+    pub(super) fn request(&self) -> Request {
+        Request::update(&REPLICA_SETS, &self.key, &self.document)
+    }
+
+    /// Makes it a write of the set as it was written before.
+    pub(super) fn follow(&mut self, written: &Value) {
+        let version = written.pointer("/metadata/resourceVersion").cloned().unwrap_or_default();
+        set(&mut self.document, &["metadata", "resourceVersion"], version);
+    }
+
+    pub(super) fn plan(self) -> Plan {
+        let plan = Plan::nothing().request(self.request());
+        self.event.into_iter().fold(plan, Plan::event)
     }
 }
