@@ -128,3 +128,23 @@ fn old_jobs_are_deleted() {
         assert!(has_event(plane, "SuccessfulDelete", "Deleted job tick-29453761").await);
     });
 }
+
+/// CP-69: a Job of another owner that has the name keeps one time from having its Job, not the next one.
+#[test]
+fn a_name_that_is_taken_costs_one_time() {
+    run(async |plane| {
+        let taken = "
+apiVersion: batch/v1
+kind: Job
+metadata: {name: tick-29453762, namespace: default}
+spec: {suspend: true, template: {spec: {restartPolicy: Never, containers: [{name: c, image: i}]}}}
+";
+        create(plane, taken).await;
+        create(plane, &cron_job("  schedule: '*/2 * * * *'")).await;
+        pass(plane, 241).await;
+        let names = column(plane, JOBS, "/metadata/name").await;
+        assert_eq!(names, ["tick-29453762", "tick-29453764"]);
+        let status = request(plane, "GET", PATH, "").await["status"].take();
+        assert_eq!(status["lastScheduleTime"], "2026-01-01T00:04:00Z");
+    });
+}

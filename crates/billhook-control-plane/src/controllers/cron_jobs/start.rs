@@ -114,17 +114,15 @@ impl Sync<'_> {
 }
 
 fn refused(cron_job: &Object, outcome: &Outcome) -> Plan {
-    // No event is about a name that another Job has, or a namespace that is being deleted.
-    let failure = outcome.failure().filter(|failure| failure.code != 409);
-    let failed = Plan::of_outcome(outcome);
-    match failure.zip(failed) {
-        Some((failure, failed)) => {
-            let message = format!("Error creating job: {}", failure.message);
-            let event = Event::warning(&CRON_JOBS, cron_job, "FailedCreate", message);
-            Plan::nothing().event(event).and(failed)
-        }
-        None => Plan::of_outcome(outcome).unwrap_or_default(),
+    let Some(failed) = Plan::of_outcome(outcome) else { return Plan::nothing() };
+    let failure = outcome.failure().unwrap_or_default();
+    if failure.reason == "AlreadyExists" {
+        // Another owner has the name: the next time has a Job again.
+        return Plan::nothing();
     }
+    let message = format!("Error creating job: {}", failure.message);
+    let event = Event::warning(&CRON_JOBS, cron_job, "FailedCreate", message);
+    Plan::nothing().event(event).and(failed)
 }
 
 fn name_of(job: &Value) -> &str {
