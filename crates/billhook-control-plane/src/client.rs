@@ -1,5 +1,6 @@
 //! A client of the server: an account that makes requests.
 
+use billhook_apimachinery::UserInfo;
 use billhook_apiserver::Server;
 use bytes::Bytes;
 use http::header::{ACCEPT, CONTENT_TYPE, USER_AGENT};
@@ -27,6 +28,11 @@ impl Client {
 
     /// Makes a request.
     pub(crate) async fn send(&self, request: Request) -> Outcome {
+        self.send_as(self.account.user(), request).await
+    }
+
+    /// Makes a request of another user.
+    pub(crate) async fn send_as(&self, user: &UserInfo, request: Request) -> Outcome {
         let Request { method, path, content_type, accept, body } = request;
         let request = http::Request::builder()
             .method(method)
@@ -34,7 +40,7 @@ impl Client {
             .header(USER_AGENT, self.user_agent.clone())
             .header(CONTENT_TYPE, HeaderValue::from_static(content_type))
             .header(ACCEPT, HeaderValue::from_static(accept))
-            .extension(self.account.user().clone())
+            .extension(user.clone())
             .body(body);
         let Ok(request) = request else {
             // The name of an object cannot be part of a path.

@@ -5,6 +5,8 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use billhook_apimachinery::UserInfo;
+
 use crate::account::Account;
 use crate::clock::Timestamp;
 use crate::plan::Plan;
@@ -25,6 +27,11 @@ pub trait Controller: fmt::Debug + Send + Sync {
 
     /// Returns who makes its requests (CP-01).
     fn account(&self) -> Account;
+
+    /// Returns who makes the requests about a key, if that is not the user of the account (CP-01).
+    fn user(&self, _key: &str, _view: &View) -> Option<UserInfo> {
+        None
+    }
 
     /// Returns the component that its events name as their source.
     fn event_source(&self) -> &'static str {

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use billhook_apimachinery::UserInfo;
 use billhook_apiserver::Server;
 use billhook_apiserver::storage::{Changes, RevisionError};
 
@@ -43,6 +44,14 @@ struct Registered {
     controller: Arc<dyn Controller>,
     client: Client,
     watches: Vec<&'static Resource>,
+}
+
+/// The controller that works on a key, by its place.
+#[derive(Debug)]
+struct Worker {
+    index: usize,
+    /// Who makes the requests; `None` for the user of the controller's account.
+    user: Option<UserInfo>,
 }
 
 #[derive(Debug)]
@@ -159,7 +168,8 @@ impl Runner {
         let Some(registered) = self.controllers.get(*index) else { return Ok(()) };
         let controller = Arc::clone(&registered.controller);
         let plan = controller.sync(key, &self.view, self.clock.now());
-        let done = self.execute(*index, key, plan).await;
+        let worker = Worker { index: *index, user: controller.user(key, &self.view) };
+        let done = self.execute(&worker, key, plan).await;
         let now = self.clock.now();
         match done {
             Ok(again) => {
@@ -176,7 +186,7 @@ impl Runner {
     /// Does what a plan says. Returns when to look again; fails as the plan does.
     async fn execute(
         &mut self,
-        index: usize,
+        worker: &Worker,
         key: &Key,
         plan: Plan,
     ) -> Result<Option<Duration>, String> {
@@ -188,25 +198,25 @@ impl Runner {
                 Step::Requests(requests, next) => {
                     let mut outcomes = Vec::with_capacity(requests.len());
                     for request in requests {
-                        outcomes.push(self.send(index, request).await);
+                        outcomes.push(self.send(worker, request).await);
                     }
                     let next = next(outcomes);
                     again = again.into_iter().chain(next.again).min();
                     steps.extend(next.steps.into_iter().rev());
                 }
                 Step::Event(event) => {
-                    let source = self.controllers.get(index);
+                    let source = self.controllers.get(worker.index);
                     let source = source.map_or("", |it| it.controller.event_source());
                     let now = self.clock.now();
                     if let Some(request) = self.recorder.record(event, source, now) {
                         // Events may be lost (CP-03).
-                        self.send(index, request).await;
+                        self.send(worker, request).await;
                     }
                 }
                 Step::All(plans) => {
                     let mut failure = None;
                     for plan in plans {
-                        match Box::pin(self.execute(index, key, plan)).await {
+                        match Box::pin(self.execute(worker, key, plan)).await {
                             Ok(next) => again = again.into_iter().chain(next).min(),
                             Err(why) => failure = failure.or(Some(why)),
                         }
@@ -220,10 +230,13 @@ impl Runner {
     }
 
     /// Makes a request of a controller.
-    async fn send(&self, index: usize, request: Request) -> Outcome {
-        match self.controllers.get(index) {
-            Some(registered) => registered.client.send(request).await,
-            None => Outcome::default(),
+    async fn send(&self, worker: &Worker, request: Request) -> Outcome {
+        let Some(Registered { client, .. }) = self.controllers.get(worker.index) else {
+            return Outcome::default();
+        };
+        match &worker.user {
+            Some(user) => client.send_as(user, request).await,
+            None => client.send(request).await,
         }
     }
 }

@@ -5,10 +5,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
+use billhook_apimachinery::UserInfo;
 use serde_json::json;
 
 use super::needs::Needs;
-use super::node::account;
+use super::node::{account, is_heard_of, user};
 use super::pod::Pod;
 use super::pod_events::{changes, lacks_volume, misreads, stops};
 use super::rules::Simulation;
@@ -79,12 +80,16 @@ impl Controller for Kubelet {
         self.account.clone()
     }
 
-    fn watches(&self) -> Vec<&'static Resource> {
-        vec![&PODS, &SECRETS, &CONFIG_MAPS]
+    fn user(&self, key: &str, view: &View) -> Option<UserInfo> {
+        view.get(&PODS, key).map(|pod| user(pod.text("/spec/nodeName")))
     }
 
-    /// A pod concerns itself; a Secret or a ConfigMap, the pods of its namespace whose containers
-    /// wait.
+    fn watches(&self) -> Vec<&'static Resource> {
+        vec![&PODS, &NODES, &SECRETS, &CONFIG_MAPS]
+    }
+
+    /// A pod concerns itself; a node that is heard of again, its pods; a Secret or a ConfigMap, the pods of
+    /// its namespace whose containers wait.
     fn concerns(&self, change: &Change, view: &View, keys: &mut Keys) {
         let is_on_node = |pod: &&Arc<Object>| !pod.text("/spec/nodeName").is_empty();
         if change.is_of(&PODS) {
@@ -92,6 +97,11 @@ impl Controller for Kubelet {
             return pod.for_each(|pod| keys.add(pod.key()));
         }
         let Some(object) = &change.after else { return };
+        if change.is_of(&NODES) {
+            let was_heard_of = change.before.as_ref().is_some_and(|node| is_heard_of(node));
+            let pods = view.pods_on(object.name()).filter(|_| !was_heard_of && is_heard_of(object));
+            return pods.for_each(|pod| keys.add(pod.key()));
+        }
         let pods = view.list(&PODS, object.namespace()).filter(is_on_node);
         let waiting = pods.filter(|pod| has_waiting(pod));
         waiting.for_each(|pod| keys.add(pod.key()));
@@ -99,7 +109,8 @@ impl Controller for Kubelet {
 
     fn sync(&self, key: &str, view: &View, now: Timestamp) -> Plan {
         let Some(object) = view.get(&PODS, key) else { return Plan::nothing() };
-        if view.get(&NODES, object.text("/spec/nodeName")).is_none() {
+        let node = view.get(&NODES, object.text("/spec/nodeName"));
+        if !node.is_some_and(|node| is_heard_of(node)) {
             return Plan::nothing();
         }
         let script = self.simulation.script(object);

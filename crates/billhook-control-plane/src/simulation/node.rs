@@ -8,6 +8,7 @@ use crate::account::Account;
 use crate::client::Client;
 use crate::clock::Timestamp;
 use crate::controllers::SIMULATED;
+use crate::object::Object;
 use crate::request::Request;
 use crate::resource::{CLUSTER_ROLE_BINDINGS, NODES, SELF_SUBJECT_ACCESS_REVIEWS};
 
@@ -19,8 +20,19 @@ const BINDING: &str = "billhook:nodes";
 
 /// Returns the account of a node.
 pub(super) fn account(manager: &str, name: &str) -> Account {
+    Account::new(user(name), manager)
+}
+
+/// Returns the user that a node is.
+pub(super) fn user(name: &str) -> UserInfo {
     let user = UserInfo::named(format!("system:node:{name}"));
-    Account::new(user.group(GROUP).group("system:authenticated"), manager)
+    user.group(GROUP).group("system:authenticated")
+}
+
+/// Returns whether the kubelet of a node is there, as far as is known.
+pub(super) fn is_heard_of(node: &Object) -> bool {
+    let ready = node.condition("Ready").and_then(|ready| ready.get("status"));
+    ready.is_none_or(|status| status != "Unknown")
 }
 
 /// Creates a node as its kubelet registers it. Nothing keeps pods from it.

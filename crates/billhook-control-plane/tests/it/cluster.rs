@@ -265,6 +265,7 @@ type: kubernetes.io/service-account-token
 apiVersion: v1
 kind: Node
 metadata: {name: silent}
+spec: {unschedulable: true}
 ";
     let server = || {
         let server = Server::builder().bootstrap().collect_garbage();
@@ -288,7 +289,7 @@ metadata: {name: silent}
             let slices = shop("/apis/discovery.k8s.io/v1", "endpointslices");
             assert!(at(&slices, "/items/0/endpoints/2").await.is_object());
             assert!(at(&shop("/api/v1", "secrets/t"), "/data/token").await.is_string());
-            assert_eq!(at("/api/v1/nodes/silent", "/spec/taints/1/effect").await, "NoExecute");
+            assert_eq!(at("/api/v1/nodes/silent", "/spec/taints/2/effect").await, "NoExecute");
             request(plane, "DELETE", "/api/v1/namespaces/shop", "").await;
             plane.advance(Duration::from_secs(60)).await.unwrap();
             assert_eq!(at("/api/v1/namespaces/shop", "/kind").await, "Status");

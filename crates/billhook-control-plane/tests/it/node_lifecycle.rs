@@ -1,11 +1,13 @@
 //! Silent nodes, taints, and the pods on them (CP-85 to CP-87).
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
+use billhook_apiserver::Server;
 use billhook_control_plane::ControlPlane;
 use serde_json::{Value, json};
 
-use crate::support::{column, create, request, run};
+use crate::support::{column, create, request, run, run_with};
 
 const NODE: &str = "/api/v1/nodes/n1";
 const POD: &str = "/api/v1/namespaces/default/pods/p";
@@ -214,4 +216,68 @@ fn nodes_say_how_long_things_may_be_kept() {
         let annotations = get(plane, NODE).await["metadata"]["annotations"].clone();
         assert_eq!(annotations["node.alpha.kubernetes.io/ttl"], "0");
     });
+}
+
+/// CP-85: the pods of a silent node are not ready, and stay when they are deleted, until its kubelet
+/// answers again.
+#[test]
+fn nobody_looks_after_the_pods_of_a_silent_node() {
+    let (node, pod) = ("/api/v1/nodes/node-0", "/api/v1/namespaces/default/pods/p");
+    run(async |plane| {
+        create(
+            plane,
+            "
+apiVersion: v1
+kind: Pod
+metadata: {name: p, namespace: default}
+spec: {terminationGracePeriodSeconds: 1, containers: [{name: c, image: i}]}
+",
+        )
+        .await;
+        let ready = async || {
+            let pod = get(plane, pod).await;
+            let conditions = pod["status"]["conditions"].as_array().cloned().unwrap_or_default();
+            conditions.into_iter().find(|it| it["type"] == "Ready").map(|it| it["status"].clone())
+        };
+        assert_eq!(ready().await, Some("True".into()));
+        let silent = r#"{"metadata": {"annotations": {"billhook.dev/simulated": null}}}"#;
+        request(plane, "PATCH", node, silent).await;
+        plane.advance(Duration::from_secs(60)).await.unwrap();
+        assert_eq!(ready().await, Some("False".into()));
+        plane.advance(Duration::from_secs(600)).await.unwrap();
+        assert!(get(plane, pod).await["metadata"]["deletionTimestamp"].is_string());
+        let status = r#"{"status": {"conditions": [{"type": "Ready", "status": "True"}]}}"#;
+        request(plane, "PATCH", &format!("{node}/status"), status).await;
+        plane.advance(Duration::from_secs(2)).await.unwrap();
+        assert_eq!(get(plane, pod).await["code"], 404);
+    });
+}
+
+/// CP-01: each node is a user of its own.
+#[test]
+fn the_status_of_a_pod_is_written_by_its_node() {
+    let server = || Server::builder().bootstrap().log_requests();
+    run_with(
+        |builder| builder.nodes(["a", "b"]).server(server()),
+        async |plane| {
+            for node in ["a", "b"] {
+                let pod = format!(
+                    "
+apiVersion: v1
+kind: Pod
+metadata: {{name: on-{node}, namespace: default}}
+spec: {{nodeName: {node}, containers: [{{name: c, image: i}}]}}
+"
+                );
+                create(plane, &pod).await;
+            }
+            let requests = plane.server().requests();
+            for node in ["a", "b"] {
+                let user = format!("system:node:{node}");
+                let writes = requests.by(&user).writes().of("pods");
+                let names: BTreeSet<String> = writes.iter().map(|it| it.name.clone()).collect();
+                assert_eq!(names, BTreeSet::from([format!("on-{node}")]));
+            }
+        },
+    );
 }
