@@ -21,14 +21,17 @@ use super::write::{answer, warn};
 use crate::request::{Request, ResourcePath, Verb};
 use crate::resources::Resource;
 use crate::response::Response;
-use crate::storage::Object;
-use crate::write_path::{admit_own, object_key, replace_stored};
+use crate::storage::{Collection, Object, Range};
+use crate::write_path::{admit_own, replace_stored};
 
 /// The API versions of evictions.
 const EVICTIONS: [&str; 2] = ["policy/v1", "policy/v1beta1"];
 
 /// How many evicted pods a budget remembers at most.
 const MAX_DISRUPTED: usize = 2000;
+
+/// How often something is read again that was written meanwhile.
+const TRIES: u32 = 20;
 
 const VIOLATES: &str = "Cannot evict pod as it would violate the pod's disruption budget.";
 
@@ -130,9 +133,43 @@ async fn created(context: &Context<'_>, warnings: &mut Warnings) -> Result<Respo
 
 /// Puts a pod on a node.
 async fn bind(context: &Context<'_>, binding: &Value, dry_run: bool) -> Result<(), Status> {
-    let stored = context.stored()?;
-    check_revision(context, binding, &stored)?;
-    let mut pod = read(&stored)?;
+    change_pod(context, dry_run, |stored, pod| {
+        check_revision(context, binding, stored)?;
+        check_unbound(context, pod)?;
+        put_on_node(context, binding, pod);
+        Ok(())
+    })
+    .await
+}
+
+/// Changes the pod of a request. If it is written meanwhile, it is read and changed again.
+async fn change_pod(
+    context: &Context<'_>,
+    dry_run: bool,
+    change: impl Fn(&Object, &mut DeepValue) -> Result<(), Status>,
+) -> Result<(), Status> {
+    let mut tries = TRIES;
+    loop {
+        let stored = context.stored()?;
+        let mut pod = read(&stored)?;
+        change(&stored, &mut pod)?;
+        if dry_run {
+            return Ok(());
+        }
+        match replace_stored(context.server, &context.resource, &stored, &pod).await {
+            Err(status) if is_conflict(&status) && tries > 0 => tries -= 1,
+            done => return done,
+        }
+    }
+}
+
+/// Whether something else is stored than was read.
+fn is_conflict(status: &Status) -> bool {
+    status.reason == "Conflict"
+}
+
+/// A pod that is on a node, is being deleted or waits for gates is not bound.
+fn check_unbound(context: &Context<'_>, pod: &Value) -> Result<(), Status> {
     let name = context.name()?;
     let refused = |why: &str| {
         let resource = GroupVersionResource::new("", "v1", "pods/binding");
@@ -147,11 +184,15 @@ async fn bind(context: &Context<'_>, binding: &Value, dry_run: bool) -> Result<(
         node => return refused(&format!("pod {name} is already assigned to node \"{node}\"")),
     }
     let gates = spec.get("schedulingGates").and_then(Value::as_array);
-    if gates.is_some_and(|gates| !gates.is_empty()) {
-        return refused(&format!("pod {name} has non-empty .spec.schedulingGates"));
+    match gates.is_some_and(|gates| !gates.is_empty()) {
+        true => refused(&format!("pod {name} has non-empty .spec.schedulingGates")),
+        false => Ok(()),
     }
+}
+
+fn put_on_node(context: &Context<'_>, binding: &Value, pod: &mut Value) {
     let node = binding.pointer("/target/name").cloned().unwrap_or_default();
-    set(&mut pod, "spec", "nodeName", node);
+    set(pod, "spec", "nodeName", node);
     let edition = &context.server.settings.edition;
     let given = if edition.labels_pods_by_topology {
         &["annotations", "labels"][..]
@@ -172,11 +213,7 @@ async fn bind(context: &Context<'_>, binding: &Value, dry_run: bool) -> Result<(
     {
         status.remove("nominatedNodeName");
     }
-    set_condition(context, &mut pod, "PodScheduled", &[("status", "True")]);
-    if dry_run {
-        return Ok(());
-    }
-    replace_stored(context.server, &context.resource, &stored, &pod).await
+    set_condition(context, pod, "PodScheduled", &[("status", "True")]);
 }
 
 /// A binding is to a node.
@@ -214,8 +251,7 @@ fn check_revision(context: &Context<'_>, binding: &Value, stored: &Object) -> Re
 
 /// Deletes a pod, unless a budget forbids it.
 async fn evict(context: &Context<'_>, eviction: &Value, dry_run: bool) -> Result<(), Status> {
-    let stored = context.stored()?;
-    let pod = read(&stored)?;
+    let pod = read(&context.stored()?)?;
     let options = eviction.get("deleteOptions").unwrap_or(&Value::Null);
     let options = DeleteOptions::read(options).map_err(|e| Status::bad_request(e.to_string()))?.0;
     let dry_run = dry_run || !options.dry_run.is_empty();
@@ -223,26 +259,23 @@ async fn evict(context: &Context<'_>, eviction: &Value, dry_run: bool) -> Result
     let is_ending = pod.pointer("/metadata/deletionTimestamp").is_some();
     let needs_no_budget =
         is_ending || matches!(text(status, "phase"), "Succeeded" | "Failed" | "Pending");
-    let mut stored = stored;
     if !needs_no_budget {
-        let budget = budget_of(context, &pod)?.filter(|budget| !is_unhealthy(&pod, budget));
-        if let Some(budget) = budget {
-            use_up(context, &budget, dry_run).await?;
-        }
+        spend(context, &pod, dry_run).await?;
     }
-    if !is_ending && !dry_run {
-        let mut marked = read(&stored)?;
+    if !is_ending {
         let condition = [
             ("status", "True"),
             ("reason", "EvictionByEvictionAPI"),
             ("message", "Eviction API: evicting"),
         ];
-        set_condition(context, &mut marked, "DisruptionTarget", &condition);
-        replace_stored(context.server, &context.resource, &stored, &marked).await?;
-        stored = context.stored()?;
+        let mark = |_: &Object, pod: &mut DeepValue| {
+            set_condition(context, pod, "DisruptionTarget", &condition);
+            Ok(())
+        };
+        change_pod(context, dry_run, mark).await?;
     }
     let request = ObjectRequest::delete(context.version.name(), &[])
-        .stored(context.resource.stored(&stored))
+        .stored(context.resource.stored(&context.stored()?))
         .dry_run(dry_run)
         .delete_options(options);
     let outcome = context.admit(request).await;
@@ -250,18 +283,43 @@ async fn evict(context: &Context<'_>, eviction: &Value, dry_run: bool) -> Result
     outcome.result.map(drop)
 }
 
+/// Takes one disruption from the budget of a pod, if it has one. If that is written meanwhile, it is read
+/// and asked again.
+async fn spend(context: &Context<'_>, pod: &Value, dry_run: bool) -> Result<(), Status> {
+    let mut tries = TRIES;
+    loop {
+        let Some(budget) = budget_of(context, pod)? else { return Ok(()) };
+        if is_unhealthy(pod, &budget.value) {
+            return Ok(());
+        }
+        match use_up(context, budget, dry_run).await {
+            Err(status) if is_conflict(&status) && tries > 0 => tries -= 1,
+            done => return done,
+        }
+    }
+}
+
+/// A budget as it is stored, and as it is read.
+struct Budget {
+    stored: Object,
+    value: DeepValue,
+}
+
 /// The budget of a pod, if it has one.
-fn budget_of(context: &Context<'_>, pod: &Value) -> Result<Option<DeepValue>, Status> {
+fn budget_of(context: &Context<'_>, pod: &Value) -> Result<Option<Budget>, Status> {
     let prefix = context.prefix();
-    let budgets = context.server.read_objects("policy", "poddisruptionbudgets", &prefix);
+    let collection = Collection::new("policy", "poddisruptionbudgets");
+    let all = context.server.storage.list(&collection, Range::of_prefix(&prefix)).objects;
+    let budgets =
+        all.into_iter().filter_map(|stored| Some(Budget { value: read(&stored).ok()?, stored }));
     let no_labels = Map::new();
     let labels = pod.pointer("/metadata/labels").and_then(Value::as_object).unwrap_or(&no_labels);
-    let selects = |budget: &DeepValue| {
-        let selector = budget.pointer("/spec/selector").filter(|selector| !selector.is_null());
+    let selects = |budget: &Budget| {
+        let selector = budget.value.pointer("/spec/selector").filter(|it| !it.is_null());
         let selector = selector.and_then(|it| LabelSelector::from_value(it).ok()?.parse().ok());
         selector.is_some_and(|selector| selector.matches(labels))
     };
-    let mut found = budgets.into_iter().filter(selects);
+    let mut found = budgets.filter(selects);
     let (budget, other) = (found.next(), found.next());
     if other.is_some() {
         let message = "This pod has more than one PodDisruptionBudget, which the eviction \
@@ -289,7 +347,8 @@ fn is_unhealthy(pod: &Value, budget: &Value) -> bool {
 }
 
 /// Takes one disruption from a budget.
-async fn use_up(context: &Context<'_>, budget: &Value, dry_run: bool) -> Result<(), Status> {
+async fn use_up(context: &Context<'_>, budget: Budget, dry_run: bool) -> Result<(), Status> {
+    let Budget { stored, value: budget } = budget;
     let empty = Value::Null;
     let (metadata, status) =
         (budget.get("metadata").unwrap_or(&empty), budget.get("status").unwrap_or(&empty));
@@ -317,7 +376,7 @@ async fn use_up(context: &Context<'_>, budget: &Value, dry_run: bool) -> Result<
         return Ok(());
     }
     let now = context.server.settings.clock.now().to_rfc3339();
-    let mut object = DeepValue::from(budget.clone());
+    let mut object = budget.clone();
     set(&mut object, "status", "disruptionsAllowed", (allowed - 1).into());
     if let Some(Value::Object(status)) = object.get_mut("status")
         && let Value::Object(pods) = status.entry("disruptedPods").or_insert_with(|| json!({}))
@@ -337,20 +396,20 @@ async fn use_up(context: &Context<'_>, budget: &Value, dry_run: bool) -> Result<
             }
         }
     }
-    write_budget(context, name, object).await
+    write_budget(context, name, &stored, object).await
 }
 
-async fn write_budget(context: &Context<'_>, name: &str, budget: DeepValue) -> Result<(), Status> {
+async fn write_budget(
+    context: &Context<'_>,
+    name: &str,
+    stored: &Object,
+    mut budget: DeepValue,
+) -> Result<(), Status> {
     let catalog = context.server.catalog();
     let Some(resource) = catalog.find("policy", "poddisruptionbudgets") else { return Ok(()) };
     let resource: &Resource = &resource;
-    let key = object_key(context.namespace(), name);
-    let Some(stored) = context.server.storage.get(&resource.collection, &key) else {
-        return Ok(());
-    };
-    let mut budget = budget;
     set(&mut budget, "metadata", "resourceVersion", stored.modified.to_string().into());
-    let request = ObjectRequest::replace_object("v1", budget, resource.stored(&stored))
+    let request = ObjectRequest::replace_object("v1", budget, resource.stored(stored))
         .name(name)
         .namespace(context.namespace())
         .subresource(Subresource::Status)

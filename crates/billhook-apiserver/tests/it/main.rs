@@ -23,6 +23,7 @@ mod conversion;
 mod definitions;
 mod discovery;
 mod events;
+mod evictions;
 mod garbage;
 mod garbage_tables;
 mod hostile;
