@@ -323,15 +323,23 @@ impl Container {
         put("restartCount", self.restarts.into());
         put("ready", self.is_ready.into());
         put("started", self.is_running().into());
-        put("state", self.state.value());
+        put("state", self.state.value(|| self.id(uid, self.restarts)));
+        // While it waits, the start that ended last is the newest one.
+        let last_start = self.restarts.saturating_sub(u64::from(!self.is_waiting()));
+        let last = self.last.as_ref();
+        let last = last.map(|last| json!({"terminated": last.value(self.id(uid, last_start))}));
         // What is stored has the member even where it is empty.
-        let last = self.last.as_ref().map(|last| json!({"terminated": last.value()}));
         put("lastState", last.unwrap_or_else(|| json!({})));
         if !self.is_new() {
-            let start = number_of(&format!("{}/{}", self.name, self.restarts));
-            put("containerID", format!("sim://{}{start:08x}", uid.replace('-', "")).into());
+            put("containerID", self.id(uid, self.restarts).into());
         }
         Value::Object(status)
+    }
+
+    /// Returns what a start of it is known by, in the pod with a UID.
+    fn id(&self, uid: &str, start: u64) -> String {
+        let start = number_of(&format!("{}/{start}", self.name));
+        format!("sim://{}{start:08x}", uid.replace('-', ""))
     }
 }
 
@@ -347,7 +355,7 @@ impl State {
         Terminated::parse(state.get("terminated")?).map(State::Terminated)
     }
 
-    fn value(&self) -> Value {
+    fn value(&self, id: impl FnOnce() -> String) -> Value {
         match self {
             State::Waiting { reason, message } if message.is_empty() => {
                 json!({"waiting": {"reason": reason}})
@@ -356,7 +364,7 @@ impl State {
                 json!({"waiting": {"reason": reason, "message": message}})
             }
             State::Running { since } => json!({"running": {"startedAt": since.to_rfc3339()}}),
-            State::Terminated(ended) => json!({"terminated": ended.value()}),
+            State::Terminated(ended) => json!({"terminated": ended.value(id())}),
         }
     }
 }
@@ -373,9 +381,9 @@ impl Terminated {
         })
     }
 
-    fn value(&self) -> Value {
+    fn value(&self, id: String) -> Value {
         let mut ended = json!({
-            "exitCode": self.code, "reason": self.reason,
+            "exitCode": self.code, "reason": self.reason, "containerID": id,
             "startedAt": self.started.to_rfc3339(), "finishedAt": self.finished.to_rfc3339(),
         });
         if !self.message.is_empty() {

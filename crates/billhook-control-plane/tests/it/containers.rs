@@ -281,3 +281,31 @@ fn containers_have_restart_policies() {
         },
     );
 }
+
+/// CP-113: the end of a container names the start that has ended.
+#[test]
+fn an_end_has_the_id_of_its_start() {
+    let crashes = Rule::pods("p").exits(1).after(Duration::from_secs(1));
+    run_with(
+        |builder| builder.simulate(crashes),
+        async |plane| {
+            create(plane, &pod("containers: [{name: c, image: i}]")).await;
+            let status = async || {
+                let pod = request(plane, "GET", POD, "").await;
+                pod["status"]["containerStatuses"][0].clone()
+            };
+            let first = status().await["containerID"].clone();
+            plane.advance(Duration::from_secs(1)).await.unwrap();
+            plane.settled().await.unwrap();
+            let running = status().await;
+            assert_eq!(running["lastState"]["terminated"]["containerID"], first);
+            assert_ne!(running["containerID"], first);
+            plane.advance(Duration::from_secs(1)).await.unwrap();
+            plane.settled().await.unwrap();
+            let waiting = status().await;
+            assert_eq!(waiting["state"]["waiting"]["reason"], "CrashLoopBackOff");
+            assert_eq!(waiting["lastState"]["terminated"]["containerID"], running["containerID"]);
+            assert_eq!(waiting["containerID"], running["containerID"]);
+        },
+    );
+}
