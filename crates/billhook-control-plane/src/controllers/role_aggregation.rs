@@ -42,7 +42,8 @@ impl Controller for RoleAggregation {
             return Plan::nothing();
         }
         let rules = aggregated_rules(role, view);
-        if rules == role.list("/rules") {
+        // Rules of others stay when there are none to apply.
+        if rules == role.list("/rules") || (rules.is_empty() && !has_applied(role)) {
             return Plan::nothing();
         }
         let mut configuration = json!({
@@ -56,6 +57,12 @@ impl Controller for RoleAggregation {
         }
         Plan::nothing().request(Request::apply(&CLUSTER_ROLES, name, NAME, &configuration))
     }
+}
+
+/// Returns whether a role has rules that this controller has applied.
+fn has_applied(role: &Object) -> bool {
+    let writes = role.writes().managed_fields.into_iter();
+    writes.filter(|write| write.manager == NAME).any(|it| it.fields.get("f:rules").is_some())
 }
 
 fn selectors(role: &Object) -> &[Value] {

@@ -351,6 +351,30 @@ spec:
   schedule: '* * * * *'
   jobTemplate:
     spec: {template: {spec: {restartPolicy: Never, containers: [{name: c, image: i}]}}}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata: {name: alone}
+aggregationRule: {clusterRoleSelectors: [{matchLabels: {to: alone}}]}
+rules: [{apiGroups: [''], resources: [pods], verbs: [get]}]
+---
+apiVersion: v1
+kind: Namespace
+metadata: {name: full}
+---
+apiVersion: v1
+kind: ResourceQuota
+metadata: {name: none, namespace: full}
+spec: {hard: {count/replicasets.apps: '0'}}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web, namespace: full}
+spec:
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec: {containers: [{name: c, image: i}]}
 ";
     let server = || Server::builder().bootstrap().collect_garbage().log_requests();
     run_with(

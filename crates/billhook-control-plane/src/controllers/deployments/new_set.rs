@@ -191,6 +191,9 @@ fn refused(
     let mut conditions = deployment.list("/status/conditions").to_vec();
     let progress = Progress { reason, message, status: "False" };
     set_condition(&mut conditions, "Progressing", &progress, now);
+    if conditions == deployment.list("/status/conditions") {
+        return told.and(failure);
+    }
     set(&mut document, &["status", "conditions"], conditions.into());
     let write = Request::update_in(&DEPLOYMENTS, deployment.key(), "status", &document);
     told.request(write).and(failure)
