@@ -83,13 +83,13 @@ impl Event {
         }
     }
 
-    /// Returns the event as an object with a name, from a source.
-    pub(crate) fn document(&self, name: &str, source: &str, at: Timestamp) -> Value {
+    /// Returns the event as an object with a message and a name, from a source.
+    pub(crate) fn document(&self, message: &str, name: &str, source: &str, at: Timestamp) -> Value {
         let time = at.to_rfc3339();
         json!({
             "apiVersion": "v1", "kind": "Event",
             "metadata": {"name": name, "namespace": self.namespace()},
-            "involvedObject": self.involved, "reason": self.reason, "message": self.message,
+            "involvedObject": self.involved, "reason": self.reason, "message": message,
             "type": self.kind, "source": {"component": source}, "count": 1,
             "firstTimestamp": time, "lastTimestamp": time, "eventTime": null,
             "reportingComponent": source, "reportingInstance": "",

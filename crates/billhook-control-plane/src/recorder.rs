@@ -1,5 +1,6 @@
 //! Which events are written, and as what: new ones, repeated ones, none of too many (CP-03).
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -34,7 +35,7 @@ pub(crate) struct Recorder {
 
 /// The parts that are the same in events that count as one: source, object, type, reason, and the message, which
 /// is empty where it does not count.
-type Identity = [String; 5];
+pub(crate) type Identity = [String; 5];
 
 #[derive(Debug)]
 struct Written {
@@ -59,18 +60,19 @@ impl Recorder {
     /// Returns the request that writes an event of a source, if it is to be written.
     pub(crate) fn record(
         &mut self,
-        mut event: Event,
+        event: &Event,
         source: &str,
         now: Timestamp,
-    ) -> Option<Request> {
+    ) -> Option<(Identity, Request)> {
         self.forget(now);
         let uid = event.involved.get("uid").and_then(|uid| uid.as_str()).unwrap_or_default();
         let about = (source.to_owned(), uid.to_owned());
         let like =
             |message: &str| [source, uid, event.kind, &event.reason, message].map(str::to_owned);
         let (group, mut identity) = (like(""), like(&event.message));
-        if self.is_one_of_many(group.clone(), &event.message, now) {
-            event.message = format!("(combined from similar events): {}", event.message);
+        let mut message = Cow::Borrowed(&*event.message);
+        if self.is_one_of_many(group.clone(), &message, now) {
+            message = format!("(combined from similar events): {message}").into();
             identity = group;
         }
         if !self.may_write(about, now) {
@@ -81,15 +83,20 @@ impl Recorder {
             written.count = written.count.saturating_add(1);
             written.last = now;
             let patch = json!({
-                "count": written.count, "lastTimestamp": now.to_rfc3339(), "message": event.message,
+                "count": written.count, "lastTimestamp": now.to_rfc3339(), "message": message,
             });
-            return Some(Request::patch(&EVENTS, &written.key, &patch));
+            return Some((identity, Request::patch(&EVENTS, &written.key, &patch)));
         }
         let name = format!("{}.{:016x}", split_key(&event.key).1, self.number(now));
         let key = format!("{}/{name}", event.namespace());
-        self.written.insert(identity, Written { key, count: 1, last: now });
-        let document = event.document(&name, source, now);
-        Some(Request::create(&EVENTS, event.namespace(), &document))
+        self.written.insert(identity.clone(), Written { key, count: 1, last: now });
+        let document = event.document(&message, &name, source, now);
+        Some((identity, Request::create(&EVENTS, event.namespace(), &document)))
+    }
+
+    /// Forgets an event that was not written, or is not there any more: the next one like it is new.
+    pub(crate) fn lose(&mut self, identity: &Identity) {
+        self.written.remove(identity);
     }
 
     /// Returns a number of nanoseconds that no other event has.

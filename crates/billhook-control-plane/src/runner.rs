@@ -11,6 +11,7 @@ use billhook_apiserver::storage::{Changes, RevisionError};
 use crate::client::Client;
 use crate::clock::{Clock, Timestamp};
 use crate::controller::{Controller, Key, Keys};
+use crate::event::Event;
 use crate::plan::{Plan, Step};
 use crate::queue::{Item, Queue};
 use crate::recorder::Recorder;
@@ -204,15 +205,7 @@ impl Runner {
                     again = again.into_iter().chain(next.again).min();
                     steps.extend(next.steps.into_iter().rev());
                 }
-                Step::Event(event) => {
-                    let source = self.controllers.get(worker.index);
-                    let source = source.map_or("", |it| it.controller.event_source());
-                    let now = self.clock.now();
-                    if let Some(request) = self.recorder.record(event, source, now) {
-                        // Events may be lost (CP-03).
-                        self.send(worker, request).await;
-                    }
-                }
+                Step::Event(event) => self.report(worker, &event).await,
                 Step::All(plans) => {
                     let mut failure = None;
                     for plan in plans {
@@ -227,6 +220,24 @@ impl Runner {
             }
         }
         Ok(again)
+    }
+
+    /// Writes an event, which may be lost (CP-03). One that is not there any more is written anew.
+    async fn report(&mut self, worker: &Worker, event: &Event) {
+        let source = self.controllers.get(worker.index);
+        let source = source.map_or("", |it| it.controller.event_source());
+        for _ in 0..2 {
+            let recorded = self.recorder.record(event, source, self.clock.now());
+            let Some((identity, request)) = recorded else { return };
+            let outcome = self.send(worker, request).await;
+            if outcome.is_success() {
+                return;
+            }
+            self.recorder.lose(&identity);
+            if outcome.code() != 404 {
+                return;
+            }
+        }
     }
 
     /// Makes a request of a controller.

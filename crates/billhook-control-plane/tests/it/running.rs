@@ -198,3 +198,22 @@ fn namespaces_have_accounts_and_certificates() {
         },
     );
 }
+
+/// CP-03: an event that a client has deleted is written anew when it happens again.
+#[test]
+fn an_event_that_is_gone_is_written_anew() {
+    run(async |plane| {
+        let claim = "
+apiVersion: v1
+kind: PersistentVolumeClaim
+metadata: {name: c, namespace: default}
+spec: {storageClassName: '', accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}
+";
+        create(plane, claim).await;
+        assert_eq!(column(plane, EVENTS, "/reason").await, ["FailedBinding"]);
+        request(plane, "DELETE", EVENTS, "").await;
+        plane.advance(Duration::from_secs(15)).await.unwrap();
+        assert_eq!(column(plane, EVENTS, "/reason").await, ["FailedBinding"]);
+        assert_eq!(column(plane, EVENTS, "/count").await, ["1"]);
+    });
+}
