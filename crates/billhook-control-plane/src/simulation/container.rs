@@ -327,7 +327,7 @@ impl Container {
         // While it waits, the start that ended last is the newest one.
         let last_start = self.restarts.saturating_sub(u64::from(!self.is_waiting()));
         let last = self.last.as_ref();
-        let last = last.map(|last| json!({"terminated": last.value(self.id(uid, last_start))}));
+        let last = last.map(|last| json!({"terminated": last.value(&self.id(uid, last_start))}));
         // What is stored has the member even where it is empty.
         put("lastState", last.unwrap_or_else(|| json!({})));
         if !self.is_new() {
@@ -364,7 +364,7 @@ impl State {
                 json!({"waiting": {"reason": reason, "message": message}})
             }
             State::Running { since } => json!({"running": {"startedAt": since.to_rfc3339()}}),
-            State::Terminated(ended) => json!({"terminated": ended.value(id())}),
+            State::Terminated(ended) => json!({"terminated": ended.value(&id())}),
         }
     }
 }
@@ -381,7 +381,7 @@ impl Terminated {
         })
     }
 
-    fn value(&self, id: String) -> Value {
+    fn value(&self, id: &str) -> Value {
         let mut ended = json!({
             "exitCode": self.code, "reason": self.reason, "containerID": id,
             "startedAt": self.started.to_rfc3339(), "finishedAt": self.finished.to_rfc3339(),
