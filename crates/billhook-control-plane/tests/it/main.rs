@@ -21,6 +21,7 @@ mod nodes;
 mod owner_tables;
 mod owners;
 mod pod_steps;
+mod promises;
 mod quotas;
 mod replica_sets;
 mod rollouts;
