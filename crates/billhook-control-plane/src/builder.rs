@@ -15,7 +15,7 @@ use crate::controllers::{
 use crate::identifiers::Identifiers;
 use crate::object::Object;
 use crate::simulation::{
-    Kubelet, Rule, Scheduler, Script, Simulation, Stage, Stages, permit, register,
+    Kubelet, Leases, Rule, Scheduler, Script, Simulation, Stage, Stages, permit, register,
 };
 
 impl ControlPlane {
@@ -252,6 +252,7 @@ impl ControlPlaneBuilder {
             if !stages.iter().any(Stage::is_of_pods) {
                 controllers.push(Arc::new(Kubelet::new(&manager, simulation.clone(), reports_all)));
             }
+            controllers.push(Arc::new(Leases::new(&manager, clock.clone())));
             permit(&server, &manager).await;
         }
         if !stages.is_empty() {

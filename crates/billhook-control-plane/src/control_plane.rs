@@ -8,9 +8,9 @@ use tokio::sync::Mutex;
 
 use crate::clock::{Clock, Timestamp};
 use crate::controller::Controller;
-use crate::resource::PODS;
+use crate::resource::{NODES, PODS};
 use crate::runner::{Runner, SettleError};
-use crate::simulation::{Rule, Simulation};
+use crate::simulation::{Leases, Rule, Simulation};
 
 /// The controllers of a server, with its simulated scheduler and nodes. Clones are the same.
 ///
@@ -85,8 +85,13 @@ impl ControlPlane {
         runner.run().await?;
         let now = self.clock.now();
         let next = runner.next_timer().filter(|next| *next <= end).unwrap_or(end);
+        let is_over = next <= now && now >= end;
+        if is_over {
+            runner.look_again_by(Leases::NAME, &NODES);
+            runner.run().await?;
+        }
         self.clock.advance(next.since(now));
-        Ok(next > now || now < end)
+        Ok(!is_over)
     }
 
     /// Returns how many changes the controllers have seen.

@@ -139,27 +139,47 @@ impl Runner {
 
     /// Adds the keys that the objects of a resource concern, though these have not changed.
     pub(crate) fn look_again(&mut self, resource: &Resource) {
-        let objects: Vec<_> = self.view.all(resource).cloned().collect();
-        for object in objects {
-            self.dispatch(&Change::of_nothing(resource, object));
+        for change in self.unchanged(resource) {
+            self.dispatch(&change);
         }
+    }
+
+    /// Adds the keys of a controller that the objects of a resource concern, though these have not
+    /// changed.
+    pub(crate) fn look_again_by(&mut self, controller: &str, resource: &Resource) {
+        let named = self.controllers.iter().position(|it| it.controller.name() == controller);
+        let Some(index) = named else { return };
+        for change in self.unchanged(resource) {
+            self.dispatch_to(index, &change);
+        }
+    }
+
+    fn unchanged(&self, resource: &Resource) -> Vec<Change> {
+        let objects = self.view.all(resource).cloned();
+        objects.map(|object| Change::of_nothing(resource, object)).collect()
     }
 
     /// Adds the keys that a change concerns.
     fn dispatch(&mut self, change: &Change) {
-        for (index, registered) in self.controllers.iter().enumerate() {
-            let is_watched = registered.controller.watches_all()
-                || registered.watches.iter().any(|resource| change.is_of(resource));
-            if !is_watched {
-                continue;
-            }
-            let mut keys = Keys::default();
-            registered.controller.concerns(change, &self.view, &mut keys);
-            let (Keys { now: keys, later }, now) = (keys, self.clock.now());
-            keys.into_iter().for_each(|key| self.queue.add((index, key)));
-            for (key, delay) in later {
-                self.queue.add_at((index, key), now.plus(delay));
-            }
+        for index in 0..self.controllers.len() {
+            self.dispatch_to(index, change);
+        }
+    }
+
+    /// Adds the keys of a controller that a change concerns.
+    fn dispatch_to(&mut self, index: usize, change: &Change) {
+        let Some(registered) = self.controllers.get(index) else { return };
+        let is_watched = registered.controller.watches_all()
+            || registered.watches.iter().any(|resource| change.is_of(resource));
+        if !is_watched {
+            return;
+        }
+        let mut keys = Keys::default();
+        registered.controller.concerns(change, &self.view, &mut keys);
+        let (Keys { now: keys, later }, now) = (keys, self.clock.now());
+        keys.into_iter().for_each(|key| self.queue.add((index, key)));
+        for (key, delay) in later {
+            self.queue.add_at((index, key), now.plus(delay));
         }
     }
 

@@ -3,6 +3,7 @@
 mod container;
 mod document;
 mod kubelet;
+mod lease;
 mod needs;
 mod node;
 mod pod;
@@ -16,6 +17,7 @@ mod stages;
 mod status;
 
 pub(crate) use self::kubelet::Kubelet;
+pub(crate) use self::lease::Leases;
 pub(crate) use self::node::{permit, register};
 pub use self::rule::{Pods, Rule, RuleError};
 pub(crate) use self::rules::Simulation;

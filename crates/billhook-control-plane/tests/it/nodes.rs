@@ -239,3 +239,24 @@ fn a_pod_waits_for_a_node() {
         assert_eq!(column(plane, PODS, "/status/phase").await, ["Running"]);
     });
 }
+
+/// CP-102: a simulated node has a lease, which is renewed as far as time passes.
+#[test]
+fn a_simulated_node_renews_its_lease() {
+    let path = "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/node-0";
+    run(async |plane| {
+        plane.settled().await.unwrap();
+        let lease = request(plane, "GET", path, "").await;
+        assert_eq!(lease["spec"]["holderIdentity"], "node-0");
+        assert_eq!(lease["spec"]["leaseDurationSeconds"], 40);
+        assert_eq!(lease["spec"]["renewTime"], "2026-01-01T00:00:00.000000Z");
+        assert_eq!(lease["metadata"]["ownerReferences"][0]["kind"], "Node");
+        plane.advance(Duration::from_secs(3600)).await.unwrap();
+        let renewed = request(plane, "GET", path, "").await;
+        assert_eq!(renewed["spec"]["renewTime"], "2026-01-01T01:00:00.000000Z");
+        // Idle time costs nothing.
+        let versions = [&lease, &renewed].map(|it| it["metadata"]["resourceVersion"].clone());
+        let versions = versions.map(|it| it.as_str().unwrap().parse::<u64>().unwrap());
+        assert!(versions[1] - versions[0] < 20, "{versions:?}");
+    });
+}
