@@ -117,6 +117,7 @@ impl Reading {
 }
 
 /// Prints an event about an object (WA-20).
-pub(crate) fn event_line(kind: &str, object: &str) -> Bytes {
-    format!("{{\"type\":\"{kind}\",\"object\":{object}}}\n").into()
+pub(crate) fn event_line(kind: &str, object: &[u8]) -> Bytes {
+    let begin = format!(r#"{{"type":"{kind}","object":"#);
+    [begin.as_bytes(), object, b"}\n"].concat().into()
 }

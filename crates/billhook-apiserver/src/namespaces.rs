@@ -4,6 +4,7 @@
 use billhook::webhook::{NamespaceLabels, labels_of_name, labels_of_namespace};
 use billhook_apimachinery::value::DeepValue;
 use billhook_decode::{ObjectView, read_json};
+use memchr::memmem;
 use serde_json::json;
 
 use crate::shared::Shared;
@@ -14,6 +15,9 @@ pub(crate) const NAMESPACES: &str = "namespaces.";
 
 /// The namespaces that every server has.
 pub(crate) const INITIAL: [&str; 4] = ["default", "kube-node-lease", "kube-public", "kube-system"];
+
+/// The member of the metadata of objects that are being deleted.
+const DELETED: &str = "deletionTimestamp";
 
 /// Finds a namespace that is stored.
 pub(crate) fn find(server: &Shared, name: &str) -> Option<Object> {
@@ -57,5 +61,7 @@ pub(crate) fn is_terminating(server: &Shared, name: &str) -> bool {
 
 /// Whether a stored namespace is being deleted.
 pub(crate) fn is_being_deleted(namespace: &Object) -> bool {
-    ObjectView::of_checked(&namespace.text).at(["metadata", "deletionTimestamp"]).is_some()
+    let is_marked = || ObjectView::of_checked(&namespace.text).at(["metadata", DELETED]).is_some();
+    // Most texts do not have the word at all.
+    memmem::find(&namespace.text, DELETED.as_bytes()).is_some() && is_marked()
 }

@@ -59,20 +59,20 @@ impl Form {
     }
 
     /// Answers with an object, given as compact JSON in the order of its kind.
-    pub(crate) fn json(self, code: StatusCode, json: impl Into<String>) -> Response {
-        let mut json = json.into();
+    pub(crate) fn json(self, code: StatusCode, json: impl Into<Vec<u8>>) -> Response {
+        let mut json: Vec<u8> = json.into();
         let text = match (self.media_type, self.is_pretty) {
-            (MediaType::Yaml, _) => match read_json(json.as_bytes()) {
-                Ok(document) => billhook_yaml::write_document(document.value()),
+            (MediaType::Yaml, _) => match read_json(&json) {
+                Ok(document) => billhook_yaml::write_document(document.value()).into_bytes(),
                 Err(error) => return self.status(&Status::internal_error(&error.to_string())),
             },
             (MediaType::Json, false) => {
-                json.push('\n');
+                json.push(b'\n');
                 json
             }
-            (MediaType::Json, true) => indent_json(&json),
+            (MediaType::Json, true) => indent_json(&String::from_utf8_lossy(&json)).into_bytes(),
             (MediaType::Protobuf, _) => {
-                let object = read_json(json.as_bytes()).ok();
+                let object = read_json(&json).ok();
                 let object = object.and_then(|object| protobuf::object(object.value(), record_of));
                 return match object {
                     Some(object) => response(code, PROTOBUF, Body::whole(object)),

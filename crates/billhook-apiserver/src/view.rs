@@ -171,7 +171,7 @@ impl View {
     }
 
     /// Prints a list.
-    pub(crate) fn list(&self, list: &List<'_>) -> Result<String, Status> {
+    pub(crate) fn list(&self, list: &List<'_>) -> Result<Vec<u8>, Status> {
         self.check()?;
         let items = list.items.iter().map(|item| &**item);
         match (&self.form, self.record) {
@@ -185,7 +185,7 @@ impl View {
                 Ok(list_json(ends, &items.collect::<Vec<_>>(), ("", 0)))
             }
             (Form::Table(table), record) => {
-                Ok(table.print(list.metadata, items, record, true, false))
+                Ok(table.print(list.metadata, items, record, true, false).into_bytes())
             }
             (Form::Metadata(_), record) => {
                 let type_ = match record {
@@ -206,7 +206,8 @@ impl View {
                 Ok(format!(
                     r#"{{"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/{version}","metadata":{},"items":{items}}}"#,
                     list.metadata.declared(),
-                ))
+                )
+                .into_bytes())
             }
         }
     }
@@ -327,19 +328,19 @@ fn written_annotations(object: &Value) -> &'static [&'static str] {
 /// text from a place on.
 pub(crate) fn list_json(
     (begin, end): (String, String),
-    items: &[String],
+    items: &[impl AsRef<[u8]>],
     (start, rest): (&str, usize),
-) -> String {
-    let length: usize = items.iter().map(|item| item.len() + 1).sum();
+) -> Vec<u8> {
+    let length: usize = items.iter().map(|item| item.as_ref().len() + 1).sum();
     // Where there is place for a line break, none of it is copied again.
-    let mut list = String::with_capacity(length + begin.len() + end.len() + 1);
-    list.push_str(&begin);
+    let mut list = Vec::with_capacity(length + begin.len() + end.len() + 1);
+    list.extend_from_slice(begin.as_bytes());
     for (index, item) in items.iter().enumerate() {
-        list.push_str(if index > 0 { "," } else { "" });
-        list.push_str(start);
-        list.push_str(item.get(rest..).unwrap_or_default());
+        list.extend_from_slice(if index > 0 { b"," } else { b"" });
+        list.extend_from_slice(start.as_bytes());
+        list.extend_from_slice(item.as_ref().get(rest..).unwrap_or_default());
     }
-    list.push_str(&end);
+    list.extend_from_slice(end.as_bytes());
     list
 }
 

@@ -104,7 +104,11 @@ pub(crate) fn revision_place(
     version: &CrdVersion,
     stored: &[u8],
 ) -> Option<usize> {
-    if model.record().is_none() && !version.decodes_to_itself(stored) {
+    let is_read_as_it_is = match model.record() {
+        Some(_) => std::str::from_utf8(stored).is_ok(),
+        None => version.decodes_to_itself(stored),
+    };
+    if !is_read_as_it_is {
         return None;
     }
     let metadata = ObjectView::of_checked(stored).get("metadata")?;

@@ -128,9 +128,9 @@ impl Resource {
         version: &str,
         object: &Object,
         revision: Revision,
-    ) -> Option<String> {
+    ) -> Option<Vec<u8>> {
         let place = self.revision_place(version, object)?;
-        with_revision(&object.text, place, &revision.to_string())
+        with_revision(&object.text, place, itoa::Buffer::new().format(revision))
     }
 
     /// Returns the place in an object's stored text that its revision belongs into, if it is shown so

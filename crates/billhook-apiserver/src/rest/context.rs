@@ -194,10 +194,10 @@ impl Context<'_> {
     }
 
     /// The text of an object that is shown as it is, without a tree if that is how it is stored.
-    pub(crate) async fn read_text(&self, object: &Object) -> Result<String, Status> {
+    pub(crate) async fn read_text(&self, object: &Object) -> Result<Vec<u8>, Status> {
         match self.resource.text(self.version.name(), object, object.modified) {
             Some(text) => Ok(text),
-            None => self.view.object(&*self.read(object).await?),
+            None => self.view.object(&*self.read(object).await?).map(String::into_bytes),
         }
     }
 }

@@ -3,7 +3,6 @@
 
 use std::collections::VecDeque;
 use std::fmt;
-use std::io::Write as _;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -64,8 +63,7 @@ pub(super) fn length(resource: &Resource, version: &str, object: &Object) -> Opt
 fn push_revision(object: &Object, text: &mut Vec<u8>) {
     let [before, _, after] = revision_member("");
     text.extend_from_slice(before.as_bytes());
-    // Writing to memory does not fail.
-    let _ = write!(text, "{}", object.modified);
+    text.extend_from_slice(itoa::Buffer::new().format(object.modified).as_bytes());
     text.extend_from_slice(after.as_bytes());
 }
 

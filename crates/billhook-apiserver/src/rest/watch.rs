@@ -406,7 +406,7 @@ impl Events {
     /// Prints an event for this watch.
     fn print(&mut self, kind: &str, object: &Value, is_kept: bool) -> Bytes {
         let has_columns = std::mem::replace(&mut self.has_columns, true);
-        event_line(kind, &self.view.event(object, !has_columns, is_kept))
+        event_line(kind, self.view.event(object, !has_columns, is_kept).as_bytes())
     }
 }
 
@@ -520,7 +520,7 @@ impl Selection {
         let text = || self.resource.text(&self.version, &reading.stored, reading.revision);
         let object = match text() {
             Some(text) => text,
-            None => view.event(self.object(reading).await?, false, false),
+            None => view.event(self.object(reading).await?, false, false).into_bytes(),
         };
         Ok(line.get_or_init(|| event_line(change.name(), &object)).clone())
     }
@@ -528,7 +528,7 @@ impl Selection {
 
 /// The last event of a watch that fails (WA-30).
 fn error_line(status: &Status) -> Bytes {
-    event_line("ERROR", &status_json(status))
+    event_line("ERROR", status_json(status).as_bytes())
 }
 
 /// The failure of a watch from a revision that is forgotten (WA-11, ES-43).

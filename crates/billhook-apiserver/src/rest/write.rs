@@ -135,7 +135,7 @@ pub(super) fn answer(
 }
 
 /// The text of the object that a client gets, if it is the stored one with its revision.
-fn returned_text(context: &Context<'_>, accepted: &Accepted) -> Option<String> {
+fn returned_text(context: &Context<'_>, accepted: &Accepted) -> Option<Vec<u8>> {
     let (stored, place) = (accepted.stored.as_deref()?, accepted.revision_place?);
     let is_shown_so = context.view.shows_objects() && context.resource.is_shown_so(stored);
     let revision = accepted.metadata("resourceVersion").filter(|_| is_shown_so)?;

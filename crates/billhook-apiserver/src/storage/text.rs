@@ -9,12 +9,14 @@ use super::Object;
 pub(crate) type OwnText = fn(&Bytes) -> Bytes;
 
 /// Returns the text of an object with its revision, which belongs before a member of its metadata.
-pub(crate) fn with_revision(stored: &[u8], place: usize, revision: &str) -> Option<String> {
-    let (before, after) = std::str::from_utf8(stored).ok()?.split_at_checked(place)?;
-    let mut text = String::with_capacity(stored.len() + revision.len() + 32);
-    text.push_str(before);
-    text.extend(revision_member(revision));
-    text.push_str(after);
+pub(crate) fn with_revision(stored: &[u8], place: usize, revision: &str) -> Option<Vec<u8>> {
+    let (before, after) = stored.split_at_checked(place)?;
+    let mut text = Vec::with_capacity(stored.len() + revision.len() + 32);
+    text.extend_from_slice(before);
+    for part in revision_member(revision) {
+        text.extend_from_slice(part.as_bytes());
+    }
+    text.extend_from_slice(after);
     Some(text)
 }
 
