@@ -95,7 +95,7 @@ pub(crate) struct Serve {
     #[arg(long, value_name = "FILE")]
     pub(crate) token_file: Option<PathBuf>,
     /// Write a kubeconfig for kubectl and other clients to this file, with a new token unless
-    /// --token-file has one
+    /// --token-file has one; for plain HTTP on this machine without, as kubectl would not send it
     #[arg(long, value_name = "FILE")]
     pub(crate) write_kubeconfig: Option<PathBuf>,
     /// Name of the user who makes the requests, unless they impersonate another user

@@ -87,11 +87,13 @@ impl Failure {
 const AUTHENTICATED: &str = "system:authenticated";
 
 async fn serve(command: &Serve) -> Result<(), Failure> {
+    // Over plain HTTP kubectl sends no token.
+    let is_open = command.http && command.listen.ip().is_loopback();
     let token = match (&command.token_file, &command.write_kubeconfig) {
         (Some(file), _) => Some(read_token(file)?),
-        // Without a token kubectl asks for a password.
-        (None, Some(_)) => Some(uuid::Uuid::new_v4().simple().to_string()),
-        (None, None) => None,
+        // Over HTTPS kubectl asks for a password if it has no token.
+        (None, Some(_)) if !is_open => Some(uuid::Uuid::new_v4().simple().to_string()),
+        (None, _) => None,
     };
     check_address(command, token.as_deref())?;
     let controllers = Controllers::read(command)?;

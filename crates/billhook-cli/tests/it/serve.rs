@@ -167,6 +167,18 @@ fn clients_find_the_server_by_a_configuration() {
     assert!(text.contains("certificate-authority-data: ") && text.contains("token: "), "{text}");
 }
 
+/// kubectl keeps a token to itself over plain HTTP.
+#[test]
+fn a_configuration_for_plain_http_needs_no_token() {
+    let configuration = file("plain", "kubeconfig", "");
+    let written = configuration.to_str().unwrap();
+    let server = Running::start(&["--http", "--write-kubeconfig", written]);
+    let text = std::fs::read_to_string(&configuration).unwrap();
+    assert!(text.contains(&format!("server: {}", server.url)), "{text}");
+    assert!(!text.contains("token"), "{text}");
+    assert_eq!(server.get("/api/v1/namespaces", "").0, 200);
+}
+
 #[cfg(unix)]
 #[test]
 fn the_version_is_an_option_or_that_of_the_project() {
