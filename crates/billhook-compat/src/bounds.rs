@@ -1,5 +1,7 @@
 //! Bounds that bring rules within their budgets (CC-27).
 
+use std::cell::Cell;
+
 use billhook::{
     CrdError, CrdOptions, CustomResourceDefinition, FieldPath, KubernetesVersion, Segment,
 };
@@ -9,7 +11,7 @@ use billhook_schema::{JsonSchemaProps, StructuralSchema};
 use serde_json::{Map, Value};
 
 use crate::compare::CompareOptions;
-use crate::limits::{MAX_BOUNDED_RULES, MAX_BOUNDS};
+use crate::limits::{MAX_BOUND_TRIES, MAX_BOUNDED_RULES, MAX_BOUNDS};
 use crate::lint::{LintCode, SchemaLint};
 use crate::rules::unescaped;
 use crate::version::Side;
@@ -18,8 +20,8 @@ use crate::version::Side;
 const LARGEST: u32 = 20;
 
 /// Returns bounds with which the rules of a definition that exceed their budgets are within them, in
-/// the order of versions and rules. The numbers are powers of two; each is the largest one with which
-/// the others do. Nothing is said of a rule that no bounds help.
+/// the order of versions and rules. Each is the largest one with which the others do, as far as
+/// [`MAX_BOUND_TRIES`] tries go. Nothing is said of a rule that no bounds help.
 ///
 /// ```
 /// use billhook_compat::{CompareOptions, missing_bounds};
@@ -91,6 +93,8 @@ struct Bounded {
     document: Value,
     bounds: Vec<Bound>,
     kubernetes: KubernetesVersion,
+    /// How often bounds may still be tried.
+    tries: Cell<usize>,
 }
 
 impl Bounded {
@@ -98,7 +102,8 @@ impl Bounded {
         let mut steps: Vec<Segment<'_>> = rule.segments().collect();
         let (Segment::Index(index), _) = (steps.pop()?, steps.pop()?) else { return None };
         let document = trimmed(schema, &steps, index)?;
-        let mut bounded = Bounded { document, bounds: Vec::new(), kubernetes };
+        let tries = Cell::new(MAX_BOUND_TRIES);
+        let mut bounded = Bounded { document, bounds: Vec::new(), kubernetes, tries };
         let (mut pointer, mut name) = (String::new(), String::new());
         for step in steps {
             bounded.add(&pointer, &name);
@@ -183,8 +188,10 @@ impl Bounded {
         }
     }
 
-    /// Whether the rule is within its budget with some of the bounds.
+    /// Whether the rule is within its budget with some of the bounds; not if that was tried too often.
     fn fits(&self, bounds: &[Option<u64>]) -> bool {
+        let Some(left) = self.tries.get().checked_sub(1) else { return false };
+        self.tries.set(left);
         let mut document = deep_clone(&self.document);
         for (bound, most) in self.bounds.iter().zip(bounds) {
             let node = document.pointer_mut(&bound.pointer).and_then(Value::as_object_mut);
@@ -206,17 +213,27 @@ impl Bounded {
             self.change(&mut bounds, index, None);
         }
         for index in 0..bounds.len() {
-            while let Some(most) = bounds.get(index).copied().flatten() {
-                let is_largest = most >= 1 << LARGEST;
-                if is_largest || !self.change(&mut bounds, index, Some(most * 2)) {
-                    break;
-                }
-            }
+            self.raise(&mut bounds, index);
         }
         let named = self.bounds.iter().zip(bounds).filter_map(|(bound, most)| {
             Some(format!("`{}: {}` at {}", bound.keyword, most?, bound.name))
         });
         Some(named.collect())
+    }
+
+    /// Makes a bound, which is a power of two, as large as the others let it be.
+    fn raise(&self, bounds: &mut [Option<u64>], index: usize) {
+        let Some(mut most) = bounds.get(index).copied().flatten() else { return };
+        while most < 1 << LARGEST && self.change(bounds, index, Some(most * 2)) {
+            most *= 2;
+        }
+        let mut step = if most < 1 << LARGEST { most / 2 } else { 0 };
+        while step > 0 {
+            if self.change(bounds, index, Some(most + step)) {
+                most += step;
+            }
+            step /= 2;
+        }
     }
 
     /// Changes a bound if the rule is within its budget then.

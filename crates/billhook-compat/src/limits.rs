@@ -57,3 +57,6 @@ pub const MAX_BOUNDED_RULES: usize = 20;
 
 /// The bounds that are tried together for a rule.
 pub const MAX_BOUNDS: usize = 12;
+
+/// How often bounds are tried for a rule; with the best that were found it is within its budget.
+pub const MAX_BOUND_TRIES: usize = 300;
