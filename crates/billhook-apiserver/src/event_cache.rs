@@ -118,6 +118,5 @@ impl Reading {
 
 /// Prints an event about an object (WA-20).
 pub(crate) fn event_line(kind: &str, object: &[u8]) -> Bytes {
-    let begin = format!(r#"{{"type":"{kind}","object":"#);
-    [begin.as_bytes(), object, b"}\n"].concat().into()
+    [br#"{"type":""#, kind.as_bytes(), br#"","object":"#, object, b"}\n"].concat().into()
 }

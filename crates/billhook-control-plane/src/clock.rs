@@ -44,6 +44,13 @@ impl Timestamp {
         self.to_time().to_rfc3339()
     }
 
+    /// Prints the time with the precision of microseconds.
+    pub(crate) fn to_rfc3339_micros(self) -> String {
+        let seconds = i64::try_from(self.since_1970.as_secs()).unwrap_or(i64::MAX);
+        let micros = i32::try_from(self.since_1970.subsec_micros()).unwrap_or_default();
+        MicroTime::from_unix(seconds, micros).to_rfc3339()
+    }
+
     /// Returns the time that is so much later.
     #[must_use]
     pub fn plus(self, duration: Duration) -> Self {

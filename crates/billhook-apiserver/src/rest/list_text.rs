@@ -10,7 +10,7 @@ use bytes::Bytes;
 use crate::answer::Parts;
 use crate::budget::SMALL;
 use crate::resources::Resource;
-use crate::storage::{Object, Snapshot, revision_member};
+use crate::storage::{Object, Snapshot, push_revision, revision_member};
 
 /// How long a text is at least that is sent by itself, without a copy.
 const LONG: usize = 16 << 10;
@@ -59,14 +59,6 @@ pub(super) fn length(resource: &Resource, version: &str, object: &Object) -> Opt
     Some(text + revision_member("").map(str::len).iter().sum::<usize>() + digits)
 }
 
-/// Appends the member that shows the revision of an object.
-fn push_revision(object: &Object, text: &mut Vec<u8>) {
-    let [before, _, after] = revision_member("");
-    text.extend_from_slice(before.as_bytes());
-    text.extend_from_slice(itoa::Buffer::new().format(object.modified).as_bytes());
-    text.extend_from_slice(after.as_bytes());
-}
-
 impl ListText {
     /// The list of items whose texts together have a length, with what is before and after them.
     pub(super) fn new(
@@ -108,17 +100,19 @@ impl ListText {
         let (before, after) = object.text.split_at_checked(place).unwrap_or_default();
         let (start, rest) = self.resource.item_start();
         let before = before.get(rest..).unwrap_or_default();
+        let mut digits = itoa::Buffer::new();
+        let revision = digits.format(object.modified);
         part.extend_from_slice(start.as_bytes());
         if object.text.len() < LONG {
             part.extend_from_slice(before);
-            push_revision(&object, part);
+            push_revision(revision, part);
             part.extend_from_slice(after);
         } else {
             let texts = [before, after].map(|text| object.text.slice_ref(text));
             let [before, after] = texts;
-            let mut revision = Vec::new();
-            push_revision(&object, &mut revision);
-            self.texts.extend([before, Bytes::from(revision), after]);
+            let mut member = Vec::new();
+            push_revision(revision, &mut member);
+            self.texts.extend([before, Bytes::from(member), after]);
         }
         true
     }

@@ -33,7 +33,9 @@ pub use self::history::HistoryLimits;
 pub(crate) use self::history::Snapshot;
 pub(crate) use self::shared::Observer;
 pub use self::store::Storage;
-pub(crate) use self::text::{OwnText, revision_member, stored_object, with_revision};
+pub(crate) use self::text::{
+    OwnText, push_revision, revision_member, stored_object, with_revision,
+};
 pub use self::watch::Watch;
 
 /// The number of a write. Every write of a storage, whatever it writes to, has a greater one than all

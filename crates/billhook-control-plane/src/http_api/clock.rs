@@ -3,12 +3,10 @@
 use std::time::Duration;
 
 use billhook_apimachinery::Status;
-use billhook_apimachinery::metadata::MicroTime;
 use serde_json::{Map, Value, json};
 
 use super::api::HttpApi;
 use super::members::{check_members, duration};
-use crate::clock::Timestamp;
 use crate::control_plane::ControlPlane;
 use crate::runner::SettleError;
 
@@ -16,20 +14,13 @@ use crate::runner::SettleError;
 pub(super) async fn show(plane: &ControlPlane) -> Value {
     let next = plane.next_timer().await;
     let mut shown = json!({
-        "time": text(plane.clock().now()),
+        "time": plane.clock().now().to_rfc3339_micros(),
         "virtual": plane.clock().is_virtual(),
     });
     if let (Value::Object(members), Some(next)) = (&mut shown, next) {
-        members.insert("nextTimer".to_owned(), text(next).into());
+        members.insert("nextTimer".to_owned(), next.to_rfc3339_micros().into());
     }
     shown
-}
-
-fn text(time: Timestamp) -> String {
-    let since_1970 = time.to_unix();
-    let seconds = i64::try_from(since_1970.as_secs()).unwrap_or(i64::MAX);
-    let micros = i32::try_from(since_1970.subsec_micros()).unwrap_or_default();
-    MicroTime::from_unix(seconds, micros).to_rfc3339()
 }
 
 impl HttpApi {

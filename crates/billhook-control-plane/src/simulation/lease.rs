@@ -4,7 +4,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use billhook_apimachinery::UserInfo;
-use billhook_apimachinery::metadata::MicroTime;
 use serde_json::{Value, json};
 
 use super::node::{account, user};
@@ -78,7 +77,7 @@ impl Controller for Leases {
             _ if !left.is_zero() => plan,
             Some(lease) => {
                 let mut renewed = lease.copy();
-                set(&mut renewed, &["spec", "renewTime"], micros(now).into());
+                set(&mut renewed, &["spec", "renewTime"], now.to_rfc3339_micros().into());
                 plan.try_request(Request::update(&LEASES, &key, &renewed), &[404, 409])
             }
             None => plan.try_request(Request::create(&LEASES, NAMESPACE, &new(node, now)), &[409]),
@@ -95,14 +94,7 @@ fn new(node: &Arc<Object>, now: Timestamp) -> Value {
         "metadata": {"name": node.name(), "namespace": NAMESPACE, "ownerReferences": [owner]},
         "spec": {
             "holderIdentity": node.name(), "leaseDurationSeconds": DURATION,
-            "renewTime": micros(now),
+            "renewTime": now.to_rfc3339_micros(),
         },
     })
-}
-
-fn micros(time: Timestamp) -> String {
-    let since_1970 = time.to_unix();
-    let seconds = i64::try_from(since_1970.as_secs()).unwrap_or(i64::MAX);
-    let micros = i32::try_from(since_1970.subsec_micros()).unwrap_or_default();
-    MicroTime::from_unix(seconds, micros).to_rfc3339()
 }
