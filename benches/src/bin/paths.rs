@@ -10,6 +10,10 @@ use std::time::{Duration, Instant};
 use billhook_benches::callgrind::count_mark;
 use billhook_benches::paths::{Path, Run, paths};
 
+/// That of the command.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// How long a piece of work is repeated at a time.
 const TURN: Duration = Duration::from_micros(500);
 
