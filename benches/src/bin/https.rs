@@ -2,7 +2,9 @@
 //! how it starts.
 //!
 //! `billhook-https BILLHOOK` starts this command and prints a line for each figure. Requests come over
-//! HTTP/2, one after the other or many at a time. It reads `/proc`, so it needs Linux.
+//! HTTP/2, one after the other or many at a time. Beside them a program of the same libraries answers
+//! the same requests with bytes that it has at hand: what is left of a request without an API server.
+//! It reads `/proc`, so it needs Linux.
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitCode, Stdio};
@@ -16,15 +18,17 @@ use http::{Method, Request, StatusCode, Uri, header};
 use http_body_util::{BodyExt as _, Full};
 use hyper::body::Incoming;
 use hyper::client::conn::http2::{SendRequest, handshake};
+use hyper::server::conn as server;
+use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use serde_json::Value;
 use tokio::io::{AsyncBufReadExt as _, BufReader};
-use tokio::net::TcpStream;
+use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
-use tokio_rustls::TlsConnector;
 use tokio_rustls::rustls::pki_types::pem::PemObject as _;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
-use tokio_rustls::rustls::{ClientConfig, RootCertStore};
+use tokio_rustls::rustls::{ClientConfig, RootCertStore, ServerConfig};
+use tokio_rustls::{TlsAcceptor, TlsConnector};
 
 /// How many requests of a kind are made.
 const REQUESTS: usize = 4000;
@@ -38,15 +42,22 @@ const WATCHERS: usize = 1000;
 const WATCHES: usize = 200;
 const EVENTS: usize = 50;
 
+/// The argument with which this program is the one that answers with bytes at hand.
+const TRANSPORT: &str = "--transport";
+
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    let Some(command) = std::env::args().nth(1).map(PathBuf::from) else {
+    let Some(command) = std::env::args_os().nth(1) else {
         eprintln!("usage: billhook-https BILLHOOK");
         return ExitCode::from(2);
     };
-    match measure(&command).await {
+    let done = match command == TRANSPORT {
+        true => transport().await,
+        false => measure(command.as_ref()).await,
+    };
+    match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("{error}");
@@ -59,6 +70,8 @@ async fn measure(command: &Path) -> Result<(), Failure> {
     let server = Server::start(command).await?;
     println!("start with a definition: {:.1?}, {} kB", server.started, server.resident()?);
     let client = server.connect().await?;
+    let transport = Server::transport().await?;
+    let other = transport.connect().await?;
     let text = object("NAME").to_string();
     let create = |name: String| {
         (Method::POST, FOOS.to_owned(), "application/json", text.replacen("NAME", &name, 1))
@@ -69,7 +82,10 @@ async fn measure(command: &Path) -> Result<(), Failure> {
         (Method::PATCH, format!("{FOOS}/many-{number:07}"), "application/merge-patch+json", body)
     };
     let row = async |name, at_a_time, wanted: &dyn Fn(usize) -> Wanted| {
-        row(&server, &client, (name, at_a_time), wanted).await
+        let own = time(&server, &client, at_a_time, wanted).await?;
+        let bare = time(&transport, &other, at_a_time, wanted).await?;
+        println!("{name}, {at_a_time} at a time: {own:.1} µs, transport alone {bare:.1} µs");
+        Ok::<(), Failure>(())
     };
     row("POST", 1, &|number| create(format!("one-{number:07}"))).await?;
     row("POST", TOGETHER, &|number| create(format!("many-{number:07}"))).await?;
@@ -92,17 +108,16 @@ async fn measure(command: &Path) -> Result<(), Failure> {
 /// A request: its method, path, type and body.
 type Wanted = (Method, String, &'static str, String);
 
-async fn row(
+/// Makes requests; returns how many microseconds the server was on a core for each.
+async fn time(
     server: &Server,
     client: &Client,
-    (name, at_a_time): (&str, usize),
+    at_a_time: usize,
     wanted: &dyn Fn(usize) -> Wanted,
-) -> Result<(), Failure> {
+) -> Result<f64, Failure> {
     let before = server.on_core()?;
     call_all(client, at_a_time, REQUESTS, wanted).await?;
-    let time = (server.on_core()? - before).as_secs_f64() * 1e6 / REQUESTS as f64;
-    println!("{name}, {at_a_time} at a time: {time:.1} µs");
-    Ok(())
+    Ok((server.on_core()? - before).as_secs_f64() * 1e6 / REQUESTS as f64)
 }
 
 /// Makes requests, so many at a time.
@@ -167,10 +182,42 @@ async fn see(watch: http::Response<Incoming>) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A running `billhook serve`, which ends with this.
+/// Answers requests with their bodies, or with an object, until it is killed. Its certificate and where
+/// it listens are printed.
+async fn transport() -> Result<(), Failure> {
+    let pair = rcgen::generate_simple_self_signed(vec!["127.0.0.1".to_owned()])?;
+    let key = PrivateKeyDer::from_pem_slice(pair.signing_key.serialize_pem().as_bytes())?;
+    let config = ServerConfig::builder().with_no_client_auth();
+    let mut config = config.with_single_cert(vec![pair.cert.der().clone()], key)?;
+    config.alpn_protocols = vec![b"h2".to_vec()];
+    let acceptor = TlsAcceptor::from(Arc::new(config));
+    let listener = TcpListener::bind("127.0.0.1:0").await?;
+    println!("{} {}", listener.local_addr()?, base64::encode(pair.cert.der()));
+    let object = Bytes::from(object("one").to_string());
+    loop {
+        let stream = listener.accept().await?.0;
+        stream.set_nodelay(true)?;
+        let stream = acceptor.accept(stream).await?;
+        let object = object.clone();
+        let service = service_fn(move |request: Request<Incoming>| {
+            let object = object.clone();
+            async move {
+                let body = request.into_body().collect().await?.to_bytes();
+                let body = if body.is_empty() { object } else { body };
+                Ok::<_, hyper::Error>(http::Response::new(Full::new(body)))
+            }
+        });
+        tokio::spawn(
+            server::http2::Builder::new(TokioExecutor::new())
+                .serve_connection(TokioIo::new(stream), service),
+        );
+    }
+}
+
+/// A running server, which ends with this.
 struct Server {
     child: Child,
-    folder: PathBuf,
+    folder: Option<PathBuf>,
     started: Duration,
     address: String,
     config: Arc<ClientConfig>,
@@ -180,11 +227,14 @@ impl Drop for Server {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
-        let _ = std::fs::remove_dir_all(&self.folder);
+        if let Some(folder) = &self.folder {
+            let _ = std::fs::remove_dir_all(folder);
+        }
     }
 }
 
 impl Server {
+    /// `billhook serve` with a definition.
     async fn start(command: &Path) -> Result<Self, Failure> {
         let folder = std::env::temp_dir().join(format!("billhook-https-{}", std::process::id()));
         std::fs::create_dir(&folder)?;
@@ -198,10 +248,7 @@ impl Server {
             .arg(&kubeconfig)
             .stdout(Stdio::piped())
             .spawn()?;
-        let output = child.stdout.take().ok_or("no output")?;
-        let mut line = String::new();
-        let output = tokio::process::ChildStdout::from_std(output)?;
-        BufReader::new(output).read_line(&mut line).await?;
+        first_line(&mut child).await?;
         let started = begin.elapsed();
         let text = std::fs::read(&kubeconfig)?;
         let document = billhook_yaml::read_document(&text)?;
@@ -209,7 +256,24 @@ impl Server {
         let url = document.value().pointer("/clusters/0/cluster/server").and_then(Value::as_str);
         let url: Uri = url.ok_or("no server")?.parse()?;
         let address = url.authority().ok_or("no address")?.to_string();
-        Ok(Server { child, folder, started, address, config })
+        Ok(Server { child, folder: Some(folder), started, address, config })
+    }
+
+    /// The program that answers with bytes at hand.
+    async fn transport() -> Result<Self, Failure> {
+        let begin = Instant::now();
+        let mut command = Command::new(std::env::current_exe()?);
+        let mut child = command.arg(TRANSPORT).stdout(Stdio::piped()).spawn()?;
+        let line = first_line(&mut child).await?;
+        let (address, certificate) = line.trim().split_once(' ').ok_or("no address")?;
+        let certificate = base64::decode(certificate).map_err(|_| "no certificate")?;
+        let mut roots = RootCertStore::empty();
+        roots.add(certificate.into())?;
+        let config = ClientConfig::builder().with_root_certificates(roots);
+        let mut config = config.with_no_client_auth();
+        config.alpn_protocols = vec![b"h2".to_vec()];
+        let (address, config) = (address.to_owned(), Arc::new(config));
+        Ok(Server { child, folder: None, started: begin.elapsed(), address, config })
     }
 
     async fn connect(&self) -> Result<Client, Failure> {
@@ -247,6 +311,15 @@ impl Server {
         let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
         Ok(line.unwrap_or_default().trim().trim_end_matches(" kB").to_owned())
     }
+}
+
+/// Waits for what a server prints when it listens.
+async fn first_line(child: &mut Child) -> Result<String, Failure> {
+    let output = child.stdout.take().ok_or("no output")?;
+    let mut line = String::new();
+    let output = tokio::process::ChildStdout::from_std(output)?;
+    BufReader::new(output).read_line(&mut line).await?;
+    Ok(line)
 }
 
 /// The settings of a client with the credentials of a configuration.
