@@ -1,6 +1,7 @@
 //! Kinds as fixed types: their rules as servers of a version apply them to an object that is read
 //! and written, and definitions that are compiled with them.
 
+use std::ptr;
 use std::sync::Arc;
 
 use billhook::{CrdError, CrdOptions, CustomResourceDefinition, ObjectType};
@@ -16,6 +17,7 @@ use serde_json::Value;
 use crate::behavior::{Behavior, Findings, WriteContext};
 use crate::edition::EDITIONS;
 use crate::kind::{Generation, Kind, NameRule};
+use crate::values::text;
 
 /// The time of writes that are only tried.
 const NO_TIME: &str = "1970-01-01T00:00:00Z";
@@ -155,6 +157,17 @@ impl KindType {
 impl ObjectType for KindType {
     fn read(&self, object: &mut Value) -> Result<Vec<String>, RecordError> {
         self.behavior().read(object, self.record, self.kubernetes)
+    }
+
+    fn convert(&self, object: &mut Value) -> Result<bool, RecordError> {
+        let other = Kind::named(text(object, "/apiVersion"), text(object, "/kind"));
+        let other = other.filter(|other| !ptr::eq(*other, self.kind));
+        let other = other.filter(|other| other.is_same_object(self.kind));
+        let Some(other) = other.and_then(|other| KindType::new(other, self.kubernetes)) else {
+            return Ok(false);
+        };
+        other.read(object)?;
+        Ok(self.behavior().convert(object, &self.kind.api_version(), self.kubernetes))
     }
 
     fn record(&self) -> Option<&'static Record> {

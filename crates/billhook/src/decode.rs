@@ -13,7 +13,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::coerce_object::{BodyText, Clean, Cleaned, type_meta_of_body, type_meta_of_stored};
-use crate::crd::{CrdVersion, changes_of_type};
+use crate::crd::{CONVERTED, CrdVersion, changes_of_type};
 use crate::decode_options::{BodyFormat, DecodeOptions, FieldValidation};
 use crate::error::DecodeError;
 use crate::one_pass::{NeedsTree, one_pass};
@@ -370,6 +370,7 @@ impl CrdVersion {
         options: &DecodeOptions,
     ) -> Result<Vec<Change>, DecodeError> {
         let crd = self.definition();
+        let conversion = self.convert_type(object)?;
         let found = type_meta_of_stored(object).map_err(DecodeError::storage)?;
         let clean = Clean { crd, invalid: Invalid::Drop, defaults: true, sets_generation: true };
         let mut cleaned =
@@ -378,8 +379,28 @@ impl CrdVersion {
         read.map_err(|error| DecodeError::storage(error.to_string()))?;
         cleaned.defaults.map_err(|error| DecodeError::storage(error.to_string()))?;
         let mut changes = cleaned.changes;
+        changes.extend(conversion.filter(|_| options.report));
         changes.extend(self.convert_value(object, options)?);
         Ok(changes)
+    }
+
+    /// Converts an object of another version of a fixed type, whose fields the schemas do not tell how to
+    /// convert. Returns the change, if it was one.
+    fn convert_type(&self, object: &mut Value) -> Result<Option<Change>, DecodeError> {
+        let Some(object_type) = self.definition().object_type() else { return Ok(None) };
+        let found = type_meta_of_stored(object).map_err(DecodeError::storage)?;
+        let is_converted = found.api_version != self.api_version()
+            && object_type
+                .convert(object)
+                .map_err(|error| DecodeError::storage(error.to_string()))?;
+        Ok(is_converted.then(|| self.conversion(&found.api_version, CONVERTED)))
+    }
+
+    /// The change of an API version to this one.
+    fn conversion(&self, from: &str, reason: Reason) -> Change {
+        let path = FieldPath::default().name("apiVersion");
+        let values = (Some(Value::from(from)), Some(Value::from(self.api_version())));
+        Change::new(ChangeKind::TypeRestored, path, values, reason, FieldPath::default())
     }
 
     /// Converts an object of any version to this one with the strategy None (RP-80): only
@@ -400,13 +421,8 @@ impl CrdVersion {
             && *api_version != expected
         {
             if options.report {
-                changes.push(Change::new(
-                    ChangeKind::TypeRestored,
-                    FieldPath::default().name("apiVersion"),
-                    (Some(Value::from(api_version.as_str())), Some(Value::from(&*expected))),
-                    Reason::new("RP-80", "converted; only apiVersion changes"),
-                    FieldPath::default(),
-                ));
+                let reason = Reason::new("RP-80", "converted; only apiVersion changes");
+                changes.push(self.conversion(api_version, reason));
             }
             *api_version = expected;
         }

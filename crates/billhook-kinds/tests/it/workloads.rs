@@ -1,7 +1,8 @@
 //! Workloads, autoscalers and disruption budgets (BK-300 to BK-308, BK-480, BK-481, BK-722).
 
+use billhook::DecodeOptions;
 use billhook_apimachinery::KubernetesVersion;
-use billhook_kinds::{Findings, pod_autoscaler_to_v1, pod_autoscaler_to_v2};
+use billhook_kinds::{Findings, Kind, pod_autoscaler_to_v1, pod_autoscaler_to_v2};
 use serde_json::{Value, json};
 
 use crate::write::{Write, cells, created, with};
@@ -321,6 +322,32 @@ fn autoscalers_name_the_group_of_their_target() {
     check(&autoscaler(&json!({})), "/spec/scaleTargetRef", controller, &[]);
     let stored = with(&created(&autoscaler(&json!({}))), place, "v1");
     assert_eq!(errors(&write(&stored, Some(&stored), "").1), [""; 0]);
+}
+
+/// BK-05, BK-481: an object that is stored in another version is read in that of the request, with the
+/// defaults of both.
+#[test]
+fn autoscalers_are_read_in_each_version() {
+    let read = |object: &Value, name: &str| {
+        let kind = Kind::named(&format!("autoscaling/{name}"), "HorizontalPodAutoscaler").unwrap();
+        let definition = kind.compile(KubernetesVersion::default()).unwrap().unwrap();
+        let mut object = object.clone();
+        let version = definition.served(name).unwrap();
+        version.decode_storage_value(&mut object, &DecodeOptions::default()).unwrap();
+        assert_eq!(object["apiVersion"], format!("autoscaling/{name}"));
+        object["spec"].take()
+    };
+    let target = json!({"type": "Utilization", "averageUtilization": 70});
+    let cpu = json!({"type": "Resource", "resource": {"name": "cpu", "target": target}});
+    let newer = autoscaler(&json!({"metrics": [cpu], "minReplicas": null}));
+    let older = read(&newer, "v1");
+    assert_eq!(older["targetCPUUtilizationPercentage"], 70);
+    assert_eq!(older["minReplicas"], 1);
+    assert_eq!(older.get("metrics"), None);
+
+    let older = of("autoscaling/v1", "HorizontalPodAutoscaler", &older);
+    assert_eq!(read(&older, "v2"), read(&newer, "v2"));
+    assert_eq!(read(&older, "v1"), older["spec"]);
 }
 
 #[test]

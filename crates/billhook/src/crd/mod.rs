@@ -25,7 +25,7 @@ use crate::edition::StatusResets;
 pub use billhook_definition::types::Names;
 pub use crd_version::CrdVersion;
 pub use object_type::ObjectType;
-pub(crate) use object_type::changes_of_type;
+pub(crate) use object_type::{CONVERTED, changes_of_type};
 pub use scale_paths::ScalePaths;
 pub(crate) use scale_paths::go_text;
 

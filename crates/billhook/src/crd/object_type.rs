@@ -26,6 +26,16 @@ pub trait ObjectType: fmt::Debug + Send + Sync {
         None
     }
 
+    /// Reads an object of another API version in which the kind exists, too, and converts it to that of
+    /// the definition. Returns whether it was of such a version.
+    ///
+    /// # Errors
+    ///
+    /// If a value is not of the type of its field.
+    fn convert(&self, _object: &mut Value) -> Result<bool, RecordError> {
+        Ok(false)
+    }
+
     /// Prepares an object for a write, or for a write of its status: the fields that depend on others
     /// or on the stored object (BK-05).
     fn prepare(&self, object: &mut Value, old: Option<&Value>, is_status: bool);
@@ -71,6 +81,10 @@ const DEFAULT: Reason = Reason::new("BK-06", "missing, so the default of the kin
 const PRINTED: Reason = Reason::new("BK-02", "the kind has this field even if it is empty");
 const FORM: Reason = Reason::new("BK-04", "servers write the value in this form");
 const EMPTY: Reason = Reason::new("BK-02", "left out, as it is empty");
+
+/// Why another API version becomes that of the definition.
+pub(crate) const CONVERTED: Reason =
+    Reason::new("BK-05", "converted from another version of the kind");
 
 /// Lists the changes that reading an object as its type has made.
 pub(crate) fn changes_of_type(before: &Value, after: &Value) -> Vec<Change> {
