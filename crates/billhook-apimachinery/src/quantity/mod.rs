@@ -94,6 +94,31 @@ impl Quantity {
         self.amount.plus(&other.amount).map(|amount| Quantity { amount, family })
     }
 
+    /// Returns whether the number is a multiple of another one; none if that is zero, or if they have too
+    /// many digits.
+    ///
+    /// ```
+    /// use billhook_apimachinery::Quantity;
+    /// let quantity = |text: &str| text.parse::<Quantity>().unwrap();
+    /// assert_eq!(quantity("1Gi").is_multiple_of(&quantity("512Mi")), Some(true));
+    /// assert_eq!(quantity("1").is_multiple_of(&quantity("300m")), Some(false));
+    /// assert_eq!(quantity("1").is_multiple_of(&quantity("0")), None);
+    /// ```
+    pub fn is_multiple_of(&self, other: &Quantity) -> Option<bool> {
+        /// More than the digits of the integers below.
+        const MAX_ZEROS: i64 = 40;
+        let (number, other) = (self.amount.decimal().stripped(), other.amount.decimal().stripped());
+        let exponent = number.exponent.min(other.exponent);
+        let whole = |number: &Decimal| -> Option<i128> {
+            let zeros = number.exponent.saturating_sub(exponent);
+            (zeros <= MAX_ZEROS).then(|| number.unscaled_at(exponent).parse().ok())?
+        };
+        if number.is_zero() {
+            return (!other.is_zero()).then_some(true);
+        }
+        Some(whole(&number)?.checked_rem(whole(&other)?)? == 0)
+    }
+
     /// Returns the number rounded away from zero to a power of ten: -3 for thousandths.
     #[must_use]
     pub fn rounded_up(&self, exponent: i32) -> Self {

@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::{devices, names, nodes};
 use crate::generated::resource_v1::{DEVICE, DEVICE_ATTRIBUTE};
 use crate::rules::{invalid, invalid_internal, named, qualified_name, quantity, required};
-use crate::values::{items, members, text};
+use crate::values::{items, members, text, value_at};
 
 /// The forms of a value of an attribute.
 const VALUES: [&str; 8] =
@@ -161,7 +161,8 @@ fn validate_capacity(
         validate_values(errors, &path.clone().name("validValues"), policy, capacity);
     }
     if let Some(range) = range {
-        validate_range(errors, &path.name("validRange"), range, policy, capacity);
+        validate_range(errors, &path.clone().name("validRange"), range, policy, capacity);
+        validate_steps(errors, &path, policy, capacity);
     }
 }
 
@@ -232,6 +233,35 @@ fn validate_range(
     }
     if default.is_some_and(|default| default > max) {
         refuse("max", max, "default is more than max", max);
+    }
+}
+
+/// The amounts in a range that may be asked for are steps away from its beginning.
+fn validate_steps(
+    errors: &mut Vec<FieldError>,
+    path: &FieldPath,
+    policy: &Value,
+    capacity: &Value,
+) {
+    let of = |holder: &Value, place: &str| value_at(holder, place).and_then(quantity);
+    let [min, max, step] =
+        ["min", "max", "step"].map(|name| of(policy, &format!("/validRange/{name}")));
+    let (Some(min), Some(step)) = (min, step) else { return };
+    let range = path.clone().name("validRange");
+    if let (Some(first), Some(value)) = (min.plus(&step), of(capacity, "/value"))
+        && first > value
+    {
+        let detail = format!("one step {first} is larger than capacity value: {value}");
+        invalid(errors, &range.clone().name("step"), step.to_string(), [detail]);
+    }
+    let default = of(policy, "/default");
+    for (at, amount) in [(range.name("max"), max), (path.clone().name("default"), default)] {
+        let Some(amount) = amount else { continue };
+        let above = amount.plus(&min.negated());
+        if above.and_then(|above| above.is_multiple_of(&step)) == Some(false) {
+            let detail = format!("value is not a multiple of a given step ({step}) from ({min})");
+            invalid(errors, &at, amount.to_string(), [detail]);
+        }
     }
 }
 

@@ -121,8 +121,10 @@ fn wanted(
 /// The selectors of a request or a class.
 pub(super) fn selectors(errors: &mut Vec<FieldError>, path: &FieldPath, holder: &Value) {
     for (index, selector) in items(holder, "/selectors").iter().enumerate() {
-        if selector.get("cel").is_none() {
-            errors.push(FieldError::required(path.clone().index(index).name("cel"), ""));
+        let at = path.clone().index(index).name("cel");
+        match selector.get("cel") {
+            None => errors.push(FieldError::required(at, "")),
+            Some(cel) => required(errors, &at.name("expression"), text(cel, "/expression")),
         }
     }
 }

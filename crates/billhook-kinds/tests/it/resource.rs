@@ -366,6 +366,28 @@ fn devices_have_rules() {
             ),
         ),
         (
+            policy(
+                json!({"default": "2", "validRange": {"min": "500m", "max": "4", "step": "500m"}}),
+            ),
+            String::new(),
+        ),
+        (
+            policy(json!({"default": "2", "validRange": {"min": "1", "max": "4", "step": "2"}})),
+            format!(
+                "{at}.capacity[memory].requestPolicy.validRange.max: Invalid value: \"4\": value is \
+                 not a multiple of a given step (2) from (1); \
+                 {at}.capacity[memory].requestPolicy.default: Invalid value: \"2\": value is not a \
+                 multiple of a given step (2) from (1)"
+            ),
+        ),
+        (
+            policy(json!({"default": "2", "validRange": {"min": "2", "step": "3"}})),
+            format!(
+                "{at}.capacity[memory].requestPolicy.validRange.step: Invalid value: \"3\": one step 5 \
+                 is larger than capacity value: 4"
+            ),
+        ),
+        (
             json!({"bindingConditions": ["a", "a"]}),
             format!(
                 "{at}.bindingConditions[1]: Duplicate value: \"a\"; {at}.bindingFailureConditions: \
