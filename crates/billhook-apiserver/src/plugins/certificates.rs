@@ -1,7 +1,10 @@
 //! Requests for certificates (BK-487).
 
+use billhook::webhook::{AuthorizationRequest, ResourceTarget};
 use billhook_admission::PluginRequest;
+use billhook_apimachinery::print::{compact_json, quote};
 use billhook_apimachinery::record::text;
+use billhook_apimachinery::value::at;
 use billhook_apimachinery::{Status, base64};
 use serde_json::Value;
 use x509_cert::der::Decode as _;
@@ -16,6 +19,50 @@ const CLIENTS: &str = "kubernetes.io/kube-apiserver-client";
 
 /// The attribute of a name that groups are in.
 const ORGANIZATION: ObjectIdentifier = ObjectIdentifier::new_unwrap("2.5.4.10");
+
+/// Refuses approvals and denials by users who may not decide for the signer.
+pub(super) fn check_approval(
+    server: &Shared,
+    request: &mut PluginRequest<'_>,
+) -> Result<(), Status> {
+    check_signer(server, request, "approve")
+}
+
+/// Refuses certificates, and what else only signers say, from users who may not sign.
+pub(super) fn check_signing(
+    server: &Shared,
+    request: &mut PluginRequest<'_>,
+) -> Result<(), Status> {
+    let attributes = request.attributes();
+    let (new, old) = (attributes.object.as_deref(), attributes.old_object.as_deref());
+    let is_kept = |place: &&str| {
+        let of = |object: &'_ Value| at(object, place).map(compact_json);
+        new.and_then(of) == old.and_then(of)
+    };
+    match ["/status/certificate", "/status/conditions"].iter().all(is_kept) {
+        true => Ok(()),
+        false => check_signer(server, request, "sign"),
+    }
+}
+
+/// Asks whether the user has a verb for the signer of a request, or for all signers of its domain.
+fn check_signer(server: &Shared, request: &PluginRequest<'_>, verb: &str) -> Result<(), Status> {
+    let attributes = request.attributes();
+    let spec = attributes.object.as_deref().and_then(|object| object.get("spec"));
+    let signer = text(spec.unwrap_or(&Value::Null), "signerName");
+    let domain = signer.split('/').next().unwrap_or_default();
+    let may = |name: String| {
+        let mut signers = ResourceTarget::new("certificates.k8s.io", "signers");
+        signers.name = name;
+        let question = AuthorizationRequest::new(verb, signers);
+        server.permissions.decide(&attributes.user, &question).allowed
+    };
+    if may(signer.to_owned()) || may(format!("{domain}/*")) {
+        return Ok(());
+    }
+    let (user, signer) = (quote(&attributes.user.username), quote(signer));
+    Err(forbidden(attributes, &format!("user {user} cannot {verb} requests for signer {signer}")))
+}
 
 /// Refuses certificates of clients that may do everything.
 pub(super) fn check_subject(_: &Shared, request: &mut PluginRequest<'_>) -> Result<(), Status> {

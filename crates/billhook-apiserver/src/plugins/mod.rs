@@ -50,8 +50,12 @@ const fn security(group: &'static str, resource: &'static str, check: Act) -> Ki
     }
 }
 
+const fn of_requests(name: &'static str) -> KindPlugin {
+    plugin(name, "certificates.k8s.io", "certificatesigningrequests")
+}
+
 /// The plugins in the order in which they are run.
-static PLUGINS: [KindPlugin; 28] = [
+static PLUGINS: [KindPlugin; 30] = [
     KindPlugin {
         mutate: Some(limits::set_defaults),
         validate: Some(limits::check_pod),
@@ -122,12 +126,20 @@ static PLUGINS: [KindPlugin; 28] = [
         ..plugin("RuntimeClass", "", "pods")
     },
     KindPlugin {
+        subresource: "approval",
+        operations: &[Operation::Update],
+        validate: Some(certificates::check_approval),
+        ..of_requests("CertificateApproval")
+    },
+    KindPlugin {
+        subresource: "status",
+        operations: &[Operation::Update],
+        validate: Some(certificates::check_signing),
+        ..of_requests("CertificateSigning")
+    },
+    KindPlugin {
         validate: Some(certificates::check_subject),
-        ..plugin(
-            "CertificateSubjectRestriction",
-            "certificates.k8s.io",
-            "certificatesigningrequests",
-        )
+        ..of_requests("CertificateSubjectRestriction")
     },
     KindPlugin {
         mutate: Some(classes::set_ingress_class),

@@ -5,6 +5,7 @@ use http::Method;
 use serde_json::{Value, json};
 
 use crate::support::{Answer, call, definition};
+use crate::users::OF_DEVS;
 
 const RBAC: &str = "/apis/rbac.authorization.k8s.io/v1";
 const DEFAULT: &str = "/api/v1/namespaces/default";
@@ -256,6 +257,65 @@ async fn reviews_ask_roles() {
         post(&server, path, "", &review("x")).await.json()["status"],
         json!({"allowed": false})
     );
+}
+
+/// BK-487: who decides about a request for a certificate, or signs it, needs the verb for its signer.
+#[tokio::test]
+async fn signers_are_asked_for() {
+    const REQUESTS: &str = "/apis/certificates.k8s.io/v1/certificatesigningrequests";
+    let server = server();
+    let resources = ["approval", "status"].map(|part| format!("certificatesigningrequests/{part}"));
+    let group = json!(["certificates.k8s.io"]);
+    let rules = json!([{"apiGroups": group, "resources": resources, "verbs": ["update"]}]);
+    let all = json!({"kind": "Group", "name": "system:authenticated"});
+    grant(&server, "", "requests", rules, all).await;
+    for (who, verb, signer) in [
+        ("ann", "approve", "example.com/clients"),
+        ("bea", "approve", "example.com/*"),
+        ("cy", "approve", "example.org/*"),
+        ("dan", "sign", "example.com/clients"),
+    ] {
+        let rules = json!([{"apiGroups": group, "resources": ["signers"],
+            "resourceNames": [signer], "verbs": [verb]}]);
+        grant(&server, "", who, rules, user(who)).await;
+    }
+    let encoded = billhook_apimachinery::base64::encode(OF_DEVS.as_bytes());
+    let spec = json!({"request": encoded, "signerName": "example.com/clients",
+        "usages": ["client auth"]});
+    let request = json!({"apiVersion": "certificates.k8s.io/v1",
+        "kind": "CertificateSigningRequest", "metadata": {"name": "a"}, "spec": spec});
+    let mut request = post(&server, REQUESTS, "", &request).await.json();
+
+    let refusal = |who: &str, verb: &str| {
+        format!(
+            "certificatesigningrequests.certificates.k8s.io \"a\" is forbidden: user \"{who}\" \
+             cannot {verb} requests for signer \"example.com/clients\""
+        )
+    };
+    let condition = |type_: &str| json!([{"type": type_, "status": "True", "reason": "x"}]);
+    for (who, part, verb, type_, may) in [
+        ("ann", "approval", "approve", "Approved", true),
+        ("bea", "approval", "approve", "Denied", true),
+        ("cy", "approval", "approve", "Approved", false),
+        ("dan", "approval", "approve", "Approved", false),
+        ("dan", "status", "sign", "Failed", true),
+        ("ann", "status", "sign", "Failed", false),
+    ] {
+        request["status"]["conditions"] = condition(type_);
+        let path = format!("{REQUESTS}/a/{part}?dryRun=All");
+        let headers = [("Impersonate-User", who)];
+        let answer = call(&server, Method::PUT, &path, &headers, &request.to_string()).await;
+        let wanted = if may { (200, String::new()) } else { (403, refusal(who, verb)) };
+        assert_eq!((answer.code, answer.message()), wanted, "{who} {part}: {}", answer.text);
+    }
+
+    // What signers do not say needs no verb.
+    request["status"] = json!({});
+    request["metadata"]["labels"] = json!({"a": "b"});
+    let path = format!("{REQUESTS}/a/status");
+    let headers = [("Impersonate-User", "cy")];
+    let answer = call(&server, Method::PUT, &path, &headers, &request.to_string()).await;
+    assert_eq!(answer.code, 200, "{}", answer.text);
 }
 
 /// A fork has the roles of its origin, and then its own.

@@ -303,7 +303,7 @@ jxN4lSuoghHfZQ29eqc6bh7Q0AI5oDqRKAu8BgzpFkC0mm6lggU=
 ";
 
 /// Of `/O=devs/CN=system:masters`.
-const OF_DEVS: &str = "-----BEGIN CERTIFICATE REQUEST-----
+pub(crate) const OF_DEVS: &str = "-----BEGIN CERTIFICATE REQUEST-----
 MIGnMFsCAQAwKDENMAsGA1UECgwEZGV2czEXMBUGA1UEAwwOc3lzdGVtOm1hc3Rl
 cnMwKjAFBgMrZXADIQDMduJooVaEd0/bdndWeT2qSd3NozQABYd+uBfsoI47U6AA
 MAUGAytlcANBAPQHBZ2iIplyNMOLPCZtrRvw64dHnIfYBXawBztPY3KaD/2N5FFt
