@@ -37,6 +37,7 @@ use crate::server::Server;
 use crate::shared::{Configured, Settings, Shared};
 use crate::storage::{Backend, Storage};
 use crate::tokens::{KnownTokens, ServiceAccountTokens};
+use crate::undone::Undone;
 use crate::webhooks::Webhooks;
 
 impl Server {
@@ -567,6 +568,7 @@ impl ServerBuilder {
             settling: tokio::sync::Mutex::default(),
             background: Background::default(),
             is_recovering: AtomicBool::default(),
+            undone: Undone::default(),
             allocated_by_services: Mutex::default(),
             released_by_services: Mutex::default(),
             allocating: tokio::sync::Mutex::default(),

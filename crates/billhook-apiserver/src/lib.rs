@@ -52,6 +52,7 @@ mod shared;
 pub mod storage;
 mod table;
 mod tokens;
+mod undone;
 mod users;
 mod version_and_health;
 mod view;

@@ -177,6 +177,11 @@ impl Links {
         self.all_touched = true;
     }
 
+    /// Lets the collector look at an object again.
+    pub(crate) fn touch(&mut self, place: Place) {
+        self.touched.insert(place);
+    }
+
     /// Whether there is something to look at.
     pub(crate) fn is_touched(&self) -> bool {
         self.all_touched || !self.touched.is_empty()

@@ -30,6 +30,7 @@ use crate::request_log::Log;
 use crate::resources::{Catalog, Resource, Served, WatchCaches};
 use crate::storage::{Collection, Object, Observer, Range, Storage};
 use crate::tokens::{KnownTokens, Objects, ServiceAccountTokens, authenticate};
+use crate::undone::Undone;
 
 /// Everything that requests share.
 pub(crate) struct Shared {
@@ -44,11 +45,13 @@ pub(crate) struct Shared {
     pub(crate) configured: RwLock<Configured>,
     /// The links that the garbage collector knows, if there is one.
     pub(crate) links: Mutex<Links>,
-    /// Held by the one that does the server's own work.
+    /// Held by the one that works on definitions or on the status of policies.
     pub(crate) settling: tokio::sync::Mutex<()>,
     pub(crate) background: Background,
     /// Whether work is done again that writes may have left undone.
     pub(crate) is_recovering: AtomicBool,
+    /// The own work that was refused or cut short.
+    pub(crate) undone: Undone,
     /// The addresses and ports of the services that are stored.
     pub(crate) allocated_by_services: Mutex<AllocatedByServices>,
     /// The objects that services had and that are to be removed.
@@ -284,6 +287,11 @@ impl Shared {
             if let Some(work) = controller.after(self, written) {
                 work.await;
             }
+        }
+        let is_new = written.accepted.is_some()
+            && Configures::of(definition.group(), &definition.names().plural).is_some();
+        if self.undone.take_up(self.now(), is_new) {
+            self.resume().await;
         }
     }
 

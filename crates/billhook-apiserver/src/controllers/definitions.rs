@@ -15,7 +15,7 @@ use billhook_definition::ca_bundle;
 use serde_json::Value;
 use tokio::runtime::Handle;
 
-use super::garbage::collect_in_turn;
+use super::garbage::collect;
 use crate::definitions::conditions::{
     CONFORMANT, ESTABLISHED, NAMES_ACCEPTED, TERMINATING, is_true, reason, set,
 };
@@ -24,7 +24,7 @@ use crate::future::finish;
 use crate::resources::{Served, StoredDefinition};
 use crate::shared::{Change, Controller, Shared, Work, Written};
 use crate::storage::{Collection, Range};
-use crate::write_path::admit_own;
+use crate::write_path::{admit_own, is_gone};
 
 /// Serves what definitions say, and takes each through its life.
 #[derive(Debug)]
@@ -340,7 +340,7 @@ async fn clean_up(server: &Arc<Shared>, defined: &StoredDefinition, now: Time) -
             Ok(true) => {
                 if server.settings.collects_garbage {
                     // While it is still known what the owners were.
-                    collect_in_turn(server).await;
+                    collect(server).await;
                 }
                 (false, "InstanceDeletionCompleted", "removed all instances")
             }
@@ -380,8 +380,7 @@ async fn delete_objects(server: &Arc<Shared>, defined: &StoredDefinition) -> Res
             .delete_options(DeleteOptions::default());
         let namespace = object.key.split_once('/').map_or("", |(namespace, _)| namespace);
         let outcome = admit_own(server, resource, request.namespace(namespace)).await;
-        let is_gone = outcome.result.is_ok_and(|accepted| accepted.stored.is_none());
-        is_empty = is_empty && is_gone;
+        is_empty &= is_gone(&outcome);
     }
     Ok(is_empty)
 }

@@ -1,5 +1,7 @@
 //! The garbage collector: it deletes objects whose owners are gone, and ends the deletion of objects
-//! that wait for their dependents or let go of them (RE-114).
+//! that wait for their dependents or let go of them (RE-114). Its writes are asked about like those of a
+//! client (CP-06): they hold no lock, as a webhook may write to the server before it answers, and each is
+//! for the object as it was looked at (CP-11, CP-12).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -10,14 +12,18 @@ use billhook_apimachinery::metadata::{
     FOREGROUND_FINALIZER, ORPHAN_FINALIZER, ObjectMeta, OwnerReference,
 };
 use billhook_apimachinery::record::to_value;
-use billhook_apimachinery::split_api_version;
+use billhook_apimachinery::{Status, split_api_version};
 use serde_json::{Value, json};
 
 use crate::links::{Linked, Owner, Place, has_finalizer, metadata};
 use crate::resources::Catalog;
 use crate::shared::{Change, Controller, Shared, Work, Written};
 use crate::storage::Revision;
-use crate::write_path::{admit_own, object_key};
+use crate::undone::UnderWay;
+use crate::write_path::{admit_as_controller, object_key};
+
+/// The account of the collector (CP-01).
+const ACCOUNT: &str = "generic-garbage-collector";
 
 /// How often the collector looks at what it has changed itself; each time, something is deleted or
 /// changed for good.
@@ -66,13 +72,8 @@ async fn collect_and_go_on(server: &Arc<Shared>) {
 
 /// Collects until nothing is left to collect. What writes have touched is looked at. Returns whether
 /// there was anything.
-async fn collect(server: &Arc<Shared>) -> bool {
-    let _turn = server.settling.lock().await;
-    collect_in_turn(server).await
-}
-
-/// [`collect`] for the one that does the server's own work already.
-pub(super) async fn collect_in_turn(server: &Arc<Shared>) -> bool {
+pub(super) async fn collect(server: &Arc<Shared>) -> bool {
+    let under_way = UnderWay::begin(&server.undone, server.now());
     let mut is_changed = false;
     for _ in 0..MAX_ROUNDS {
         let touched = server.links().take_touched();
@@ -82,6 +83,7 @@ pub(super) async fn collect_in_turn(server: &Arc<Shared>) -> bool {
         let catalog = server.catalog();
         is_changed |= Round { server, catalog: &catalog, read: BTreeMap::new() }.run(touched).await;
     }
+    under_way.end();
     is_changed
 }
 
@@ -105,24 +107,28 @@ impl Round<'_> {
             let Some(resource) = self.catalog.of_collection(&place.0) else { continue };
             let Ok(version) = resource.definition.storage() else { continue };
             let Some(step) = self.step(&linked) else { continue };
-            let request = match step.policy {
-                Some(policy) => {
-                    let mut options = DeleteOptions::default();
-                    options.propagation_policy = Some(policy.to_owned());
-                    ObjectRequest::delete(version.name(), &[]).delete_options(options)
-                }
-                None => ObjectRequest::merge_patch(version.name(), &[], &[])
-                    .body(billhook::to_json(&step.patch))
-                    .name(&linked.metadata.name)
-                    .field_manager("kube-controller-manager"),
-            };
-            let request = request
+            let request = step
+                .request(version.name(), &linked)
                 .stored(resource.stored(&linked.object))
                 .namespace(&linked.metadata.namespace);
-            let outcome = admit_own(self.server, &resource, request).await;
-            is_changed |= outcome.result.is_ok();
+            let outcome = admit_as_controller(self.server, &resource, ACCOUNT, request).await;
+            match outcome.result {
+                Ok(_) => is_changed = true,
+                Err(status) => self.failed(place, &linked, &status),
+            }
         }
         is_changed
+    }
+
+    /// Looks again at an object that has changed meanwhile; other failures are for later (CP-13).
+    fn failed(&self, place: Place, linked: &Linked, status: &Status) {
+        let mut links = self.server.links();
+        let now = links.get(&place).map(|now| now.object.modified);
+        match status.code {
+            404 => {}
+            409 if now != Some(linked.object.modified) => links.touch(place),
+            _ => self.server.undone.leave(self.server.now()),
+        }
     }
 
     /// Whether an object waits for its dependents or lets go of them.
@@ -228,6 +234,27 @@ struct Step {
 }
 
 impl Step {
+    /// Returns the request for an object, which is for no other revision of it.
+    fn request(self, version: &str, linked: &Linked) -> ObjectRequest {
+        let revision = linked.object.modified.to_string();
+        if let Some(policy) = self.policy {
+            let mut options = DeleteOptions::default();
+            options.propagation_policy = Some(policy.to_owned());
+            return ObjectRequest::delete(version, &[])
+                .delete_options(options)
+                .only_uid(&linked.metadata.uid)
+                .only_resource_version(&revision);
+        }
+        let mut patch = self.patch;
+        if let Some(Value::Object(metadata)) = patch.get_mut("metadata") {
+            metadata.insert("resourceVersion".to_owned(), revision.into());
+        }
+        ObjectRequest::merge_patch(version, &[], &[])
+            .body(billhook::to_json(&patch))
+            .name(&linked.metadata.name)
+            .field_manager("kube-controller-manager")
+    }
+
     fn delete(policy: &'static str) -> Self {
         Step { policy: Some(policy), patch: Value::Null }
     }

@@ -1,4 +1,5 @@
-//! Namespaces: the first ones, what may be in them, and the end of one with all that is in it.
+//! Namespaces: the first ones, what may be in them, and the end of one with all that is in it. Policies and
+//! webhooks are asked about each deletion (CP-06), and no lock is held meanwhile.
 
 use std::sync::Arc;
 
@@ -11,7 +12,11 @@ use crate::namespaces::{NAMESPACES, is_terminating};
 use crate::resources::Resource;
 use crate::shared::{Controller, Shared, Work, Written};
 use crate::storage::Range;
-use crate::write_path::admit_own;
+use crate::undone::UnderWay;
+use crate::write_path::{admit_as_controller, is_gone};
+
+/// The account of the controller of namespaces (CP-01).
+const ACCOUNT: &str = "namespace-controller";
 
 /// Ends namespaces, and keeps objects out of those that do not exist.
 #[derive(Debug)]
@@ -65,10 +70,10 @@ fn unsettled<'w>(server: &Shared, written: &Written<'w>) -> Option<&'w str> {
 
 /// Deletes all that is in a namespace which is being deleted, and the namespace when it is empty.
 async fn settle_namespace(server: &Arc<Shared>, namespace: &str) {
-    let _turn = server.settling.lock().await;
     if !is_terminating(server, namespace) {
         return;
     }
+    let under_way = UnderWay::begin(&server.undone, server.now());
     let mut is_empty = true;
     let catalog = server.catalog();
     for listed in catalog.resources().filter(|listed| listed.is_namespaced()) {
@@ -84,13 +89,17 @@ async fn settle_namespace(server: &Arc<Shared>, namespace: &str) {
             let request = ObjectRequest::delete(version.name(), &[])
                 .stored(resource.stored(&object))
                 .namespace(namespace);
-            let outcome = admit_own(server, resource, request).await;
-            is_empty &= outcome.result.is_ok_and(|accepted| accepted.stored.is_none());
+            let outcome = admit_as_controller(server, resource, ACCOUNT, request).await;
+            is_empty &= is_gone(&outcome);
+            if outcome.result.is_err() && !is_gone(&outcome) {
+                server.undone.leave(server.now());
+            }
         }
     }
     if is_empty {
         finalize(server, namespace).await;
     }
+    under_way.end();
 }
 
 /// [`settle_namespace`] for all namespaces.
@@ -114,5 +123,8 @@ async fn finalize(server: &Arc<Shared>, namespace: &str) {
         .name(namespace)
         .subresource(Subresource::Of("finalize"))
         .field_manager("kube-controller-manager");
-    admit_own(server, &resource, request).await;
+    let outcome = admit_as_controller(server, &resource, ACCOUNT, request).await;
+    if outcome.result.is_err_and(|status| status.code != 404) {
+        server.undone.leave(server.now());
+    }
 }

@@ -11,6 +11,7 @@ use super::binding::Binding;
 use super::cluster::StoredObjects;
 use crate::resources::Resource;
 use crate::shared::Shared;
+use crate::users::service_account;
 
 /// Takes a client's request through policies, webhooks and the write path to storage.
 pub(crate) async fn admit(
@@ -20,6 +21,26 @@ pub(crate) async fn admit(
 ) -> AdmissionOutcome {
     let chain = server.guard(resource, server.chain_of(resource));
     admitted(server, resource, admission(server, resource).chain(chain), &request).await
+}
+
+/// Takes a request of a controller that is elsewhere a client of the server, in an account of its own,
+/// through policies, webhooks and the write path to storage (CP-01, CP-06).
+pub(crate) async fn admit_as_controller(
+    server: &Arc<Shared>,
+    resource: &Resource,
+    account: &str,
+    request: ObjectRequest,
+) -> AdmissionOutcome {
+    let user = service_account("kube-system", account);
+    admit(server, resource, request.user(user)).await
+}
+
+/// Whether an object is gone after its deletion, or was before.
+pub(crate) fn is_gone(outcome: &AdmissionOutcome) -> bool {
+    match &outcome.result {
+        Ok(accepted) => accepted.stored.is_none(),
+        Err(status) => status.code == 404,
+    }
 }
 
 /// Takes a request of the server itself through the write path to storage.

@@ -4,5 +4,7 @@ mod admit;
 mod binding;
 mod cluster;
 
-pub(crate) use self::admit::{admit, admit_own, admit_review, admit_unstored};
+pub(crate) use self::admit::{
+    admit, admit_as_controller, admit_own, admit_review, admit_unstored, is_gone,
+};
 pub(crate) use self::binding::{object_key, replace_stored};

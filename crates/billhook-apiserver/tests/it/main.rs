@@ -37,6 +37,7 @@ mod openapi;
 mod own_objects;
 mod own_rules;
 mod own_types;
+mod own_writes;
 mod pages;
 mod permissions;
 mod policies;
