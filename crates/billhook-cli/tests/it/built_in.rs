@@ -11,6 +11,9 @@ cases! {
     built_in_mistakes_ignored: "validate --ignore-missing --format concise fixtures/manifests/mistakes/widget.yaml";
     built_in_update: "validate --format human --old fixtures/manifests/mistakes/old.yaml fixtures/manifests/mistakes/new.yaml";
     built_in_diff: "diff fixtures/manifests/mistakes/new.yaml fixtures/manifests/mistakes/old.yaml";
+    built_in_diff_of_versions: "diff fixtures/manifests/versions/v2.yaml fixtures/manifests/versions/v1.yaml";
+    built_in_diff_in_older_version: "diff fixtures/manifests/versions/v1.yaml fixtures/manifests/versions/v2.yaml";
+    built_in_update_of_another_version: "validate --format concise --old fixtures/manifests/versions/v1.yaml fixtures/manifests/versions/v2.yaml";
     built_in_decode: "decode fixtures/manifests/mistakes/old.yaml";
     built_in_neat: "neat fixtures/manifests/mistakes/old.yaml";
     built_in_of_an_older_server: "validate --kubernetes 1.32 --format concise -"
