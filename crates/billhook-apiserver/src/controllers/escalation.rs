@@ -41,6 +41,9 @@ impl Plugin for Escalation {
             return Ok(());
         }
         let writer = Writer { server: &self.0, attributes, object };
+        if writer.changes_links_only() {
+            return Ok(());
+        }
         match attributes.resource.resource.as_str() {
             "roles" | "clusterroles" => writer.check_role(),
             _ => writer.check_binding(),
@@ -58,6 +61,21 @@ struct Writer<'w> {
 impl Writer<'_> {
     fn user(&self) -> &UserInfo {
         &self.attributes.user
+    }
+
+    /// Whether nothing changes but what the garbage collector writes, who has no permissions to give.
+    fn changes_links_only(&self) -> bool {
+        const LINKS: [&str; 4] =
+            ["finalizers", "managedFields", "ownerReferences", "resourceVersion"];
+        let others = |object: &Value| {
+            let mut object = object.clone();
+            if let Some(Value::Object(metadata)) = object.get_mut("metadata") {
+                metadata.retain(|name, _| !LINKS.contains(&name.as_str()));
+            }
+            object
+        };
+        let old = self.attributes.old_object.as_deref();
+        old.is_some_and(|old| deep_eq(&others(old), &others(self.object)))
     }
 
     /// Whether a member is as it was.

@@ -7,7 +7,7 @@ use std::thread;
 use std::time::Duration;
 
 use billhook_admission::{AdmissionRequest, AdmissionResponse};
-use billhook_apiserver::Server;
+use billhook_apiserver::{AuthorizationMode, Server};
 use http::Method;
 use serde_json::{Value, json};
 use tokio::runtime::Builder;
@@ -89,6 +89,26 @@ async fn owners_wait_for_refused_changes() {
     allow(&server).await;
     assert_eq!(get(&server, &format!("{MAPS}/owner")).await.code, 404);
     let child = get(&server, &format!("{MAPS}/child")).await.json();
+    assert_eq!(child["metadata"].get("ownerReferences"), None);
+}
+
+/// BK-652: the collector gives no permissions when it takes an owner away from a role.
+#[tokio::test]
+async fn the_collector_needs_no_permissions_of_roles() {
+    let builder = Server::builder().authorization_mode(AuthorizationMode::Rbac);
+    let server = builder.collect_garbage().build();
+    let roles = "/apis/rbac.authorization.k8s.io/v1/clusterroles";
+    let labels = json!({"matchLabels": {"a": "b"}});
+    let mut role = json!({"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole",
+        "metadata": {"name": "owner"}, "aggregationRule": {"clusterRoleSelectors": [labels]}});
+    let uid = text(&post(&server, roles, &role).await.json(), "/metadata/uid");
+    let owner = json!({"apiVersion": role["apiVersion"], "kind": "ClusterRole", "name": "owner",
+        "uid": uid});
+    role["metadata"] = json!({"name": "child", "ownerReferences": [owner]});
+    post(&server, roles, &role).await;
+    delete(&server, &format!("{roles}/owner"), "Orphan").await;
+    assert_eq!(get(&server, &format!("{roles}/owner")).await.code, 404);
+    let child = get(&server, &format!("{roles}/child")).await.json();
     assert_eq!(child["metadata"].get("ownerReferences"), None);
 }
 
