@@ -14,6 +14,8 @@ A webhook is `undecided` if the decision is up to match conditions that ask for 
 user, which --allow grants, or that need the object in another version, which a conversion webhook
 would have to make. A policy is so too if its match conditions ask for permissions.
 A namespace that is not given is taken to have only the label with its name.
+Objects are not validated, and those of built-in kinds alone are decoded: `billhook admit` does all
+that a write does.
 
 Exit status:
   0  decided, whether or not any webhook is called
