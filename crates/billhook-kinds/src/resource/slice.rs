@@ -16,13 +16,24 @@ use crate::values::{integer, items, items_mut, path, set_missing, text};
 /// The ways to say on which nodes devices are.
 const NODES: [&str; 4] = ["nodeName", "nodeSelector", "allNodes", "perDeviceNodeSelection"];
 
+/// Which resources of nodes devices take: no server keeps that, unless it is stored (BK-29).
+const MAPPINGS: &str = "nodeAllocatableResourceMappings";
+
 /// The rules of slices of resources.
 #[derive(Debug)]
 pub(crate) struct ResourceSlice;
 
 impl Behavior for ResourceSlice {
-    fn prepare(&self, slice: &mut Value, _: Option<&Value>, context: &WriteContext<'_>) {
+    fn prepare(&self, slice: &mut Value, old: Option<&Value>, context: &WriteContext<'_>) {
+        let has_mappings = |device: &Value| device.get(MAPPINGS).is_some();
+        let keeps_mappings =
+            old.is_some_and(|old| items(old, "/spec/devices").iter().any(has_mappings));
         for device in items_mut(slice, "/spec/devices") {
+            if let Value::Object(members) = &mut *device
+                && !keeps_mappings
+            {
+                members.remove(MAPPINGS);
+            }
             for taint in items_mut(device, "/taints") {
                 set_missing(taint, "timeAdded", context.now);
             }

@@ -41,6 +41,20 @@ fn taints_of_devices_have_a_time() {
     assert_eq!(taints.pointer("/1/timeAdded"), Some(&json!("2024-01-01T00:00:00Z")));
 }
 
+/// BK-29: what is switched off is kept only where it is stored.
+#[test]
+fn mappings_to_nodes_are_dropped() {
+    let device = json!({"name": "a", "nodeAllocatableResourceMappings": {"cpu": {}}});
+    let plain = json!({"spec": {"devices": [{"name": "a"}]}});
+    let slice = json!({"spec": {"devices": [device]}});
+    let subject = Subject::new(VERSION, "ResourceSlice");
+    for (old, is_kept) in [(None, false), (Some(&plain), false), (Some(&slice), true)] {
+        let prepared = subject.prepared(slice.clone(), old);
+        let mappings = prepared.pointer("/spec/devices/0/nodeAllocatableResourceMappings");
+        assert_eq!(mappings.is_some(), is_kept, "{old:?}");
+    }
+}
+
 const VERSION: &str = "resource.k8s.io/v1";
 
 /// Checks the errors in the devices of claims and of templates, which are the same at another path.
