@@ -37,7 +37,6 @@ use crate::server::Server;
 use crate::shared::{Configured, Settings, Shared};
 use crate::storage::{Backend, Storage};
 use crate::tokens::{KnownTokens, ServiceAccountTokens};
-use crate::undone::Undone;
 use crate::webhooks::Webhooks;
 
 impl Server {
@@ -568,7 +567,7 @@ impl ServerBuilder {
             settling: tokio::sync::Mutex::default(),
             background: Background::default(),
             is_recovering: AtomicBool::default(),
-            undone: Undone::default(),
+            is_undone: AtomicBool::default(),
             allocated_by_services: Mutex::default(),
             released_by_services: Mutex::default(),
             allocating: tokio::sync::Mutex::default(),

@@ -52,7 +52,6 @@ mod shared;
 pub mod storage;
 mod table;
 mod tokens;
-mod undone;
 mod users;
 mod version_and_health;
 mod view;

@@ -34,7 +34,6 @@ use crate::rest;
 use crate::reviews;
 use crate::shared::Shared;
 use crate::storage::{BackendError, Changes, Object};
-use crate::undone::Undone;
 use crate::users::{impersonated, questions_of_impersonation};
 use crate::version_and_health;
 
@@ -101,7 +100,7 @@ impl Server {
             settling: tokio::sync::Mutex::default(),
             background: Background::default(),
             is_recovering: AtomicBool::default(),
-            undone: Undone::default(),
+            is_undone: AtomicBool::default(),
             allocated_by_services: Mutex::new(self.shared.allocated_by_services().clone()),
             released_by_services: Mutex::default(),
             allocating: tokio::sync::Mutex::default(),

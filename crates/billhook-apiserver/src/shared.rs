@@ -1,7 +1,7 @@
 //! The parts of a server.
 
 use std::fmt;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, Weak};
 use std::time::Duration;
 
@@ -30,7 +30,6 @@ use crate::request_log::Log;
 use crate::resources::{Catalog, Resource, Served, WatchCaches};
 use crate::storage::{Collection, Object, Observer, Range, Storage};
 use crate::tokens::{KnownTokens, Objects, ServiceAccountTokens, authenticate};
-use crate::undone::Undone;
 
 /// Everything that requests share.
 pub(crate) struct Shared {
@@ -50,8 +49,8 @@ pub(crate) struct Shared {
     pub(crate) background: Background,
     /// Whether work is done again that writes may have left undone.
     pub(crate) is_recovering: AtomicBool,
-    /// The own work that was refused or cut short.
-    pub(crate) undone: Undone,
+    /// Whether own work was refused or cut short, and not taken up since.
+    pub(crate) is_undone: AtomicBool,
     /// The addresses and ports of the services that are stored.
     pub(crate) allocated_by_services: Mutex<AllocatedByServices>,
     /// The objects that services had and that are to be removed.
@@ -288,9 +287,9 @@ impl Shared {
                 work.await;
             }
         }
-        let is_new = written.accepted.is_some()
-            && Configures::of(definition.group(), &definition.names().plural).is_some();
-        if self.undone.take_up(self.now(), is_new) {
+        // What was refused may not be refused any more.
+        let configures = Configures::of(definition.group(), &definition.names().plural).is_some();
+        if configures && self.is_undone.swap(false, Ordering::AcqRel) {
             self.resume().await;
         }
     }

@@ -16,10 +16,10 @@ use billhook_apimachinery::{Status, split_api_version};
 use serde_json::{Value, json};
 
 use crate::links::{Linked, Owner, Place, has_finalizer, metadata};
+use crate::recovery::UnderWay;
 use crate::resources::Catalog;
 use crate::shared::{Change, Controller, Shared, Work, Written};
 use crate::storage::Revision;
-use crate::undone::UnderWay;
 use crate::write_path::{admit_as_controller, object_key};
 
 /// The account of the collector (CP-01).
@@ -73,7 +73,7 @@ async fn collect_and_go_on(server: &Arc<Shared>) {
 /// Collects until nothing is left to collect. What writes have touched is looked at. Returns whether
 /// there was anything.
 pub(super) async fn collect(server: &Arc<Shared>) -> bool {
-    let under_way = UnderWay::begin(&server.undone, server.now());
+    let under_way = UnderWay::begin(server);
     let mut is_changed = false;
     for _ in 0..MAX_ROUNDS {
         let touched = server.links().take_touched();
@@ -122,12 +122,11 @@ impl Round<'_> {
 
     /// Looks again at an object that has changed meanwhile; other failures are for later (CP-13).
     fn failed(&self, place: Place, linked: &Linked, status: &Status) {
-        let mut links = self.server.links();
-        let now = links.get(&place).map(|now| now.object.modified);
+        let now = self.server.links().get(&place).map(|now| now.object.modified);
         match status.code {
             404 => {}
-            409 if now != Some(linked.object.modified) => links.touch(place),
-            _ => self.server.undone.leave(self.server.now()),
+            409 if now != Some(linked.object.modified) => self.server.links().touch(place),
+            _ => self.server.leave_undone(),
         }
     }
 

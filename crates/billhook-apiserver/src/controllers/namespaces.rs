@@ -9,10 +9,10 @@ use serde_json::Value;
 
 use super::namespace_lifecycle::NamespaceLifecycle;
 use crate::namespaces::{NAMESPACES, is_terminating};
+use crate::recovery::UnderWay;
 use crate::resources::Resource;
 use crate::shared::{Controller, Shared, Work, Written};
 use crate::storage::Range;
-use crate::undone::UnderWay;
 use crate::write_path::{admit_as_controller, is_gone};
 
 /// The account of the controller of namespaces (CP-01).
@@ -73,7 +73,7 @@ async fn settle_namespace(server: &Arc<Shared>, namespace: &str) {
     if !is_terminating(server, namespace) {
         return;
     }
-    let under_way = UnderWay::begin(&server.undone, server.now());
+    let under_way = UnderWay::begin(server);
     let mut is_empty = true;
     let catalog = server.catalog();
     for listed in catalog.resources().filter(|listed| listed.is_namespaced()) {
@@ -92,7 +92,7 @@ async fn settle_namespace(server: &Arc<Shared>, namespace: &str) {
             let outcome = admit_as_controller(server, resource, ACCOUNT, request).await;
             is_empty &= is_gone(&outcome);
             if outcome.result.is_err() && !is_gone(&outcome) {
-                server.undone.leave(server.now());
+                server.leave_undone();
             }
         }
     }
@@ -125,6 +125,6 @@ async fn finalize(server: &Arc<Shared>, namespace: &str) {
         .field_manager("kube-controller-manager");
     let outcome = admit_as_controller(server, &resource, ACCOUNT, request).await;
     if outcome.result.is_err_and(|status| status.code != 404) {
-        server.undone.leave(server.now());
+        server.leave_undone();
     }
 }
