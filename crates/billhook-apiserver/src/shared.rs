@@ -289,7 +289,11 @@ impl Shared {
         }
         // What was refused may not be refused any more.
         let configures = Configures::of(definition.group(), &definition.names().plural).is_some();
-        if configures && self.is_undone.swap(false, Ordering::AcqRel) {
+        let is_undone = || {
+            self.is_undone.swap(false, Ordering::AcqRel)
+                || self.is_recovering.load(Ordering::Acquire)
+        };
+        if configures && is_undone() {
             self.resume().await;
         }
     }

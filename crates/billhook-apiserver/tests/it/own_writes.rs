@@ -1,6 +1,7 @@
 //! Policies and webhooks see what the server's own controllers write: the garbage collector and the end of
 //! namespaces (CP-01, CP-06, CP-11 to CP-13).
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::thread;
@@ -130,6 +131,41 @@ async fn namespaces_wait_for_refused_deletions() {
     assert_eq!(get(&server, &shop).await.code, 404);
 }
 
+/// Configures the webhook of the service `seer` for the deletion of config maps.
+async fn ask_about_deletions(server: &Server) {
+    let rules = json!([{"operations": ["DELETE"], "apiGroups": [""], "apiVersions": ["v1"],
+        "resources": ["configmaps"]}]);
+    let hook = json!({"name": "seer.example.com", "sideEffects": "None",
+        "admissionReviewVersions": ["v1"], "rules": rules,
+        "clientConfig": {"service": {"namespace": "shop", "name": "seer"}}});
+    let configuration = json!({"apiVersion": "admissionregistration.k8s.io/v1",
+        "kind": "ValidatingWebhookConfiguration", "metadata": {"name": "seer"}, "webhooks": [hook]});
+    post(server, &format!("{REGISTRATION}/validatingwebhookconfigurations"), &configuration).await;
+}
+
+/// CP-02: what a webhook refuses is asked for again, without another request.
+#[tokio::test(start_paused = true)]
+async fn what_is_refused_is_tried_again() {
+    let refusals = AtomicUsize::new(0);
+    let webhook = move |request: &AdmissionRequest| {
+        let is_refused = request.name == "child" && refusals.fetch_add(1, Ordering::Relaxed) < 3;
+        match is_refused {
+            true => AdmissionResponse::deny(request, "not yet"),
+            false => AdmissionResponse::allow(request),
+        }
+    };
+    let builder = Server::builder().collect_garbage();
+    let server = builder.admission_service("shop", "seer", webhook).build();
+    let owner = create(&server, "owner", &[]).await;
+    create(&server, "child", &[&owner]).await;
+    ask_about_deletions(&server).await;
+    delete(&server, &format!("{MAPS}/owner"), "Background").await;
+    let path = format!("{MAPS}/child");
+    assert_eq!(get(&server, &path).await.code, 200);
+    tokio::time::sleep(Duration::from_secs(60)).await;
+    assert_eq!(get(&server, &path).await.code, 404);
+}
+
 /// A server whose collector is seen by a webhook, which answers each deletion only after the
 /// deletion of another object with a dependent.
 #[tokio::test]
@@ -158,15 +194,7 @@ async fn webhooks_write_while_the_collector_waits() {
     let [owner, other] = [create(server, "owner", &[]).await, create(server, "other", &[]).await];
     create(server, "child", &[&owner]).await;
     create(server, "other-child", &[&other]).await;
-    let rules = json!([{"operations": ["DELETE"], "apiGroups": [""], "apiVersions": ["v1"],
-        "resources": ["configmaps"]}]);
-    let hook = json!({"name": "seer.example.com", "sideEffects": "None",
-        "admissionReviewVersions": ["v1"], "rules": rules,
-        "clientConfig": {"service": {"namespace": "shop", "name": "seer"}}});
-    let configuration = json!({"apiVersion": "admissionregistration.k8s.io/v1",
-        "kind": "ValidatingWebhookConfiguration", "metadata": {"name": "seer"}, "webhooks": [hook]});
-    let path = format!("{REGISTRATION}/validatingwebhookconfigurations");
-    post(server, &path, &configuration).await;
+    ask_about_deletions(server).await;
     delete(server, &format!("{MAPS}/owner"), "Background").await;
     for name in ["owner", "child", "other", "other-child"] {
         assert_eq!(get(server, &format!("{MAPS}/{name}")).await.code, 404, "{name}");
