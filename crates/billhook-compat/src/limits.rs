@@ -37,6 +37,9 @@ pub const MAX_MENDED: usize = 6;
 /// The elements of a list of which several are put together.
 pub const MAX_ELEMENTS: usize = 16;
 
+/// The parts of an object that no schema describes, and that are tried.
+pub const MAX_ODD: usize = 16;
+
 /// The other values that are tried of a field that is removed.
 pub const MAX_REMOVED: usize = 8;
 

@@ -10,6 +10,7 @@ use crate::answer::{Answer, Question};
 use crate::inclusion::{Obstacle, StoredEffect, shown};
 use crate::limits::MAX_UPDATES;
 use crate::rules;
+use crate::search::odd::odd;
 use crate::search::run::{self, Unknown};
 use crate::version::{Candidate, Pair, Witness, are_nested};
 
@@ -27,6 +28,7 @@ pub(crate) fn answers(pair: &Pair<'_>) -> Vec<Answer> {
         let witness = witness.or_else(|| {
             pair.violating(obstacle, &mut |candidate| broken(pair, candidate, obstacle))
         });
+        let witness = witness.or_else(|| odd_ones(pair, index, obstacle));
         answers.push(pair.about(Question::Stored, obstacle, witness));
     }
     if answers.is_empty() {
@@ -39,6 +41,26 @@ pub(crate) fn answers(pair: &Pair<'_>) -> Vec<Answer> {
         answers.push(pair.safe(Question::Stored, reason));
     }
     answers
+}
+
+/// A witness about a rule with a part that no schema describes: the rule cannot be asked of it, or what
+/// violates the rule never equals itself.
+fn odd_ones(pair: &Pair<'_>, index: usize, obstacle: &Obstacle<'_>) -> Option<Witness> {
+    obstacle.rule()?;
+    let path = &obstacle.path;
+    let schema = schema_at(pair.old_builder.schema, path)?;
+    let any = || {
+        let around = pair.old_builder.around(path)?;
+        let object = pair.old_builder.with_any(&around, path)?;
+        Some(Candidate { object, old: None })
+    };
+    let any = pair.old_builder.at(path, any);
+    let objects = pair.candidates(index).filter(|it| it.old.is_none()).chain(any);
+    let mut odd = objects.flat_map(|Candidate { object, .. }| {
+        let value = find(&object, path).map(deep_clone).unwrap_or_default();
+        odd(&object, schema, &value, path).collect::<Vec<_>>()
+    });
+    odd.find_map(|object| broken(pair, &Candidate { object, old: None }, obstacle))
 }
 
 /// A witness that a stored object loses something, or cannot be updated elsewhere.

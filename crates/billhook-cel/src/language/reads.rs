@@ -87,7 +87,7 @@ const TOTAL: [&str; 23] = [
 pub fn reads(text: &str) -> Result<Reads, CompileError> {
     let expr = parse(&Source::new(text), Language::default())?;
     let reads = Reads { is_total: true, asks_for_equality: is_equality(&expr), ..Reads::default() };
-    let mut reader = Reader { reads, scope: Vec::new() };
+    let mut reader = Reader { reads, scope: Vec::new(), accumulators: Vec::new() };
     reader.whole(&expr);
     Ok(reader.reads)
 }
@@ -116,6 +116,8 @@ struct Reader {
     reads: Reads,
     /// The variables, and what they stand for if that is a part of the value.
     scope: Vec<(Arc<str>, Option<Path>)>,
+    /// The places of accumulators among the variables.
+    accumulators: Vec<usize>,
 }
 
 impl Reader {
@@ -180,7 +182,8 @@ impl Reader {
             && arguments
                 .last()
                 .is_some_and(|last| matches!(last.kind, Kind::Literal(Literal::String(_))));
-        self.reads.is_total &= TOTAL.contains(&function) || has_literal_pattern;
+        self.reads.is_total &=
+            TOTAL.contains(&function) || has_literal_pattern || self.is_count(function, arguments);
         match (function, target, arguments) {
             ("_[_]", None, [operand, index]) => {
                 self.whole(index);
@@ -206,6 +209,15 @@ impl Reader {
         }
     }
 
+    /// Whether a call counts an element, which never is too much.
+    fn is_count(&self, function: &str, arguments: &[Expr]) -> bool {
+        let [Expr { kind: Kind::Ident(name), .. }, one] = arguments else { return false };
+        let place = self.scope.iter().rposition(|(known, _)| known == name);
+        function == "_+_"
+            && matches!(one.kind, Kind::Literal(Literal::Int(1)))
+            && place.is_some_and(|place| self.accumulators.contains(&place))
+    }
+
     fn comprehension(&mut self, folded: &Comprehension) {
         self.whole(&folded.start);
         self.folded(folded, &[&folded.condition, &folded.step]);
@@ -223,6 +235,7 @@ impl Reader {
             path
         });
         let outside = self.scope.len();
+        self.accumulators.push(outside);
         self.scope.push((Arc::clone(&folded.accumulator), None));
         let variables = [Some(&folded.variable), folded.second.as_ref()];
         self.scope.extend(
@@ -230,6 +243,7 @@ impl Reader {
         );
         asked.iter().for_each(|expr| self.whole(expr));
         self.scope.truncate(outside);
+        self.accumulators.pop();
     }
 }
 

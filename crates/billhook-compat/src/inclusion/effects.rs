@@ -1,11 +1,13 @@
 //! The effects of obstacles on stored objects (CC-21).
 
 use billhook::Segment;
+use billhook_apimachinery::value::grow;
 use billhook_schema::JsonSchemaProps;
 
 use super::Kinds;
-use super::known::Shape;
+use super::known::{Bare, Shape, Unlisted};
 use super::obstacle::StoredEffect;
+use super::unmet::{has_scalar_keys, has_unique_keys};
 use super::walk::{At, Walk};
 use crate::rules::{self, Unmatched};
 
@@ -70,10 +72,10 @@ impl<'s> Walk<'_, 's> {
         }
         let rule = to.schema.validations.as_ref().and_then(|rules| rules.get(index));
         let is_kept =
-            || rule.is_some_and(|rule| rules::holds_if_unchanged(rule, nodes, at.is_correlated));
+            || rule.is_some_and(|rule| rules::holds_if_unchanged(rule, nodes, at.is_compared));
         // An update changes all of what it reads, or nothing. The whole object always changes (VV-85).
         let is_whole = !at.path.is_empty()
-            && (rules::reads_all(to.schema, index)
+            && ((rules::reads_all(to.schema, index) && equals_itself(from, to, self.prover.bare))
                 || rule.is_some_and(|rule| rules::holds_unless_empty(rule, nodes)));
         let stored = match rules::is_forgiven(from.schema, to.schema, index) {
             true if is_whole && self.is_forgiven(at) => StoredEffect::Forgiven,
@@ -89,7 +91,42 @@ impl<'s> Walk<'_, 's> {
 
     /// Whether a server forgives what is wrong at a place as long as it stays as it is.
     fn is_forgiven(&self, at: &At<'s>) -> bool {
-        let is_status = at.path.segments().next() == Some(Segment::Name("status"));
-        at.is_correlated && (self.prover.ratchets_status || !is_status)
+        let names: Vec<Segment<'_>> = at.path.segments().take(3).collect();
+        let is_status = names.first() == Some(&Segment::Name("status"));
+        // These are the type of what is written on its own (VV-84).
+        let is_type = matches!(names.as_slice(), [_, Segment::Name("apiVersion" | "kind")]);
+        at.is_compared
+            && (self.prover.ratchets_status || !is_status)
+            && !(self.prover.drops_status && is_status && is_type)
     }
+}
+
+/// Whether each value of one schema equals itself where another one correlates it (VV-85): it has
+/// nothing that the other one does not describe, and the keys of its elements tell them apart.
+fn equals_itself(from: Shape<'_>, to: Shape<'_>, bare: &Bare) -> bool {
+    let schema = to.schema;
+    if schema.embedded_resource || to.is_bare(bare) {
+        return false;
+    }
+    grow(|| {
+        let mut names = [from, to].into_iter().flat_map(|it| it.schema.properties.iter().flatten());
+        let member = |name: &String| match (from.member(name, bare), to.member(name, bare)) {
+            (Some(from), Some(to)) => equals_itself(from, to, bare),
+            _ => true,
+        };
+        let has_others = || match (from.unlisted(bare), to.unlisted(bare)) {
+            (Unlisted::Kept(from), Unlisted::Kept(to)) => !equals_itself(from, to, bare),
+            _ => false,
+        };
+        let is_map = schema.list_type.as_deref() == Some("map");
+        let has_equal_elements = || {
+            has_unique_keys(from.schema, schema)
+                && has_scalar_keys(from.schema, schema)
+                && equals_itself(from.items(bare), to.items(bare), bare)
+        };
+        names.all(|(name, _)| member(name))
+            && !has_others()
+            // Elsewhere, all of a list is compared with all of the other one.
+            && (!is_map || has_equal_elements())
+    })
 }

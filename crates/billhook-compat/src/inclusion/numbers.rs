@@ -66,7 +66,7 @@ pub(super) fn unmet(known: &Known<'_>, target: &JsonSchemaProps, found: &mut Vec
     }
     if let Some(wanted) = target.multiple_of {
         let mut held = known.holds.iter().filter_map(|schema| schema.multiple_of);
-        if !held.any(|held| held == wanted) {
+        if !fits(wanted, target) || !held.any(|held| held == wanted) {
             let values = [1, 2, 3, 5, 7].map(|step| (wanted as i64).saturating_add(step));
             let values = values.into_iter().chain([1]).map(Value::from).chain([0.5.into()]);
             found.push(Unmet::new("multipleOf", values.collect()));
@@ -126,7 +126,7 @@ pub(super) fn number(number: f64) -> Value {
 fn fits(operand: f64, schema: &JsonSchemaProps) -> bool {
     match (schema.type_.as_str(), schema.format.as_str()) {
         ("integer", "int32") => operand.abs() < 2_147_483_648.0 && operand.fract() == 0.0,
-        ("integer", _) => operand.abs() < MAX_EXACT,
+        ("integer", _) => operand.abs() < MAX_EXACT && operand.fract() == 0.0,
         ("number", "float") => (operand as f32).is_finite(),
         _ => true,
     }

@@ -109,3 +109,35 @@ fn unmet_members(known: &Known<'_>, target: &JsonSchemaProps, found: &mut Vec<Un
         }
     }
 }
+
+/// Whether elements that the list type of one schema tells apart are told apart by that of another one
+/// (VV-40 to VV-44).
+pub(super) fn has_unique_keys(from: &JsonSchemaProps, to: &JsonSchemaProps) -> bool {
+    match (from.list_type.as_deref(), to.list_type.as_deref()) {
+        (_, None | Some("atomic")) | (Some("set"), Some("set")) => true,
+        (Some("map"), Some("map")) => {
+            let keys = |schema: &JsonSchemaProps| schema.list_map_keys.clone().unwrap_or_default();
+            let (held, wanted) = (keys(from), keys(to));
+            // As one of several keys, `1.0` is the same as `1`.
+            let is_text = |key: &String| {
+                let part = from.items_schema().and_then(|items| items.property(key));
+                part.is_some_and(|part| matches!(&*part.type_, "string" | "boolean"))
+            };
+            held.iter().all(|key| wanted.contains(key))
+                && (held.len() > 1 || wanted.len() == 1 || held.iter().all(is_text))
+        }
+        _ => false,
+    }
+}
+
+/// Whether elements have scalars as the keys by which a schema correlates them (VV-81); a format admits
+/// lists (VV-12).
+pub(super) fn has_scalar_keys(from: &JsonSchemaProps, to: &JsonSchemaProps) -> bool {
+    to.list_map_keys.iter().flatten().all(|key| {
+        let part = from.items_schema().and_then(|items| items.property(key));
+        part.is_some_and(|part| match &*part.type_ {
+            "string" => part.format.is_empty() && !part.nullable,
+            type_ => ["integer", "number", "boolean"].contains(&type_) && !part.nullable,
+        })
+    })
+}

@@ -13,6 +13,7 @@ use super::known::{Known, Shape, Unlisted};
 use super::names::{name_of_fixed, other_name};
 use super::null::{Null, Place};
 use super::obstacle::{Mode, Obstacle, StoredEffect};
+use super::unmet::{has_scalar_keys, has_unique_keys};
 use super::words::{change, shown};
 use super::{Kinds, Prover};
 use crate::limits::{MAX_OBSTACLES, MAX_REMOVED};
@@ -34,6 +35,7 @@ pub(crate) fn walk<'s>(
         path: FieldPath::default(),
         places: Default::default(),
         is_correlated: true,
+        is_compared: true,
         is_required: false,
         guards: Vec::new(),
         place: Place::Root,
@@ -49,8 +51,10 @@ pub(crate) fn walk<'s>(
 pub(super) struct At<'s> {
     pub(super) path: FieldPath,
     places: (FieldPath, FieldPath),
-    /// Whether an update is compared with what is stored here (VV-81).
+    /// Whether an update may be compared with what is stored here (VV-81).
     pub(super) is_correlated: bool,
+    /// Whether it is sure to be: no two elements around have the same keys.
+    pub(super) is_compared: bool,
     /// Whether the old schema requires the member.
     is_required: bool,
     /// The nodes around that are checked as a whole, with how deep they are.
@@ -153,8 +157,12 @@ impl<'s> Walk<'_, 's> {
             return;
         }
         self.junctors((from, to), &known, at);
+        let is_single = known.at_most(|it| it.max_items).is_some_and(|most| most <= 1);
+        let is_unique = is_single || has_unique_keys(from.schema, target);
         if self.mode == Mode::Writes {
-            self.list_type((from, to), &known, at);
+            if known.kinds.include(Kinds::ARRAY) && !is_unique {
+                self.list_type((from, to), at);
+            }
             let prover = self.prover;
             let nodes = rules::Nodes::new(from.schema, target, from.in_kept_list)
                 .with_replicas(prover.replicas_from(&at.path))
@@ -181,6 +189,9 @@ impl<'s> Walk<'_, 's> {
             let place = FieldPath::index(at.path.clone(), 0);
             let mut below = at.below(place, (&["items"], &["items"]), Place::Item);
             below.is_correlated &= target.list_type.as_deref() == Some("map");
+            // An element is compared with the first one of its keys (VV-81).
+            below.is_compared &=
+                below.is_correlated && is_unique && has_scalar_keys(from.schema, target);
             let bare = self.prover.bare;
             self.node(from.items(bare), to.items(bare), &known.items(), &below);
         }
@@ -319,7 +330,7 @@ impl<'s> Walk<'_, 's> {
             && !from.preserves_unknown_fields()
             && !to.preserves_unknown_fields()
             && at.place == Place::Member
-            && at.is_correlated
+            && at.is_compared
             && self.prover.ratchets_status;
         let stored = if is_only { StoredEffect::Forgiven } else { StoredEffect::Open };
         let attempts = vec![Attempt::Absent];
@@ -348,30 +359,15 @@ impl<'s> Walk<'_, 's> {
     }
 
     /// The uniqueness of elements (VV-40).
-    fn list_type(&mut self, nodes: (Shape<'s>, Shape<'s>), known: &Known<'s>, at: &At<'s>) {
+    fn list_type(&mut self, nodes: (Shape<'s>, Shape<'s>), at: &At<'s>) {
         let (from, to) = (nodes.0.schema, nodes.1.schema);
-        let is_single = known.at_most(|it| it.max_items).is_some_and(|most| most <= 1);
-        if !known.kinds.include(Kinds::ARRAY) || is_single {
-            return;
-        }
-        let is_implied = match (from.list_type.as_deref(), to.list_type.as_deref()) {
-            (_, None | Some("atomic")) => true,
-            (Some("set"), Some("set")) => true,
-            (Some("map"), Some("map")) => {
-                let wanted = to.list_map_keys.as_deref().unwrap_or_default();
-                from.list_map_keys.iter().flatten().all(|key| wanted.contains(key))
-            }
-            _ => false,
-        };
-        if !is_implied {
-            let item = nodes.0.document.get("items").map(billhook_generation::sample);
-            let item = item.unwrap_or(1.into());
-            let twice = Value::Array(vec![deep_clone(&item), item]);
-            let change = change("x-kubernetes-list-type", from, to);
-            // If it is stored, the whole check is left out (RP-43).
-            let (keyword, attempts) = ("x-kubernetes-list-type", vec![Attempt::Value(twice)]);
-            self.push(keyword, change, attempts, StoredEffect::Forgiven, nodes, at);
-        }
+        let item = nodes.0.document.get("items").map(billhook_generation::sample);
+        let item = item.unwrap_or(1.into());
+        let twice = Value::Array(vec![deep_clone(&item), item]);
+        let change = change("x-kubernetes-list-type", from, to);
+        // If it is stored, the whole check is left out (RP-43).
+        let (keyword, attempts) = ("x-kubernetes-list-type", vec![Attempt::Value(twice)]);
+        self.push(keyword, change, attempts, StoredEffect::Forgiven, nodes, at);
     }
 
     fn members(&mut self, from: Shape<'s>, to: Shape<'s>, known: &Known<'s>, at: &At<'s>) {
@@ -540,6 +536,7 @@ impl<'s> Walk<'_, 's> {
         below.is_required = from.schema.required.iter().flatten().any(|required| required == name);
         below.is_correlated &=
             to.schema.property(name).is_some() || to.schema.additional_schema().is_some();
+        below.is_compared &= below.is_correlated;
         below
     }
 

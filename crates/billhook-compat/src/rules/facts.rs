@@ -108,11 +108,17 @@ impl Facts {
         };
         let mut required = nodes.from.required.iter().flatten();
         let is_required = required.any(|it| **it == **name || *it == super::unescaped(name));
-        // Null counts as absent (CE-04).
-        let is_present = (is_required || before.default.is_some()) && !before.nullable;
-        match is_present {
-            true => self.add(&format!("has({field})")),
-            false => self.add(&format!("has({field}) || !has({field})")),
+        // The default of a map is for the null of a key (DF-10). Null counts as absent (CE-04).
+        let listed =
+            nodes.from.property(name).or_else(|| nodes.from.property(&super::unescaped(name)));
+        let has_default = listed.is_some_and(|part| part.default.is_some());
+        let is_present = (is_required || has_default) && !before.nullable;
+        // A list in place of what has a format cannot be asked for (VV-12).
+        if super::format(before).is_empty() {
+            match is_present {
+                true => self.add(&format!("has({field})")),
+                false => self.add(&format!("has({field}) || !has({field})")),
+            }
         }
         if let Some(after) = after {
             let outside = self.guard.len();

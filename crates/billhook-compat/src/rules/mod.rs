@@ -174,19 +174,28 @@ pub(crate) fn is_forgiven(from: &JsonSchemaProps, schema: &JsonSchemaProps, inde
     if kind(from) != kind(schema) || format(from) != format(schema) {
         return false;
     }
-    // A comparison of what has several types may fail.
-    if schema.int_or_string || schema.type_.is_empty() {
-        return false;
-    }
     let rule = schema.validations.as_ref().and_then(|rules| rules.get(index));
     let reads = rule.and_then(|rule| reads(&rule.rule).ok());
     reads.is_some_and(|reads| match reads.uses_old {
         true => reads.asks_for_equality && unchanged::equals_itself(from),
-        false => reads.is_total || rule.is_some_and(|rule| unchanged::is_total(rule, from)),
+        false => {
+            (reads.is_total && is_typed(schema))
+                || rule.is_some_and(|rule| unchanged::is_total(rule, from))
+        }
     })
 }
 
-/// Whether a rule reads all of the value, itself or each of its fields.
+/// Whether each value has the type of its schema, and so has all below it: a format admits lists as
+/// well (VV-12).
+fn is_typed(schema: &JsonSchemaProps) -> bool {
+    let is_one = !schema.int_or_string && !schema.type_.is_empty() && format(schema).is_empty();
+    let mut listed = schema.properties.iter().flatten().map(|(_, part)| &**part);
+    let parts = [schema.items_schema(), schema.additional_schema()];
+    is_one && grow(|| listed.all(is_typed) && parts.into_iter().flatten().all(is_typed))
+}
+
+/// Whether a rule reads all of the value, itself, each of its fields or each of its elements, as far as
+/// the schema describes it.
 pub(crate) fn reads_all(schema: &JsonSchemaProps, index: usize) -> bool {
     let rule = schema.validations.as_ref().and_then(|rules| rules.get(index));
     let Some(Reads { parts, .. }) = rule.and_then(|rule| reads(&rule.rule).ok()) else {
@@ -194,20 +203,10 @@ pub(crate) fn reads_all(schema: &JsonSchemaProps, index: usize) -> bool {
     };
     let is_read = |path: &[ReadStep]| parts.iter().any(|part| part.whole && part.path == path);
     let mut listed = schema.properties.iter().flatten();
-    let has_fields = || has_properties(schema) && is_all_listed(schema);
     is_read(&[])
-        || (has_fields()
+        || (schema.type_ == "array" && is_read(&[ReadStep::Any]))
+        || (has_properties(schema)
             && listed.all(|(name, _)| is_read(&[ReadStep::Field(name.as_str().into())])))
-}
-
-/// Whether schemas describe all that a value may have: what they do not makes it differ from itself
-/// (VV-85).
-fn is_all_listed(schema: &JsonSchemaProps) -> bool {
-    let is_open = matches!(schema.additional_properties, Some(SchemaOrBool::Bool(_)));
-    !is_open
-        && !schema.preserves_unknown_fields()
-        && !schema.embedded_resource
-        && schema.children().into_iter().all(|part| grow(|| is_all_listed(part)))
 }
 
 /// Whether any rule of a schema may read something at or below a place, given by names; the names

@@ -7,7 +7,7 @@ use billhook_schema::props::ValidationRule;
 use serde_json::Value;
 
 use super::facts::statements;
-use super::{Nodes, below, has_properties, is_read_alike, unescaped};
+use super::{Nodes, below, format, has_properties, is_read_alike, unescaped};
 use crate::limits::MAX_PREMISES;
 
 /// Whether a rule reads the same of two values of its node.
@@ -83,7 +83,11 @@ pub(crate) fn holds_if_unchanged(
 ) -> bool {
     let Ok(read) = reads(&rule.rule) else { return false };
     let is_optional = rule.optional_old_self == Some(true);
-    if !read.uses_old || (is_optional && !is_correlated) || !is_read_alike(&read, nodes) {
+    if !read.uses_old
+        || (is_optional && !is_correlated)
+        || !is_read_alike(&read, nodes)
+        || may_fail_to_read(&read, nodes.from)
+    {
         return false;
     }
     let text = match is_optional {
@@ -106,6 +110,9 @@ pub(crate) fn holds_if_unchanged(
 /// Whether it is proved that a rule has a result for each value that a schema and its rules admit.
 pub(super) fn is_total(rule: &ValidationRule, schema: &JsonSchemaProps) -> bool {
     let Ok(read) = reads(&rule.rule) else { return false };
+    if may_fail_to_read(&read, schema) {
+        return false;
+    }
     let paths: Vec<&[ReadStep]> = read.parts.iter().map(|part| part.path.as_slice()).collect();
     let (mut premises, types) = statements("self", Nodes::new(schema, schema, false), &paths);
     let held = schema.validations.iter().flatten().take(MAX_PREMISES);
@@ -115,6 +122,18 @@ pub(super) fn is_total(rule: &ValidationRule, schema: &JsonSchemaProps) -> bool 
         [&premises, &types].map(|all| all.iter().map(String::as_str).collect::<Vec<_>>());
     // An error is neither true nor false.
     implies_with_types(&premises, &types, &format!("({0}) || !({0})", rule.rule))
+}
+
+/// Whether a rule reads what has a format, in place of which there may be a list that has no value to
+/// rules (VV-12).
+fn may_fail_to_read(reads: &Reads, schema: &JsonSchemaProps) -> bool {
+    reads.parts.iter().any(|part| {
+        let mut nodes = part.path.iter().scan(schema, |node, step| {
+            *node = below(node, step)?;
+            Some(*node)
+        });
+        !format(schema).is_empty() || nodes.any(|node| !format(node).is_empty())
+    })
 }
 
 /// Whether it is proved that a rule is true of each list with an element.
@@ -161,16 +180,14 @@ fn of_itself(path: &[ReadStep], schema: &JsonSchemaProps) -> Vec<String> {
     operators.iter().map(|operator| format!("{guards}{expr} {operator} {expr}")).collect()
 }
 
-/// Whether each value of a schema equals itself: numbers and what has a format do not where they are
-/// looked up among others (CE-04).
+/// Whether each value of a schema equals itself: numbers do not where they are looked up among others
+/// (CE-04), and what has a format may be a list, which cannot be compared (VV-12).
 pub(super) fn equals_itself(schema: &JsonSchemaProps) -> bool {
     let has_others =
         |schema: &JsonSchemaProps| schema.list_type.as_deref().is_some_and(|list| list != "atomic");
-    let is_odd = |schema: &JsonSchemaProps| {
-        schema.type_ == "number" || !schema.format.is_empty() || schema.int_or_string
-    };
+    let is_odd = |schema: &JsonSchemaProps| schema.type_ == "number" || schema.int_or_string;
     fn any(schema: &JsonSchemaProps, is_it: &dyn Fn(&JsonSchemaProps) -> bool) -> bool {
         is_it(schema) || grow(|| schema.children().into_iter().any(|part| any(part, is_it)))
     }
-    !any(schema, &|part| has_others(part) && any(part, &is_odd))
+    !any(schema, &|part| !format(part).is_empty() || (has_others(part) && any(part, &is_odd)))
 }

@@ -3,5 +3,6 @@
 
 pub(crate) mod build;
 pub(crate) mod elements;
+pub(crate) mod odd;
 pub(crate) mod run;
 pub(crate) mod texts;

@@ -191,9 +191,11 @@ pub(crate) fn standing_errors(
     let mut object = deep_clone(read);
     set_metadata(&mut object, "resourceVersion", None);
     let mut errors = version.validate_create(&object, &options).errors().to_vec();
+    set_metadata(&mut object, "resourceVersion", Some("1"));
+    // Transition rules are asked of updates only.
+    errors.extend_from_slice(version.validate_update(&object, &object, &options).errors());
     if part == Part::Status {
         let empty = serde_json::json!({});
-        set_metadata(&mut object, "resourceVersion", Some("1"));
         let mut stored = deep_clone(&object);
         if let Some(members) = stored.as_object_mut() {
             members.insert("status".to_owned(), empty);

@@ -28,4 +28,5 @@ mod rules;
 mod search;
 mod support;
 mod table;
+mod together;
 mod types;

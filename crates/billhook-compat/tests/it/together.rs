@@ -1,0 +1,178 @@
+//! What is safe alone and not beside another change, or beside what few objects have.
+
+use billhook_compat::{Question, Verdict};
+use serde_json::{Value, json};
+
+use crate::support::{compared, definition, lines};
+
+use Question::{Readers, Stored, Writers};
+use Verdict::{Breaks, Safe};
+
+/// Checks the answer to a question, whatever else is answered.
+#[track_caller]
+fn answered(name: &str, question: Question, wanted: Verdict, old: &Value, new: &Value) {
+    let comparison = compared(old, new);
+    let answers = comparison.answers.iter().filter(|it| it.question == question);
+    let verdict = answers.map(|it| it.verdict).max();
+    assert_eq!(verdict, Some(wanted), "{name}: {question}:\n{}", lines(&comparison));
+}
+
+fn object(properties: impl Into<Value>) -> Value {
+    json!({"type": "object", "properties": properties.into()})
+}
+
+fn with(mut schema: Value, more: impl Into<Value>) -> Value {
+    schema.as_object_mut().unwrap().extend(more.into().as_object().unwrap().clone());
+    schema
+}
+
+fn text() -> Value {
+    json!({"type": "string"})
+}
+
+fn modes(entries: &[&str]) -> Value {
+    json!({"type": "string", "enum": entries})
+}
+
+/// A definition whose `spec` has a part, and something beside it.
+fn beside(part: impl Into<Value>) -> Value {
+    definition(object(json!({"a": part.into(), "b": text()})))
+}
+
+fn ruled(schema: Value, rule: &str) -> Value {
+    with(schema, json!({"x-kubernetes-validations": [{"rule": rule}]}))
+}
+
+/// VV-81: of elements with the same keys, an update is compared with the first one.
+#[test]
+fn elements_that_are_not_told_apart() {
+    let list = |keys: &[&str], mode: Value| {
+        let item = object(json!({"k": text(), "n": text(), "mode": mode, "y": text()}));
+        let item = with(item, json!({"required": ["k", "n"]}));
+        let list = json!({"type": "array", "maxItems": 4, "items": item});
+        beside(match keys {
+            [] => list,
+            keys => with(
+                list,
+                json!({"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": keys}),
+            ),
+        })
+    };
+    let (wide, narrow) = (|| modes(&["A", "B", "C"]), || modes(&["A"]));
+    let check = |name, wanted, old: Value, new: Value| answered(name, Stored, wanted, &old, &new);
+    check("same keys", Safe, list(&["k"], wide()), list(&["k"], narrow()));
+    check("more keys", Safe, list(&["k"], wide()), list(&["k", "n"], narrow()));
+    check("less keys", Breaks, list(&["k", "n"], wide()), list(&["k"], narrow()));
+    check("no keys before", Breaks, list(&[], wide()), list(&["k"], narrow()));
+    check("other keys", Safe, list(&["k", "n"], wide()), list(&["k"], wide()));
+}
+
+/// VV-12, VV-81: a list in place of a key with a format correlates nothing.
+#[test]
+fn keys_with_formats() {
+    let list = |mode: Value| {
+        let day = json!({"type": "string", "format": "date"});
+        let item = with(object(json!({"k": day, "mode": mode})), json!({"required": ["k"]}));
+        beside(json!({"type": "array", "items": item,
+            "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["k"]}))
+    };
+    let said = lines(&compared(&list(modes(&["A", "B"])), &list(modes(&["A"]))));
+    assert!(!said.contains("v1 stored: safe"), "{said}");
+}
+
+/// VV-43, VV-44: a number alone differs from the same one with a fraction, and does not among several keys.
+#[test]
+fn keys_that_are_numbers() {
+    let list = |key: Value, keys: &[&str]| {
+        let item = with(object(json!({"k": key, "p": text()})), json!({"required": ["k", "p"]}));
+        beside(json!({"type": "array", "items": item,
+            "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": keys}))
+    };
+    let texts = [list(text(), &["k"]), list(text(), &["k", "p"])];
+    answered("texts", Writers, Safe, &texts[0], &texts[1]);
+    let number = || json!({"type": "integer"});
+    let said = lines(&compared(&list(number(), &["k"]), &list(number(), &["k", "p"])));
+    assert!(!said.contains("v1 writers: safe"), "{said}");
+}
+
+/// VV-84: the type of what is written on its own is never forgiven.
+#[test]
+fn types_in_a_status() {
+    let status = |name: &str, entries: &[&str], is_apart: bool| {
+        let mut crd = beside(text());
+        let version = &mut crd["spec"]["versions"][0];
+        if is_apart {
+            version["subresources"] = json!({"status": {}});
+        }
+        version["schema"]["openAPIV3Schema"]["properties"]["status"] =
+            object(json!({name: modes(entries), "other": text()}));
+        crd
+    };
+    for (name, is_apart, wanted) in
+        [("kind", true, Breaks), ("kind", false, Safe), ("phase", true, Safe)]
+    {
+        let of = |entries: &[&str]| status(name, entries, is_apart);
+        answered(name, Stored, wanted, &of(&["A", "B"]), &of(&["A"]));
+    }
+}
+
+/// VV-25: a factor that is not in the range of the type admits nothing, and one without a type does.
+#[test]
+fn factors_without_a_type() {
+    let old = beside(json!({"type": "integer", "allOf": [{"multipleOf": 2.5}]}));
+    let new = beside(json!({"type": "integer", "multipleOf": 2.5}));
+    answered("multipleOf", Writers, Breaks, &old, &new);
+    let old = beside(json!({"type": "integer", "allOf": [{"maximum": 5.5}]}));
+    let new = beside(json!({"type": "integer", "maximum": 5.5}));
+    answered("maximum", Writers, Breaks, &old, &new);
+}
+
+/// VV-85: what no schema describes makes an object differ from itself.
+#[test]
+fn rules_about_what_is_not_described() {
+    let kept = || json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true});
+    let map =
+        |part: Value| json!({"type": "object", "maxProperties": 4, "additionalProperties": part});
+    let check = |name, wanted, part: Value, rule: &str| {
+        answered(name, Stored, wanted, &beside(part.clone()), &beside(ruled(part, rule)));
+    };
+    check("kept members", Breaks, map(kept()), "!('x' in self)");
+    check("kept members", Breaks, map(kept()), "self.size() <= 2");
+    check("texts", Safe, map(text()), "!('x' in self)");
+    let fields = with(kept(), json!({"properties": {"t": text()}}));
+    check("kept fields", Breaks, fields, "!has(self.t) || self.t == 'x'");
+    let item = || object(json!({"t": text()}));
+    let list = |item: Value| json!({"type": "array", "maxItems": 4, "items": item});
+    let unique = "self.all(x, self.exists_one(y, x == y))";
+    check("a list", Safe, list(item()), unique);
+    check("a list", Safe, list(kept()), unique);
+}
+
+/// VV-12: a list in place of a text with a format has no value to rules.
+#[test]
+fn rules_about_formats() {
+    let part = |format: &str| json!({"type": "string", "format": format});
+    let check = |name, wanted, part: Value, rule: &str| {
+        answered(name, Stored, wanted, &beside(part.clone()), &beside(ruled(part, rule)));
+    };
+    check("itself", Breaks, part("uuid"), "self != 'x'");
+    check("itself", Breaks, part("date-time"), "self == oldSelf");
+    check("inside", Breaks, object(json!({"u": part("uuid")})), "self == oldSelf");
+    check(
+        "elements",
+        Breaks,
+        json!({"type": "array", "maxItems": 4, "items": part("uuid")}),
+        "self.all(x, x.matches('^[a-f]'))",
+    );
+    check("no format", Safe, object(json!({"u": text()})), "self == oldSelf");
+}
+
+/// DF-11, DF-12: the default of a map is for the null of a key, and makes up for no key.
+#[test]
+fn defaults_of_maps() {
+    let old = beside(object(json!({"d": {"type": "string", "default": "d"}})));
+    let map = json!({"type": "object", "maxProperties": 4,
+        "additionalProperties": {"type": "string", "default": "d"}});
+    let new = beside(ruled(map, "self.all(k, k != 'x')"));
+    answered("readers", Readers, Breaks, &old, &new);
+}
