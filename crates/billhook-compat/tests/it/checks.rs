@@ -310,7 +310,7 @@ pub(crate) fn walk(
 }
 
 /// A stored object is read without loss, and gets a label.
-fn stays(before: &CrdVersion, after: &CrdVersion, stored: &Value, label: &str) {
+pub(crate) fn stays(before: &CrdVersion, after: &CrdVersion, stored: &Value, label: &str) {
     let known = read(after, stored).unwrap_or_else(|| panic!("{label}: not read: {stored}"));
     assert!(has_all(&known, stored), "{label}: lost of {stored}");
     let labeled = |object: &Value| {

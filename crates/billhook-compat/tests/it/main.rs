@@ -12,11 +12,13 @@
 mod around;
 mod attacks;
 mod checks;
+mod combinations;
 mod corpus;
 mod hostile;
 mod laws;
 mod limits;
 mod lints;
+mod maintained;
 mod merges;
 mod mutations;
 mod operators;
@@ -30,3 +32,4 @@ mod support;
 mod table;
 mod together;
 mod types;
+mod values;
