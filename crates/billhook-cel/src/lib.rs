@@ -26,4 +26,6 @@ pub use language::{
     implies_with_types, mentions, reads,
 };
 pub use rules::StoredExpressions;
-pub use validate::{CheckedSchema, CostlyRule, RuleChecks, costly_rules, validate_rules};
+pub use validate::{
+    CheckedSchema, CostlyRule, RuleChecks, costly_rules, costly_together, validate_rules,
+};

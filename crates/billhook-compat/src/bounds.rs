@@ -6,7 +6,9 @@ use billhook::{
     CrdError, CrdOptions, CustomResourceDefinition, FieldPath, KubernetesVersion, Segment,
 };
 use billhook_apimachinery::value::{deep_clone, grow};
-use billhook_cel::{CheckedSchema, ReadPart, ReadStep, RuleChecks, costly_rules, reads};
+use billhook_cel::{
+    CheckedSchema, ReadPart, ReadStep, RuleChecks, costly_rules, costly_together, reads,
+};
 use billhook_schema::{JsonSchemaProps, StructuralSchema};
 use serde_json::{Map, Value};
 
@@ -20,8 +22,9 @@ use crate::version::Side;
 const LARGEST: u32 = 20;
 
 /// Returns bounds with which the rules of a definition that exceed their budgets are within them, in
-/// the order of versions and rules. Each is the largest one with which the others do, as far as
-/// [`MAX_BOUND_TRIES`] tries go. Nothing is said of a rule that no bounds help.
+/// the order of versions and rules, and then those with which all rules of a version together are. Each
+/// is the largest one with which the others do, as far as [`MAX_BOUND_TRIES`] tries go. Nothing is said
+/// of rules that no bounds help.
 ///
 /// ```
 /// use billhook_compat::{CompareOptions, missing_bounds};
@@ -58,27 +61,54 @@ pub fn missing_bounds(
     let mut found = Vec::new();
     for side in &Side::all(&crd, definition)? {
         let base = side.schema_place();
-        let costly = costly(&side.document, &base, options.kubernetes);
-        for path in costly.into_iter().take(MAX_BOUNDED_RULES) {
-            let below: FieldPath = path.segments().skip(base.segments().count()).collect();
-            let bounded = Bounded::new(&side.document, &below, options.kubernetes);
-            if let Some(bounds) = bounded.and_then(|bounded| bounded.bounds()) {
-                let message = format!("it is within its budget with {}", bounds.join(" and "));
-                found.push(SchemaLint { code: LintCode::MissingBound, path, message });
-            }
+        let mut document = deep_clone(&side.document);
+        let costly = Budget::Each.exceeded(&document, options.kubernetes);
+        for rule in costly.into_iter().take(MAX_BOUNDED_RULES) {
+            let bounded = Bounded::of_rule(&side.document, &rule, options.kubernetes);
+            found.extend(lint("it is", base.clone().join(&rule), bounded, &mut document));
         }
+        // With these bounds, all together may still cost too much.
+        let bounded = Bounded::of_all(&document, options.kubernetes);
+        found.extend(lint("the cost of all rules is", base, bounded, &mut document));
     }
     Ok(found)
 }
 
-/// The rules of a schema that exceed their budgets.
-fn costly(document: &Value, base: &FieldPath, kubernetes: KubernetesVersion) -> Vec<FieldPath> {
-    let schema = JsonSchemaProps::from_value(document).ok();
-    let schema = schema.and_then(|schema| StructuralSchema::new(schema).ok());
-    let Some(schema) = schema else { return Vec::new() };
-    let checks = RuleChecks { base: base.clone(), ..RuleChecks::default() };
-    let rules = costly_rules(&CheckedSchema::new(&schema).kubernetes(kubernetes), &checks);
-    rules.into_iter().map(|rule| rule.path).collect()
+/// The bounds that are found, which are set in the schema.
+fn lint(
+    whose: &str,
+    path: FieldPath,
+    bounded: Option<Bounded>,
+    document: &mut Value,
+) -> Option<SchemaLint> {
+    let bounds = bounded?.bounds()?;
+    bounds.iter().for_each(|(bound, most)| bound.set(document, *most));
+    let named = bounds.iter().map(|(bound, most)| bound.named(*most)).collect::<Vec<_>>();
+    let message = format!("{whose} within its budget with {}", named.join(" and "));
+    Some(SchemaLint { code: LintCode::MissingBound, path, message })
+}
+
+/// A budget of a server for rules (CE-25).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Budget {
+    Each,
+    All,
+}
+
+impl Budget {
+    /// The rules of a schema that exceed it.
+    fn exceeded(self, document: &Value, kubernetes: KubernetesVersion) -> Vec<FieldPath> {
+        let schema = JsonSchemaProps::from_value(document).ok();
+        let schema = schema.and_then(|schema| StructuralSchema::new(schema).ok());
+        let Some(schema) = schema else { return Vec::new() };
+        let (schema, checks) =
+            (CheckedSchema::new(&schema).kubernetes(kubernetes), RuleChecks::default());
+        let rules = match self {
+            Budget::Each => costly_rules(&schema, &checks),
+            Budget::All => costly_together(&schema, &checks),
+        };
+        rules.into_iter().map(|rule| rule.path).collect()
+    }
 }
 
 /// A bound of a node: the keyword, and the node as a pointer and as it is named in objects.
@@ -88,9 +118,25 @@ struct Bound {
     name: String,
 }
 
-/// A rule in a schema of which only the way to it, and what is below, is left.
+impl Bound {
+    /// Sets it in a schema, unless there is a smaller one.
+    fn set(&self, document: &mut Value, most: u64) {
+        if let Some(node) = document.pointer_mut(&self.pointer).and_then(Value::as_object_mut) {
+            let before = node.get(self.keyword).and_then(Value::as_u64);
+            let most = before.map_or(most, |before| before.min(most));
+            node.insert(self.keyword.to_owned(), most.into());
+        }
+    }
+
+    fn named(&self, most: u64) -> String {
+        format!("`{}: {most}` at {}", self.keyword, self.name)
+    }
+}
+
+/// A schema whose rules exceed a budget, and what may be bounded.
 struct Bounded {
     document: Value,
+    budget: Budget,
     bounds: Vec<Bound>,
     kubernetes: KubernetesVersion,
     /// How often bounds may still be tried.
@@ -98,33 +144,54 @@ struct Bounded {
 }
 
 impl Bounded {
-    fn new(schema: &Value, rule: &FieldPath, kubernetes: KubernetesVersion) -> Option<Self> {
-        let mut steps: Vec<Segment<'_>> = rule.segments().collect();
-        let (Segment::Index(index), _) = (steps.pop()?, steps.pop()?) else { return None };
-        let document = trimmed(schema, &steps, index)?;
+    fn new(document: Value, budget: Budget, kubernetes: KubernetesVersion) -> Self {
         let tries = Cell::new(MAX_BOUND_TRIES);
-        let mut bounded = Bounded { document, bounds: Vec::new(), kubernetes, tries };
+        Bounded { document, budget, bounds: Vec::new(), kubernetes, tries }
+    }
+
+    /// A rule that exceeds its own budget: of the schema, the way to it and what is below are left.
+    fn of_rule(schema: &Value, rule: &FieldPath, kubernetes: KubernetesVersion) -> Option<Self> {
+        let (steps, index) = place(rule)?;
+        let document = trimmed(schema, &steps, index)?;
+        let mut bounded = Bounded::new(document, Budget::Each, kubernetes);
+        bounded.add_rule(&steps, 0)?;
+        Some(bounded)
+    }
+
+    /// All rules of a schema that exceed their budget together; none if they do not.
+    fn of_all(schema: &Value, kubernetes: KubernetesVersion) -> Option<Self> {
+        let mut bounded = Bounded::new(deep_clone(schema), Budget::All, kubernetes);
+        let rules = Budget::All.exceeded(schema, kubernetes);
+        for rule in &rules {
+            let (steps, index) = place(rule)?;
+            bounded.add_rule(&steps, index)?;
+        }
+        (!rules.is_empty()).then_some(bounded)
+    }
+
+    /// Adds the bounds of what is around a rule and of what it reads.
+    fn add_rule(&mut self, steps: &[Segment<'_>], index: usize) -> Option<()> {
         let (mut pointer, mut name) = (String::new(), String::new());
         for step in steps {
-            bounded.add(&pointer, &name);
+            self.add(&pointer, &name);
             match step {
                 Segment::Name(keyword) => {
                     pointer = format!("{pointer}/{keyword}");
-                    name.push_str(if keyword == "properties" { "" } else { "[*]" });
+                    name.push_str(if *keyword == "properties" { "" } else { "[*]" });
                 }
                 Segment::Key(field) => {
-                    pointer.push_str(&FieldPath::default().name(field).to_json_pointer());
+                    pointer.push_str(&FieldPath::default().name(*field).to_json_pointer());
                     name = joined(&name, field);
                 }
                 _ => return None,
             }
         }
-        let node = bounded.document.pointer(&pointer)?;
-        let text = node.pointer("/x-kubernetes-validations/0/rule")?.as_str()?;
+        let rules = self.document.pointer(&pointer)?.get("x-kubernetes-validations")?;
+        let text = rules.get(index)?.get("rule")?.as_str()?;
         for part in reads(text).ok()?.parts {
-            bounded.add_read(&part, &pointer, &name);
+            self.add_read(&part, &pointer, &name);
         }
-        Some(bounded)
+        Some(())
     }
 
     /// Adds the bound of a node that has a size.
@@ -188,24 +255,21 @@ impl Bounded {
         }
     }
 
-    /// Whether the rule is within its budget with some of the bounds; not if that was tried too often.
+    /// Whether the budget is kept with some of the bounds; not if that was tried too often.
     fn fits(&self, bounds: &[Option<u64>]) -> bool {
         let Some(left) = self.tries.get().checked_sub(1) else { return false };
         self.tries.set(left);
         let mut document = deep_clone(&self.document);
         for (bound, most) in self.bounds.iter().zip(bounds) {
-            let node = document.pointer_mut(&bound.pointer).and_then(Value::as_object_mut);
-            if let (Some(node), Some(most)) = (node, most) {
-                let before = node.get(bound.keyword).and_then(Value::as_u64);
-                let most = before.map_or(*most, |before| before.min(*most));
-                node.insert(bound.keyword.to_owned(), most.into());
+            if let Some(most) = most {
+                bound.set(&mut document, *most);
             }
         }
-        costly(&document, &FieldPath::default(), self.kubernetes).is_empty()
+        self.budget.exceeded(&document, self.kubernetes).is_empty()
     }
 
     /// As few and as large bounds as are found.
-    fn bounds(&self) -> Option<Vec<String>> {
+    fn bounds(self) -> Option<Vec<(Bound, u64)>> {
         let all = |power: u32| vec![Some(1_u64 << power); self.bounds.len()];
         let power = (0..=LARGEST).rev().find(|power| self.fits(&all(*power)))?;
         let mut bounds = all(power);
@@ -215,10 +279,8 @@ impl Bounded {
         for index in 0..bounds.len() {
             self.raise(&mut bounds, index);
         }
-        let named = self.bounds.iter().zip(bounds).filter_map(|(bound, most)| {
-            Some(format!("`{}: {}` at {}", bound.keyword, most?, bound.name))
-        });
-        Some(named.collect())
+        let found = self.bounds.into_iter().zip(bounds);
+        Some(found.filter_map(|(bound, most)| Some((bound, most?))).collect())
     }
 
     /// Makes a bound, which is a power of two, as large as the others let it be.
@@ -246,6 +308,13 @@ impl Bounded {
         }
         fits
     }
+}
+
+/// The way to the node of a rule, and the position of the rule there.
+fn place(rule: &FieldPath) -> Option<(Vec<Segment<'_>>, usize)> {
+    let mut steps: Vec<Segment<'_>> = rule.segments().collect();
+    let (Segment::Index(index), _) = (steps.pop()?, steps.pop()?) else { return None };
+    Some((steps, index))
 }
 
 fn joined(name: &str, field: &str) -> String {

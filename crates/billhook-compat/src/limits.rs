@@ -58,8 +58,8 @@ pub const MAX_FACTS: usize = 200;
 /// The rules of a version for which bounds are looked for.
 pub const MAX_BOUNDED_RULES: usize = 20;
 
-/// The bounds that are tried together for a rule.
-pub const MAX_BOUNDS: usize = 12;
+/// The bounds that are tried together for a rule, or for all rules of a version.
+pub const MAX_BOUNDS: usize = 24;
 
-/// How often bounds are tried for a rule; with the best that were found it is within its budget.
+/// How often bounds are tried for a rule, or for all; with the best that were found the budget is kept.
 pub const MAX_BOUND_TRIES: usize = 300;

@@ -9,7 +9,7 @@ const ALL: u64 = 100_000_000;
 /// How many of the most expensive expressions are named when all are too expensive, and what they
 /// cost at least.
 const NAMED: usize = 4;
-const NAMED_FROM: u64 = ALL / 100;
+pub(super) const NAMED_FROM: u64 = ALL / 100;
 
 /// The costs of the expressions of a schema.
 #[derive(Debug, Default)]
@@ -33,9 +33,14 @@ impl Total {
         }
     }
 
+    /// Whether all together are too expensive.
+    pub(super) fn is_too_much(&self) -> bool {
+        self.cost > ALL
+    }
+
     /// Returns the errors of all together; `base` is the path of the schema.
     pub(super) fn errors(self, base: &FieldPath) -> Vec<FieldError> {
-        if self.cost <= ALL {
+        if !self.is_too_much() {
             return Vec::new();
         }
         let detail = "contributed to estimated rule cost total exceeding cost limit for entire \

@@ -137,7 +137,7 @@ pub fn validate_rules(
     walked(schema, checks, is_clean, |walk| walk.into_errors())
 }
 
-/// A rule that may cost more than a server allows for one (CE-25).
+/// A rule that may cost much (CE-25).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CostlyRule {
@@ -150,7 +150,41 @@ pub struct CostlyRule {
 /// Returns the rules of a schema that may cost more than a server allows for one, in the order of
 /// the walk.
 pub fn costly_rules(schema: &CheckedSchema, checks: &RuleChecks) -> Vec<CostlyRule> {
-    walked(schema, checks, |_| true, |walk| walk.costly)
+    let each = |rule: CostlyRule| (rule.cost > budget::EACH).then_some(rule);
+    walked(schema, checks, |_| true, |walk| walk.costly.into_iter().filter_map(each).collect())
+}
+
+/// Returns the rules of a schema that cost most, the most expensive ones first; none if a server allows
+/// all rules together.
+///
+/// ```
+/// use billhook_cel::{CheckedSchema, RuleChecks, costly_together};
+/// use billhook_schema::{JsonSchemaProps, StructuralSchema};
+/// use serde_json::{Value, json};
+///
+/// let text = json!({"type": "string", "x-kubernetes-validations": [{"rule": "self.contains(self)"}]});
+/// let texts = |count: usize, most: usize| {
+///     let fields = (0..count).map(|number| (format!("f{number}"), text.clone()));
+///     let mut schema = json!({"type": "object", "properties": fields.collect::<Value>()});
+///     for (_, part) in schema["properties"].as_object_mut().into_iter().flatten() {
+///         part["maxLength"] = most.into();
+///     }
+///     let schema = StructuralSchema::new(JsonSchemaProps::from_value(&schema)?)?;
+///     let rules = costly_together(&CheckedSchema::new(&schema), &RuleChecks::default());
+///     Ok::<usize, Box<dyn std::error::Error>>(rules.len())
+/// };
+/// assert_eq!(texts(30, 6_000)?, 30);
+/// assert_eq!(texts(10, 6_000)?, 0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn costly_together(schema: &CheckedSchema, checks: &RuleChecks) -> Vec<CostlyRule> {
+    let all = |walk: Walk<'_>| match walk.total.is_too_much() {
+        true => walk.costly,
+        false => Vec::new(),
+    };
+    let mut rules = walked(schema, checks, |_| true, all);
+    rules.sort_by_key(|rule| std::cmp::Reverse(rule.cost));
+    rules
 }
 
 fn walked<R>(

@@ -19,7 +19,8 @@ pub(super) struct Walk<'w> {
     is_clean: &'w dyn Fn(&Location<'_>) -> bool,
     tree: &'w RuleTree,
     errors: FieldErrors,
-    total: Total,
+    pub(super) total: Total,
+    /// The rules that are among the most expensive if all together are too expensive.
     pub(super) costly: Vec<CostlyRule>,
 }
 
@@ -108,7 +109,7 @@ impl<'w> Walk<'w> {
             Ok(program) => {
                 let cost = cost::estimate(&program.checked, at.type_).saturating_mul(most);
                 self.weigh(at, "rule", "estimated rule cost", cost);
-                if cost > budget::EACH {
+                if cost >= budget::NAMED_FROM {
                     self.costly.push(CostlyRule { path: at.at.to_path(), cost });
                 }
                 self.message(at);

@@ -88,16 +88,20 @@ fn named<'d>(definition: &'d mut Value, name: &str) -> &'d mut Value {
     schema
 }
 
-/// The bounds of the first rule that exceeds its budget: fields, keywords and numbers.
+/// The bounds that are named last: fields, keywords and numbers.
 fn bounds_of(definition: &Value) -> Option<Vec<(String, String, u64)>> {
     let found = missing_bounds(definition, &CompareOptions::default()).unwrap();
-    let bounds = found.first()?.message.strip_prefix("it is within its budget with ")?;
+    Some(bounds_in(&found.last()?.message))
+}
+
+fn bounds_in(message: &str) -> Vec<(String, String, u64)> {
+    let (_, bounds) = message.split_once(" is within its budget with ").unwrap();
     let bounds = bounds.split(" and ").map(|bound| {
         let (bound, name) = bound.trim_start_matches('`').split_once("` at ").unwrap();
         let (keyword, most) = bound.split_once(": ").unwrap();
         (name.to_owned(), keyword.to_owned(), most.parse().unwrap())
     });
-    Some(bounds.collect())
+    bounds.collect()
 }
 
 fn is_accepted(definition: &Value) -> bool {
@@ -146,5 +150,40 @@ fn bounds_that_bring_rules_within_their_budgets() {
         for larger in 0..bounds.len() {
             assert!(!is_accepted(&with(&|index| u64::from(index == larger))), "{rule} {bounds:?}");
         }
+    }
+}
+
+/// CE-25: rules of which each is within its budget, and which exceed that of all together (CC-27).
+#[test]
+fn bounds_that_bring_all_rules_within_their_budget() {
+    let part = |most: Option<u64>| {
+        let mut text = json!({"type": "string"});
+        if let Some(most) = most {
+            text["maxLength"] = most.into();
+        }
+        let list = json!({"type": "array", "maxItems": 100, "items": text});
+        let mut part =
+            json!({"type": "object", "properties": {"texts": list, "n": {"type": "integer"}}});
+        part["x-kubernetes-validations"] = json!([{"rule": "self.texts.all(x, x.contains('abcdefghij'))"}, {"rule": "self.n > 0"}]);
+        part
+    };
+    let of = |count: usize, most: Option<u64>| {
+        let parts = (0..count).map(|number| (format!("f{number}"), part(most)));
+        definition(json!({"type": "object", "properties": parts.collect::<Value>()}))
+    };
+    assert!(is_accepted(&of(2, Some(100))));
+    for (count, most) in [(30, Some(100_000)), (3, None)] {
+        let old = of(count, most);
+        assert!(!is_accepted(&old));
+        let found = missing_bounds(&old, &CompareOptions::default()).unwrap();
+        let mut new = old.clone();
+        for lint in &found {
+            for (name, keyword, most) in bounds_in(&lint.message) {
+                named(&mut new, &name)[keyword.as_str()] = most.into();
+            }
+        }
+        assert!(is_accepted(&new), "{found:#?}");
+        let is_about_all = found.last().unwrap().message.starts_with("the cost of all rules");
+        assert_eq!(is_about_all, most.is_some(), "{found:#?}");
     }
 }
