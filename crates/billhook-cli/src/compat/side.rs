@@ -80,18 +80,40 @@ fn of_revision(input: &str, revision: &str) -> Result<Vec<Arc<Source>>, Box<Prob
     let place = if path.is_empty() { "." } else { path };
     let listed = git(input, &["ls-tree", "-r", "-z", "--name-only", revision, "--", place])?;
     let listed = String::from_utf8_lossy(&listed).into_owned();
+    let names: Vec<&str> = listed.split('\0').filter(|name| !name.is_empty()).collect();
+    let charts = names.iter().filter_map(|name| name.strip_suffix("Chart.yaml"));
+    let charts: Vec<&str> =
+        charts.filter(|chart| chart.is_empty() || chart.ends_with('/')).collect();
     let mut sources = Vec::new();
-    for name in listed.split('\0').filter(|name| !name.is_empty()) {
-        if name != path && !is_manifest(Path::new(name)) {
+    for name in names {
+        let is_found = || is_manifest(Path::new(name)) && !is_of_chart(name, &charts);
+        if name != path && !is_found() {
             continue;
         }
         let text = git(input, &["show", &format!("{revision}:./{name}")])?;
-        sources.push(Arc::new(Source::new(format!("{revision}:{name}"), text)));
+        // What is checked out is named as other tools name it, so that CI finds it.
+        let shown = match is_checked_out(name, &text) {
+            true => name.to_owned(),
+            false => format!("{revision}:{name}"),
+        };
+        sources.push(Arc::new(Source::new(shown, text)));
     }
     if sources.is_empty() {
         return Err(unusable("no manifest is there"));
     }
     Ok(sources)
+}
+
+/// Whether a file is part of a chart, of which only the definitions and the charts in it are manifests.
+fn is_of_chart(name: &str, charts: &[&str]) -> bool {
+    let is_manifest = |below: &str| below.starts_with("crds/") || below.starts_with("charts/");
+    charts.iter().any(|chart| name.strip_prefix(chart).is_some_and(|below| !is_manifest(below)))
+}
+
+/// Whether there is a file with a text.
+fn is_checked_out(name: &str, text: &[u8]) -> bool {
+    let has_size = |it: std::fs::Metadata| it.is_file() && it.len() == text.len() as u64;
+    std::fs::metadata(name).is_ok_and(has_size) && std::fs::read(name).is_ok_and(|it| it == text)
 }
 
 /// The output of a command of git.

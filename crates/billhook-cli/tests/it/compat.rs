@@ -1,6 +1,6 @@
 //! `billhook compat`.
 
-use std::process::Command;
+use std::process::{Command, Output};
 
 use serde_json::{Value, json};
 
@@ -42,10 +42,13 @@ fn project(name: &str) -> Scratch {
     Scratch::new(name, &[("old.yaml", &old), ("new.yaml", &new), ("hard.yaml", &hard)])
 }
 
-fn status(scratch: &Scratch, args: &str) -> i32 {
+fn output(scratch: &Scratch, args: &str) -> Output {
     let built = env!("CARGO_BIN_EXE_billhook");
-    let output = Command::new(built).args(args.split(' ')).current_dir(scratch.path()).output();
-    output.unwrap().status.code().unwrap()
+    Command::new(built).args(args.split(' ')).current_dir(scratch.path()).output().unwrap()
+}
+
+fn status(scratch: &Scratch, args: &str) -> i32 {
+    output(scratch, args).status.code().unwrap()
 }
 
 #[test]
@@ -105,5 +108,27 @@ fn compat_revisions() {
         ("compat git:--help:crds crds", 2),
     ] {
         assert_eq!(status(&project, args), expected, "{args}");
+    } // What is checked out is named by its path, so that CI finds it.
+    let shown = |args: &str| String::from_utf8(output(&project, args).stdout).unwrap();
+    let annotations = shown("compat --git HEAD~1..HEAD crds --format github");
+    assert!(annotations.contains("::error file=crds/backups.yaml,line="), "{annotations}");
+    assert!(shown("compat --git HEAD~1..HEAD crds").contains("::: HEAD~1:crds/backups.yaml:"));
+    for (file, text) in [
+        ("chart/Chart.yaml", "name: backups\n"),
+        (
+            "chart/templates/backups.yaml",
+            "{{- if .Values.crds }}\nkind: {{ .Values.kind }}\n{{ end }}\n",
+        ),
+        ("chart/crds/backups.yaml", &new),
+    ] {
+        std::fs::create_dir_all(project.path().join(file).parent().unwrap()).unwrap();
+        project.write(file, text);
     }
+    git("add chart");
+    git("-c user.name=a -c user.email=a@example.com commit -qm chart");
+    assert_eq!(status(&project, "compat git:HEAD:chart chart"), 0);
+    assert_eq!(status(&project, "compat git:HEAD~2:crds git:HEAD:chart"), 1);
+    project.write("crds/backups.yaml", "# Not committed.\n");
+    let shown = shown("compat --git HEAD~2..HEAD crds");
+    assert!(shown.contains("--> HEAD:crds/backups.yaml:"), "{shown}");
 }
