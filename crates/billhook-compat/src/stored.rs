@@ -2,7 +2,7 @@
 
 use billhook::FieldPath;
 use billhook_apimachinery::value::{deep_clone, deep_eq};
-use billhook_cel::reads;
+use billhook_cel::{ReadPart, ReadStep, reads};
 use billhook_generation::{Hints, changes, find, parent, replaced, schema_at, set_metadata};
 use serde_json::{Value, json};
 
@@ -123,7 +123,11 @@ fn refused_update(
 ) -> Option<(Value, String)> {
     let path = &obstacle.path;
     let (old, new) = (&pair.old.version, &pair.new.version);
-    let part = pair.part(path);
+    // What is missed is missed by what is around it.
+    let part = match obstacle.keyword {
+        "required" => pair.part(&parent(path).unwrap_or_default()),
+        _ => pair.part(path),
+    };
     if !pair.spend(1) {
         return None;
     }
@@ -133,7 +137,12 @@ fn refused_update(
     }
     let mut labeled = deep_clone(stored);
     label(&mut labeled);
-    let rule = obstacle.rule().and_then(|rule| reads(&rule.rule).ok());
+    let mut rule = obstacle.rule().and_then(|rule| reads(&rule.rule).ok());
+    if let Some(reads) = rule.as_mut().filter(|_| path.is_empty()) {
+        // Whatever else changes, there is metadata.
+        let is_metadata = |part: &ReadPart| matches!(part.path.as_slice(), [ReadStep::Field(name)] if **name == *"metadata");
+        reads.parts.retain(|part| part.whole || !is_metadata(part));
+    }
     // What is wrong with a list as a whole is not what is wrong with the fields of its elements.
     let is_list_of_objects = |value: Option<&Value>| {
         value.and_then(Value::as_array).is_some_and(|list| list.iter().all(Value::is_object))

@@ -461,3 +461,23 @@ fn durations_that_are_stored() {
     check("shorter", Writers, Breaks, interval(old), interval(new));
     check("shorter", Stored, Safe, interval(old), interval(new));
 }
+
+/// CC-21: what misses its status or breaks a rule of the whole object gets no label any more.
+#[test]
+fn stored_objects_as_a_whole() {
+    let whole = |more: Value| {
+        let mut crd = definition(object(json!({"a": {"type": "string"}}), json!([])));
+        let version = &mut crd["spec"]["versions"][0];
+        version["subresources"] = json!({"status": {}});
+        let schema = &mut version["schema"]["openAPIV3Schema"];
+        schema["properties"]["status"] = object(json!({"b": {"type": "string"}}), json!([]));
+        *schema = with(schema.take(), more);
+        crd
+    };
+    let plain = || whole(json!({}));
+    answered("status", Stored, Breaks, &plain(), &whole(json!({"required": ["status"]})));
+    let rule = json!({"x-kubernetes-validations": [
+        {"rule": "has(self.metadata) ? has(self.spec) : true"},
+    ]});
+    answered("rule", Stored, Breaks, &plain(), &whole(rule));
+}
