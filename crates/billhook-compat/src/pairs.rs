@@ -1,7 +1,7 @@
 //! Versions of the new definition that are converted into each other by the strategy None: what is
 //! written in one survives a visit to the other (CC-25).
 
-use billhook::{DecodeOptions, DeepValue, FieldPath};
+use billhook::{DecodeOptions, DeepValue, FieldPath, Segment};
 use billhook_apimachinery::value::{deep_clone, deep_eq, grow};
 use billhook_schema::JsonSchemaProps;
 use serde_json::Value;
@@ -91,8 +91,13 @@ fn lossy<'s>(pair: &Pair<'s>) -> Vec<Obstacle<'s>> {
     let may_lose = |obstacle: &Obstacle<'_>| match obstacle.keyword {
         _ if obstacle.is_rest() => true,
         "properties" | "pruning" | "x-kubernetes-embedded-resource" => true,
-        // Only a null that is kept is stored.
-        "nullable" => obstacle.stored == StoredEffect::Open,
+        // Only a null that is kept is stored; elements are not removed (DF-14), nor what has a default
+        // (DF-10), which is not set on the way (RP-82).
+        "nullable" => {
+            let is_element = matches!(obstacle.path.segments().last(), Some(Segment::Index(_)));
+            let has_default = obstacle.nodes.1.default.is_some();
+            obstacle.stored == StoredEffect::Open && !is_element && !has_default
+        }
         "type" => has_members(pair, obstacle.nodes.0),
         _ => false,
     };

@@ -110,7 +110,7 @@ fn unmet_members(known: &Known<'_>, target: &JsonSchemaProps, found: &mut Vec<Un
     }
 }
 
-/// Whether elements that the list type of one schema tells apart are told apart by that of another one
+/// Whether one schema distinguishes all elements that the list type of another one, the first, distinguishes
 /// (VV-40 to VV-44).
 pub(super) fn has_unique_keys(from: &JsonSchemaProps, to: &JsonSchemaProps) -> bool {
     match (from.list_type.as_deref(), to.list_type.as_deref()) {

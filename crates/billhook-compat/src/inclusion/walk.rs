@@ -227,6 +227,8 @@ impl<'s> Walk<'_, 's> {
                 let before = match Null::of(from, at.place, self.prover) {
                     // It is missed then.
                     Null::Removed if at.is_required => Null::Refused,
+                    // It is never one of an enum (VV-38).
+                    Null::Kept if !from.schema.enum_.is_empty() => Null::Refused,
                     before => before,
                 };
                 (before, Null::of(to, at.place, self.prover))
@@ -247,11 +249,7 @@ impl<'s> Walk<'_, 's> {
         let is_alike = match (before, after) {
             (Null::Refused, _) => true,
             (Null::Replaced(before), Null::Replaced(after)) => deep_eq(before, after),
-            (Null::Kept, Null::Kept) => {
-                // Null is never one of an enum (VV-38).
-                let is_refused = |shape: Shape<'_>| !shape.schema.enum_.is_empty();
-                is_refused(from) || !is_refused(to)
-            }
+            (Null::Kept, Null::Kept) => to.schema.enum_.is_empty(),
             (before, after) => before == after,
         };
         if !is_alike {

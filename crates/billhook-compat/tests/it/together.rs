@@ -1,4 +1,4 @@
-//! What is safe alone and not beside another change, or beside what few objects have.
+//! Changes that are safe alone, and not beside another one or beside parts that few objects have.
 
 use billhook_compat::{Question, Verdict};
 use serde_json::{Value, json};
@@ -175,4 +175,43 @@ fn defaults_of_maps() {
         "additionalProperties": {"type": "string", "default": "d"}});
     let new = beside(ruled(map, "self.all(k, k != 'x')"));
     answered("readers", Readers, Breaks, &old, &new);
+}
+
+/// VV-38: null is never one of an enum, whatever may be null.
+#[test]
+fn nulls_and_enums() {
+    let mode = |more: Value| beside(with(modes(&["A", "B"]), more));
+    let (nullable, plain) = (mode(json!({"nullable": true})), mode(json!({})));
+    answered("removed", Writers, Safe, &nullable, &plain);
+    answered("removed", Stored, Safe, &nullable, &plain);
+    answered("added", Writers, Breaks, &plain, &nullable);
+}
+
+/// CC-25, DF-10, DF-14: null elements stay, and null members only if there is a default.
+#[test]
+fn nulls_in_other_versions() {
+    let crd = |part: &dyn Fn(Value) -> Value, more: &[Value]| {
+        let mut crd = beside(part(text()));
+        let version = crd["spec"]["versions"][0].take();
+        let versions = more.iter().zip(["v1", "v2"]).map(|(more, name)| {
+            let mut version = with(version.clone(), json!({"name": name, "storage": name == "v1"}));
+            let a = "/schema/openAPIV3Schema/properties/spec/properties/a";
+            *version.pointer_mut(a).unwrap() = part(with(text(), more.clone()));
+            version
+        });
+        crd["spec"]["versions"] = versions.collect();
+        crd
+    };
+    let list = |items: Value| json!({"type": "array", "items": items});
+    let plain = [json!({}), json!({})];
+    let check = |name, wanted, part: &dyn Fn(Value) -> Value, second: Value| {
+        let (old, new) = (crd(part, &plain), crd(part, &[json!({"nullable": true}), second]));
+        let comparison = compared(&old, &new);
+        let mut visits = comparison.answers.iter().filter(|it| it.version == "v1->v2");
+        assert!(visits.all(|it| it.verdict == wanted), "{name}:\n{}", lines(&comparison));
+    };
+    check("elements", Safe, &list, json!({}));
+    check("elements with a default", Safe, &list, json!({"default": "x"}));
+    check("members", Breaks, &|part| part, json!({}));
+    check("members with a default", Safe, &|part| part, json!({"default": "x"}));
 }
