@@ -123,11 +123,7 @@ fn refused_update(
 ) -> Option<(Value, String)> {
     let path = &obstacle.path;
     let (old, new) = (&pair.old.version, &pair.new.version);
-    // What is missed is missed by what is around it.
-    let part = match obstacle.keyword {
-        "required" => pair.part(&parent(path).unwrap_or_default()),
-        _ => pair.part(path),
-    };
+    let part = pair.part(path);
     if !pair.spend(1) {
         return None;
     }

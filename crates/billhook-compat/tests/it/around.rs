@@ -462,22 +462,12 @@ fn durations_that_are_stored() {
     check("shorter", Stored, Safe, interval(old), interval(new));
 }
 
-/// CC-21: what misses its status or breaks a rule of the whole object gets no label any more.
+/// CC-21: what breaks a rule of the whole object gets no label any more.
 #[test]
 fn stored_objects_as_a_whole() {
-    let whole = |more: Value| {
-        let mut crd = definition(object(json!({"a": {"type": "string"}}), json!([])));
-        let version = &mut crd["spec"]["versions"][0];
-        version["subresources"] = json!({"status": {}});
-        let schema = &mut version["schema"]["openAPIV3Schema"];
-        schema["properties"]["status"] = object(json!({"b": {"type": "string"}}), json!([]));
-        *schema = with(schema.take(), more);
-        crd
-    };
-    let plain = || whole(json!({}));
-    answered("status", Stored, Breaks, &plain(), &whole(json!({"required": ["status"]})));
-    let rule = json!({"x-kubernetes-validations": [
-        {"rule": "has(self.metadata) ? has(self.spec) : true"},
-    ]});
-    answered("rule", Stored, Breaks, &plain(), &whole(rule));
+    let plain = definition(object(json!({"a": {"type": "string"}}), json!([])));
+    let mut ruled = plain.clone();
+    ruled["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["x-kubernetes-validations"] =
+        json!([{"rule": "has(self.metadata) ? has(self.spec) : true"}]);
+    answered("metadata", Stored, Breaks, &plain, &ruled);
 }

@@ -190,15 +190,7 @@ fn check_visit(
     objects: usize,
     label: &str,
 ) {
-    let convert = |to: &CrdVersion, object: &DeepValue| {
-        let mut object = object.clone();
-        to.convert_value(&mut object, &DecodeOptions::default()).unwrap();
-        object
-    };
-    let survives = |stored: &DeepValue| {
-        let back = convert(from, &convert(to, stored));
-        has_all(&back, stored)
-    };
+    let survives = |stored: &DeepValue| survives(from, to, stored);
     if let Some(witness) = &answer.witness {
         let stored = written(from, witness, Strict).unwrap();
         assert!(!survives(&stored), "{label}: {answer:#?}");
@@ -215,6 +207,16 @@ fn check_visit(
             assert!(survives(&stored), "{label}: {}: {stored:?}", answer.version);
         }
     }
+}
+
+/// Whether nothing is lost of an object of one version on the way to another one and back.
+pub(crate) fn survives(from: &CrdVersion, to: &CrdVersion, stored: &DeepValue) -> bool {
+    let convert = |to: &CrdVersion, object: &DeepValue| {
+        let mut object = object.clone();
+        to.convert_value(&mut object, &DecodeOptions::default()).unwrap();
+        object
+    };
+    has_all(&convert(from, &convert(to, stored)), stored)
 }
 
 /// Whether a witness shows what it is said to show.

@@ -10,7 +10,7 @@ use billhook_compat::{Question, Verdict, compare};
 use billhook_generation::schema_at;
 use serde_json::{Value, json};
 
-use crate::checks::{Tally, check, stays};
+use crate::checks::{Tally, check, stays, survives};
 use crate::corpus::nodes;
 use crate::maintained::{changed, object, parts};
 use crate::operators::Random;
@@ -218,15 +218,16 @@ fn opens(schema: &Value) -> Vec<String> {
     found
 }
 
-#[test]
-fn combinations_hold() {
-    // How many changes of each part, how many objects for each proof, and where chance begins.
+/// How many changes of each part, how many objects for each proof, and where chance begins.
+fn wanted() -> Option<[usize; 3]> {
     let wanted = std::env::var("BILLHOOK_COMPAT_COMBINATIONS").unwrap_or_default();
     let numbers: Vec<usize> = wanted.split('/').filter_map(|it| it.parse().ok()).collect();
-    let (rounds, objects, seed) = match numbers.as_slice() {
-        [rounds, objects, seed] => (*rounds, *objects, *seed),
-        _ => (2, 60, 1),
-    };
+    numbers.try_into().ok()
+}
+
+#[test]
+fn combinations_hold() {
+    let [rounds, objects, seed] = wanted().unwrap_or([2, 60, 1]);
     let (mut random, mut tally) = (Random(seed as u64 * 7919), Tally::default());
     let (mut proofs, mut accepted) = (0, 0);
     for part in parts().iter().cycle().take(rounds * parts().len()) {
@@ -261,8 +262,50 @@ fn combinations_hold() {
             accepted += Versions::new(old, new, &label).attack(&proved, objects, &mut random);
         }
     }
-    if !wanted.is_empty() {
+    if wanted().is_some() {
         println!("{}\n{proofs} proofs, {accepted} objects", tally.report());
     }
     assert!(proofs > 0 && accepted > 10 * proofs, "{proofs} proofs, {accepted} objects");
+}
+
+/// A second version is changed: objects of each survive in the other one where that is proved.
+#[test]
+fn versions_hold() {
+    let [rounds, objects, seed] = wanted().unwrap_or([2, 60, 1]);
+    let (mut random, mut tally) = (Random(seed as u64 * 104_729), Tally::default());
+    let (mut proofs, mut accepted) = (0, 0);
+    for part in parts().iter().cycle().take(rounds * parts().len()) {
+        let count = 1 + random.below(3);
+        let other = changed(part, count, &mut random);
+        let (old, mut new) = (defined(part, true), defined(part, true));
+        let mut second = defined(&other, true)["spec"]["versions"][0].take();
+        second["name"] = "v2".into();
+        second["storage"] = false.into();
+        new["spec"]["versions"].as_array_mut().unwrap().push(second);
+        if !are_accepted(&old, &new) {
+            continue;
+        }
+        let label = format!("versions {part} and {other}");
+        check(&label, &old, &new, objects / 2, &mut tally);
+        let crd = CustomResourceDefinition::from_value(&new).unwrap();
+        for answer in compare(&old, &new).unwrap().answers {
+            let Some((from, to)) = answer.version.split_once("->") else { continue };
+            if answer.verdict != Verdict::Safe {
+                continue;
+            }
+            proofs += 1;
+            let [from, to] = [from, to].map(|name| crd.version(name).unwrap());
+            for _ in 0..objects {
+                let mut made = object_of(&from, &mut random);
+                made["apiVersion"] = from.api_version().into();
+                let Some(stored) = written(&from, &made, Strict) else { continue };
+                accepted += 1;
+                assert!(survives(&from, &to, &stored), "{label}: {}: {made}", answer.version);
+            }
+        }
+    }
+    if wanted().is_some() {
+        println!("{proofs} proofs, {accepted} objects");
+    }
+    assert!(proofs > 0 && accepted > 5 * proofs, "{proofs} proofs, {accepted} objects");
 }
