@@ -65,6 +65,10 @@ pub(super) struct At<'s> {
 impl<'s> At<'s> {
     /// Whether something around may be broken by a change here.
     pub(super) fn is_guarded(&self) -> bool {
+        self.is_guarded_by(rules::may_read)
+    }
+
+    fn is_guarded_by(&self, may_read: fn(&JsonSchemaProps, &[Option<&str>]) -> bool) -> bool {
         let names: Vec<Option<&str>> = self
             .path
             .segments()
@@ -75,7 +79,7 @@ impl<'s> At<'s> {
             .collect();
         self.guards.iter().any(|(depth, schema)| {
             let place = names.get(*depth..).unwrap_or_default();
-            is_guard(schema) || rules::may_read(schema, place)
+            is_guard(schema) || may_read(schema, place)
         })
     }
 
@@ -512,7 +516,7 @@ impl<'s> Walk<'_, 's> {
             (Some(before), None) => format!("default {} removed", shown(before)),
         };
         // What is stored keeps the default that it had.
-        let is_completed = before.is_none() && at.is_guarded();
+        let is_completed = before.is_none() && at.is_guarded_by(rules::may_read_completed);
         let stored = if is_completed { StoredEffect::Open } else { StoredEffect::None };
         let attempts = vec![Attempt::Absent, Attempt::Value(Value::Null)];
         let nodes = (from.unwrap_or(nodes.0), to.unwrap_or(nodes.1));

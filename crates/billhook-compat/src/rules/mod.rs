@@ -212,18 +212,36 @@ pub(crate) fn reads_all(schema: &JsonSchemaProps, index: usize) -> bool {
 /// Whether any rule of a schema may read something at or below a place, given by names; the names
 /// of elements do not count.
 pub(crate) fn may_read(schema: &JsonSchemaProps, place: &[Option<&str>]) -> bool {
+    may_any_read(schema, place, |_| true)
+}
+
+/// The same for rules that may be false where the old value was completed like the new one.
+pub(crate) fn may_read_completed(schema: &JsonSchemaProps, place: &[Option<&str>]) -> bool {
+    may_any_read(schema, place, |reads| {
+        !(reads.asks_for_equality && unchanged::equals_itself(schema))
+    })
+}
+
+fn may_any_read(
+    schema: &JsonSchemaProps,
+    place: &[Option<&str>],
+    counts: impl Fn(&Reads) -> bool,
+) -> bool {
     let rules = schema.validations.as_deref().unwrap_or_default();
     rules.iter().any(|rule| {
-        let Ok(Reads { parts, .. }) = reads(&rule.rule) else { return true };
-        parts.iter().any(|part| {
-            // The part is around the place, or inside of it.
-            let mut steps = part.path.iter().zip(place);
-            let is_on_the_way = steps.all(|pair| match pair {
-                (ReadStep::Any, _) | (_, None) => true,
-                (ReadStep::Field(field), Some(name)) => **field == **name || field.contains("__"),
-            });
-            is_on_the_way && (part.whole || part.path.len() >= place.len())
-        })
+        let Ok(reads) = reads(&rule.rule) else { return true };
+        counts(&reads)
+            && reads.parts.iter().any(|part| {
+                // The part is around the place, or inside of it.
+                let mut steps = part.path.iter().zip(place);
+                let is_on_the_way = steps.all(|pair| match pair {
+                    (ReadStep::Any, _) | (_, None) => true,
+                    (ReadStep::Field(field), Some(name)) => {
+                        **field == **name || field.contains("__")
+                    }
+                });
+                is_on_the_way && (part.whole || part.path.len() >= place.len())
+            })
     })
 }
 

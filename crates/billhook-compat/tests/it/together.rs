@@ -215,3 +215,15 @@ fn nulls_in_other_versions() {
     check("members", Breaks, &|part| part, json!({}));
     check("members with a default", Safe, &|part| part, json!({"default": "x"}));
 }
+
+/// CC-21, DF-20: a default completes the stored object and the update alike, which stay equal.
+#[test]
+fn defaults_beside_equality() {
+    let part = |rule: &str, mode: Value| {
+        beside(ruled(object(json!({"name": text(), "mode": mode})), rule))
+    };
+    let default = || json!({"type": "string", "default": "A"});
+    for (rule, wanted) in [("self == oldSelf", Safe), ("!has(self.mode)", Breaks)] {
+        answered(rule, Stored, wanted, &part(rule, text()), &part(rule, default()));
+    }
+}
