@@ -86,23 +86,6 @@ fn only_members(schema: &JsonSchemaProps) -> Option<Vec<&String>> {
     (schema.type_ == "object" && !is_open).then(|| names.collect())
 }
 
-/// Whether each value has all members that there are, so that each replaces another one as a whole,
-/// member by member or not.
-fn replaces_all(schema: &JsonSchemaProps) -> bool {
-    let replaces = |name: &String| {
-        let is_required = schema.required.iter().flatten().any(|it| it == name);
-        let part = schema.property(name).filter(|part| is_required && part.default.is_none());
-        part.is_some_and(|part| match part.type_.as_str() {
-            "object" => part.map_type.as_deref() == Some("atomic") || grow(|| replaces_all(part)),
-            "array" => part.list_type.as_deref().is_none_or(|list| list == "atomic"),
-            "" => part.int_or_string,
-            _ => true,
-        })
-    };
-    let names = only_members(schema);
-    !schema.nullable && names.is_some_and(|names| names.into_iter().all(replaces))
-}
-
 impl<'s> Walk<'_, 's> {
     fn node(
         &mut self,
@@ -128,9 +111,7 @@ impl<'s> Walk<'_, 's> {
                 let text = "lists below are merged otherwise";
                 self.add("x-kubernetes-list-type", text, (from, to), path, places);
             }
-            // What lacks a member was refused.
-            (Merge::Atomic, Merge::Granular) if replaces_all(from.schema) => {}
-            (Merge::Granular, Merge::Atomic)
+            (Merge::Atomic, Merge::Granular) | (Merge::Granular, Merge::Atomic)
                 if only_members(from.schema).is_some_and(|names| names.is_empty()) => {}
             (before, after) if before != after => {
                 let keyword = match from.schema.type_.as_str() {

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::support::{compared, definition, lines};
 
 use Question::{Appliers, Stored, Writers};
-use Verdict::{Breaks, Safe};
+use Verdict::{Breaks, Safe, Undecided};
 
 /// Checks the answer to a question about a change of `spec`, whatever else is answered.
 #[track_caller]
@@ -399,7 +399,9 @@ fn values_of_other_branches() {
     check("long names", Writers, Breaks, addresses(253), addresses(60));
 }
 
-/// CC-24: what has all its members replaces what was there, member by member or as a whole.
+/// CC-24: of an object with nothing but its keys, or with nothing at all, there is nothing to merge. One
+/// with all its members replaces another one as a whole, but shares the equal ones with it: when its
+/// manager leaves it out, these stay if they are not atomic.
 #[test]
 fn objects_with_all_their_members() {
     let text = || json!({"type": "string"});
@@ -407,7 +409,7 @@ fn objects_with_all_their_members() {
     let field = |part: Value| object(json!({"a": part, "b": text()}), json!([]));
     let check = |name, wanted, old, new| check(name, Appliers, wanted, field(old), field(new));
     let all = || object(json!({"name": text(), "key": text()}), json!(["name", "key"]));
-    check("all are required", Safe, atomic(all()), all());
+    check("all are required", Undecided, atomic(all()), all());
     check("left out", Breaks, all(), atomic(all()));
     let set = json!({"type": "array", "items": text(), "x-kubernetes-list-type": "set"});
     let with_set = || object(json!({"names": set}), json!(["names"]));
