@@ -24,8 +24,19 @@ impl Observer for Shared {
     }
 }
 
+/// Says that work is being done again, until it is not: it may be done or end with its runtime.
+struct Recovering(Weak<Shared>);
+
+impl Drop for Recovering {
+    fn drop(&mut self) {
+        if let Some(server) = self.0.upgrade() {
+            server.is_recovering.store(false, Ordering::Release);
+        }
+    }
+}
+
 /// Does what writes may have left undone, until no write of it fails any more.
-async fn recover(server: Weak<Shared>) {
+async fn recover(server: Weak<Shared>, mut recovering: Recovering) {
     let mut pause = PAUSES.0;
     loop {
         tokio::time::sleep(pause).await;
@@ -37,11 +48,12 @@ async fn recover(server: Weak<Shared>) {
         let is_done =
             || server.storage.failures() == failures && !server.is_undone.load(Ordering::Acquire);
         if is_done() {
-            server.is_recovering.store(false, Ordering::Release);
+            drop(recovering);
             // Something may have failed just now, and found this running.
             if is_done() || server.is_recovering.swap(true, Ordering::AcqRel) {
                 return;
             }
+            recovering = Recovering(Arc::downgrade(&server));
         }
     }
 }
@@ -83,7 +95,9 @@ impl Shared {
         let runtime = self.storage.runtime().cloned().or_else(|| Handle::try_current().ok());
         let Some(runtime) = runtime else { return };
         if !self.is_recovering.swap(true, Ordering::AcqRel) {
-            self.background.spawn(&runtime, recover(Arc::downgrade(self)));
+            let server = Arc::downgrade(self);
+            let recovering = Recovering(server.clone());
+            self.background.spawn(&runtime, recover(server, recovering));
         }
     }
 

@@ -143,19 +143,24 @@ async fn ask_about_deletions(server: &Server) {
     post(server, &format!("{REGISTRATION}/validatingwebhookconfigurations"), &configuration).await;
 }
 
-/// CP-02: what a webhook refuses is asked for again, without another request.
-#[tokio::test(start_paused = true)]
-async fn what_is_refused_is_tried_again() {
+/// A server whose collector is refused so many deletions of dependents by a webhook.
+fn refusing(count: usize) -> Server {
     let refusals = AtomicUsize::new(0);
     let webhook = move |request: &AdmissionRequest| {
-        let is_refused = request.name == "child" && refusals.fetch_add(1, Ordering::Relaxed) < 3;
+        let is_refused =
+            request.name.starts_with("child") && refusals.fetch_add(1, Ordering::Relaxed) < count;
         match is_refused {
             true => AdmissionResponse::deny(request, "not yet"),
             false => AdmissionResponse::allow(request),
         }
     };
-    let builder = Server::builder().collect_garbage();
-    let server = builder.admission_service("shop", "seer", webhook).build();
+    Server::builder().collect_garbage().admission_service("shop", "seer", webhook).build()
+}
+
+/// CP-02: what a webhook refuses is asked for again, without another request.
+#[tokio::test(start_paused = true)]
+async fn what_is_refused_is_tried_again() {
+    let server = refusing(3);
     let owner = create(&server, "owner", &[]).await;
     create(&server, "child", &[&owner]).await;
     ask_about_deletions(&server).await;
@@ -164,6 +169,30 @@ async fn what_is_refused_is_tried_again() {
     assert_eq!(get(&server, &path).await.code, 200);
     tokio::time::sleep(Duration::from_secs(60)).await;
     assert_eq!(get(&server, &path).await.code, 404);
+}
+
+/// The same, also if the runtime has ended in which it was refused first.
+#[test]
+fn what_is_refused_is_tried_again_in_another_runtime() {
+    let server = refusing(2);
+    let runtime = || Builder::new_current_thread().enable_all().start_paused(true).build().unwrap();
+    let refuse = async |owner: &str, child: &str| {
+        let reference = create(&server, owner, &[]).await;
+        create(&server, child, &[&reference]).await;
+        delete(&server, &format!("{MAPS}/{owner}"), "Background").await;
+        assert_eq!(get(&server, &format!("{MAPS}/{child}")).await.code, 200);
+    };
+    runtime().block_on(async {
+        ask_about_deletions(&server).await;
+        refuse("owner", "child").await;
+    });
+    runtime().block_on(async {
+        refuse("other-owner", "child-of-other").await;
+        tokio::time::sleep(Duration::from_secs(60)).await;
+        for child in ["child", "child-of-other"] {
+            assert_eq!(get(&server, &format!("{MAPS}/{child}")).await.code, 404, "{child}");
+        }
+    });
 }
 
 /// A server whose collector is seen by a webhook, which answers each deletion only after the
