@@ -3,7 +3,7 @@
 use billhook_compat::{Question, Verdict};
 use serde_json::{Value, json};
 
-use crate::support::{compared, definition, lines};
+use crate::support::{answered, compared, definition, lines, with};
 
 use Question::{Appliers, Stored, Writers};
 use Verdict::{Breaks, Safe, Undecided};
@@ -20,21 +20,8 @@ fn check(
     answered(name, question, wanted, &definition(old), &definition(new));
 }
 
-#[track_caller]
-fn answered(name: &str, question: Question, wanted: Verdict, old: &Value, new: &Value) {
-    let comparison = compared(old, new);
-    let answers = comparison.answers.iter().filter(|it| it.question == question);
-    let verdict = answers.map(|it| it.verdict).max();
-    assert_eq!(verdict, Some(wanted), "{name}: {question}:\n{}", lines(&comparison));
-}
-
 fn object(properties: impl Into<Value>, required: impl Into<Value>) -> Value {
     json!({"type": "object", "properties": properties.into(), "required": required.into()})
-}
-
-fn with(mut schema: Value, more: impl Into<Value>) -> Value {
-    schema.as_object_mut().unwrap().extend(more.into().as_object().unwrap().clone());
-    schema
 }
 
 fn ruled(schema: Value, rules: &[&str]) -> Value {

@@ -12,10 +12,10 @@ use serde_json::{Value, json};
 
 use crate::checks::{Tally, check, stays, survives};
 use crate::corpus::nodes;
-use crate::maintained::{changed, object, parts};
+use crate::maintained::{changed, parts};
 use crate::operators::Random;
 use crate::requests::{read, updated, written};
-use crate::support::definition;
+use crate::support::{definition, object};
 use crate::values::value;
 
 /// How many objects are kept to be updated.

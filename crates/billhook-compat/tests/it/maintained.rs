@@ -4,20 +4,12 @@ use serde_json::{Map, Value, json};
 
 use crate::corpus::nodes;
 use crate::operators::{Random, add_rule, is, set};
+use crate::support::{object, with};
 
 type Node = Map<String, Value>;
 
 /// A change of a node; false if it does not apply there.
 type Change = fn(&mut Node, &mut Random) -> bool;
-
-pub(crate) fn object(properties: impl Into<Value>) -> Value {
-    json!({"type": "object", "properties": properties.into()})
-}
-
-fn with(mut schema: Value, more: impl Into<Value>) -> Value {
-    schema.as_object_mut().unwrap().extend(more.into().as_object().unwrap().clone());
-    schema
-}
 
 /// Parts that changes together have an effect on.
 pub(crate) fn parts() -> Vec<Value> {

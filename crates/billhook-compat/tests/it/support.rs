@@ -1,6 +1,6 @@
 //! Definitions that tests are about.
 
-use billhook_compat::{Answer, Comparison, compare};
+use billhook_compat::{Answer, Comparison, Question, Verdict, compare};
 use serde_json::{Value, json};
 
 /// A definition with one version and the schema of its `spec`.
@@ -42,4 +42,24 @@ fn line(answer: &Answer) -> String {
 
 pub(crate) fn compared(old: &Value, new: &Value) -> Comparison {
     compare(old, new).unwrap()
+}
+
+/// Checks the answer to a question, whatever else is answered.
+#[track_caller]
+pub(crate) fn answered(name: &str, question: Question, wanted: Verdict, old: &Value, new: &Value) {
+    let comparison = compared(old, new);
+    let answers = comparison.answers.iter().filter(|it| it.question == question);
+    let verdict = answers.map(|it| it.verdict).max();
+    assert_eq!(verdict, Some(wanted), "{name}: {question}:\n{}", lines(&comparison));
+}
+
+/// The schema of an object.
+pub(crate) fn object(properties: impl Into<Value>) -> Value {
+    json!({"type": "object", "properties": properties.into()})
+}
+
+/// A schema with more keywords.
+pub(crate) fn with(mut schema: Value, more: impl Into<Value>) -> Value {
+    schema.as_object_mut().unwrap().extend(more.into().as_object().unwrap().clone());
+    schema
 }
