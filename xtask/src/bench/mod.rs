@@ -80,7 +80,7 @@ pub fn count_main(root: &Path, options: &CountOptions) -> ExitCode {
 }
 
 /// How often paths that seem slower are counted again.
-const MORE_COUNTS: usize = 8;
+const MORE_COUNTS: usize = 2;
 
 fn count_all(root: &Path, options: &CountOptions) -> Result<String, String> {
     let hot_path = if options.paths { String::new() } else { count::run()? + "\n" };
