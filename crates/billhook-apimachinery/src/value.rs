@@ -417,8 +417,13 @@ const IS_SORTED: bool = size_of::<Map<String, Value>>() == size_of::<BTreeMap<St
 pub fn in_order(members: &Map<String, Value>) -> InOrder<'_> {
     match IS_SORTED || members.keys().is_sorted() {
         true => InOrder(Members::AsTheyAre(members.iter())),
-        false => InOrder(Members::Sorted(sorted(members).into_iter())),
+        false => in_this_order(sorted(members)),
     }
+}
+
+/// Iterates over members that are listed already.
+pub(crate) fn in_this_order<'v>(members: Vec<(&'v String, &'v Value)>) -> InOrder<'v> {
+    InOrder(Members::Listed(members.into_iter()))
 }
 
 /// The members of an object in the order of their names; see [`in_order`].
@@ -428,7 +433,7 @@ pub struct InOrder<'v>(Members<'v>);
 #[derive(Debug)]
 enum Members<'v> {
     AsTheyAre(serde_json::map::Iter<'v>),
-    Sorted(std::vec::IntoIter<(&'v String, &'v Value)>),
+    Listed(std::vec::IntoIter<(&'v String, &'v Value)>),
 }
 
 impl<'v> Iterator for InOrder<'v> {
@@ -438,14 +443,14 @@ impl<'v> Iterator for InOrder<'v> {
     fn next(&mut self) -> Option<Self::Item> {
         match &mut self.0 {
             Members::AsTheyAre(members) => members.next(),
-            Members::Sorted(members) => members.next(),
+            Members::Listed(members) => members.next(),
         }
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
         match &self.0 {
             Members::AsTheyAre(members) => members.size_hint(),
-            Members::Sorted(members) => members.size_hint(),
+            Members::Listed(members) => members.size_hint(),
         }
     }
 }

@@ -7,7 +7,7 @@ use super::{Record, Type};
 use crate::edition::EDITIONS;
 use crate::print::{compact_json, json_float, quote};
 use crate::time::{MicroTime, Time};
-use crate::value::{Num, grow, json_type, sorted};
+use crate::value::{InOrder, Num, grow, in_order, in_this_order, json_type, sorted};
 use crate::{FieldPath, KubernetesVersion, Location, Placed, Quantity, Segment, Span, base64};
 
 /// How many unknown fields are listed.
@@ -70,6 +70,17 @@ pub fn check_types(
     checker.document(value, record, in_text).result()
 }
 
+/// As [`check_types`]; also returns whether there are nulls among the elements of lists and maps.
+pub(super) fn check_for_nulls(
+    value: &Value,
+    record: &'static Record,
+    kubernetes: KubernetesVersion,
+) -> Result<(Vec<String>, bool), RecordError> {
+    let checker = Checker { kubernetes, ..Checker::default() }.document(value, record, None);
+    let has_nulls = checker.has_nulls;
+    Ok((checker.result()?, has_nulls))
+}
+
 /// Checks the types of a document that was read to a tree and is written anew, in which whole floats
 /// become integers (OM-03).
 pub(crate) fn check_tree(
@@ -108,6 +119,8 @@ struct Checker {
     unknown: Vec<FieldPath>,
     /// Unknown fields inside the unions of schemas are not noticed (SS-12).
     inside_union: bool,
+    /// Whether an element of a list or a map is null.
+    has_nulls: bool,
 }
 
 /// The place of a value: its path and, if that is known, where it is in the text.
@@ -143,14 +156,15 @@ impl<'a> At<'a> {
     }
 
     /// The members of an object in the order in which they count.
-    fn members<'v>(&self, members: &'v Map<String, Value>) -> Vec<(&'v String, &'v Value)> {
-        let mut members = sorted(members);
-        if self.in_text.is_some() {
-            members.sort_by_key(|(name, _)| {
-                self.child(Segment::Name(name)).map(|member| member.placed.span().value.start)
-            });
+    fn members<'v>(&self, members: &'v Map<String, Value>) -> InOrder<'v> {
+        if self.in_text.is_none() {
+            return in_order(members);
         }
-        members
+        let mut members = sorted(members);
+        members.sort_by_key(|(name, _)| {
+            self.child(Segment::Name(name)).map(|member| member.placed.span().value.start)
+        });
+        in_this_order(members)
     }
 }
 
@@ -321,12 +335,14 @@ impl Checker {
             }
             (Type::List(type_), Value::Array(items)) => {
                 for (index, item) in items.iter().enumerate() {
+                    self.has_nulls |= item.is_null();
                     let name = type_.name().or(name_of_items("[]"));
                     self.named_value(item, *type_, name, &at.index(index), place);
                 }
             }
             (Type::Map(type_), Value::Object(members)) => {
                 for (name, member) in at.members(members) {
+                    self.has_nulls |= member.is_null();
                     let type_name = type_.name().or(name_of_items("map[string]"));
                     self.named_value(member, *type_, type_name, &at.name(name), place);
                 }
@@ -360,11 +376,12 @@ impl Checker {
 
     /// A quantity is read from the text of its JSON, whatever that is.
     fn quantity(&mut self, value: &Value, at: &At<'_>) {
-        let text = match value {
-            Value::String(text) => text.clone(),
-            other => at.written().unwrap_or_else(|| compact_json(other)),
+        let read = match value {
+            Value::String(text) if Quantity::is_short_form(text) => return,
+            Value::String(text) => text.parse::<Quantity>(),
+            other => at.written().unwrap_or_else(|| compact_json(other)).parse(),
         };
-        if let Err(error) = text.parse::<Quantity>() {
+        if let Err(error) = read {
             self.fail(error.to_string(), at);
         }
     }

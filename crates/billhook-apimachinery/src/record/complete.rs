@@ -2,7 +2,8 @@
 
 use serde_json::{Map, Value};
 
-use super::{Field, Record, RecordError, Type, check_types, fill_nulls};
+use super::check::check_for_nulls;
+use super::{Field, Record, RecordError, Type, fill_nulls};
 use crate::base64;
 use crate::time::{MicroTime, Time};
 use crate::value::{Num, dismantle, grow};
@@ -44,8 +45,10 @@ pub fn decode(
     record: &'static Record,
     kubernetes: KubernetesVersion,
 ) -> Result<Vec<String>, RecordError> {
-    let unknown = check_types(document, record, kubernetes, None)?;
-    fill_nulls(document, record);
+    let (unknown, has_nulls) = check_for_nulls(document, record, kubernetes)?;
+    if has_nulls {
+        fill_nulls(document, record);
+    }
     if let Value::Object(members) = document {
         complete_members(members, record, Form { kubernetes, keeps_empty: true });
     }
