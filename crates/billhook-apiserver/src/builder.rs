@@ -77,6 +77,7 @@ pub struct ServerBuilder {
     watch_time: Duration,
     refuses_privileged: bool,
     disabled_versions: Vec<String>,
+    streams_lists: Option<bool>,
 }
 
 impl fmt::Debug for ServerBuilder {
@@ -119,6 +120,7 @@ impl Default for ServerBuilder {
             watch_time: Duration::from_secs(30 * 60),
             refuses_privileged: false,
             disabled_versions: Vec::new(),
+            streams_lists: None,
         }
     }
 }
@@ -455,6 +457,14 @@ impl ServerBuilder {
         self
     }
 
+    /// Says whether watches may ask for the objects that there are, the gate `WatchList` (WA-10); if nothing
+    /// is said, as servers of the version do by default.
+    #[must_use]
+    pub fn stream_lists(mut self, allowed: bool) -> Self {
+        self.streams_lists = Some(allowed);
+        self
+    }
+
     #[cfg(feature = "metrics")]
     pub(crate) fn measures(mut self, measures: Arc<dyn Measures>) -> Self {
         self.measures = Some(measures);
@@ -517,6 +527,7 @@ impl ServerBuilder {
             watch_time,
             refuses_privileged,
             disabled_versions,
+            streams_lists,
         } = self;
         let chain = Chain::new(webhooks).kubernetes(kubernetes);
         let chain = match &measures {
@@ -527,7 +538,7 @@ impl ServerBuilder {
         let catalog = own_resources(kubernetes, refuses_privileged, &disabled_versions);
         let settings = Settings {
             kubernetes,
-            edition: EDITIONS.of(kubernetes),
+            edition: EDITIONS.of(kubernetes).switched(streams_lists),
             user,
             new_objects,
             clock,

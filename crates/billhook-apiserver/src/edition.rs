@@ -74,6 +74,11 @@ pub(crate) static EDITIONS: PerVersion<Edition> =
     PerVersion { v1_32: V1_32, v1_33: V1_33, v1_34: V1_34, v1_35: V1_35, v1_36: V1_36 };
 
 impl Edition {
+    /// The facts with a gate that is switched, if it is.
+    pub(crate) fn switched(self, streams_lists: Option<bool>) -> Self {
+        Edition { streams_lists: streams_lists.unwrap_or(self.streams_lists), ..self }
+    }
+
     /// The failure of a deletion whose options cannot be read.
     pub(crate) fn unreadable_options(&self, why: String) -> Status {
         if self.blames_options { Status::bad_request(why) } else { Status::failure(500, "", why) }

@@ -134,7 +134,7 @@ impl<'w> Written<'w> {
 /// The settings of a server, which do not change while it runs and which its forks share.
 pub(crate) struct Settings {
     pub(crate) kubernetes: KubernetesVersion,
-    pub(crate) edition: &'static Edition,
+    pub(crate) edition: Edition,
     /// The user who makes the requests that impersonate no other (RE-142).
     pub(crate) user: UserInfo,
     /// The source of UIDs, times and name suffixes, if it is not that of every write path.

@@ -241,7 +241,7 @@ struct Progress {
 
 impl Events {
     async fn start(&mut self, context: &Context<'_>, wanted: Revision) -> Result<(), Status> {
-        let start = Start::of(&context.request.query, context.server.settings.edition);
+        let start = Start::of(&context.request.query, &context.server.settings.edition);
         if self.view.shows_lists() {
             // No event is a list.
             return Ok(());

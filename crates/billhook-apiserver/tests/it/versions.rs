@@ -161,6 +161,20 @@ async fn lists_are_streamed_where_the_version_does() {
     }
 }
 
+/// The gate `WatchList`, switched against the default of the version (WA-10).
+#[tokio::test]
+async fn streaming_of_lists_is_switched() {
+    let watch = "watch=1&timeoutSeconds=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan";
+    for (version, allowed, code) in [(V1_33, true, 200), (V1_36, false, 422)] {
+        let builder = Server::builder().kubernetes(version).stream_lists(allowed);
+        let server =
+            builder.definition(&with_schema(&of_spec(&json!({"type": "object"})))).unwrap().build();
+        let answer = get(&server, &format!("{FOOS}?{watch}")).await;
+        assert_eq!(answer.code, code, "{version}: {}", answer.text);
+        assert_eq!(answer.text.contains("unless the WatchList feature gate"), !allowed);
+    }
+}
+
 /// KV-10, KV-11, KV-20: how objects are refused.
 #[tokio::test]
 async fn objects_are_refused_in_the_words_of_the_version() {

@@ -185,6 +185,9 @@ fn builder(options: &Options) -> ServerBuilder {
     if options.controllers.collects_garbage() {
         builder = builder.collect_garbage();
     }
+    if let Some(allowed) = options.streams_lists {
+        builder = builder.stream_lists(allowed);
+    }
     for version in &options.disabled_versions {
         builder = builder.without_api_version(version);
     }

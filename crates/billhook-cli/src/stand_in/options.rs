@@ -86,6 +86,8 @@ pub(super) struct Options {
     pub(super) disabled_plugins: Vec<String>,
     /// The versions of groups that are not served.
     pub(super) disabled_versions: Vec<String>,
+    /// Whether watches may ask for the objects that there are, if that is said.
+    pub(super) streams_lists: Option<bool>,
     /// The credentials for webhooks.
     pub(super) admission: AdmissionConfiguration,
     /// The levels of security of namespaces that ask for none.
@@ -131,11 +133,12 @@ impl Options {
         check_issuer(flags, &mut errors);
         let mode = mode(flags, &mut errors);
         let service_accounts = tokens(flags, &mut errors);
-        let disabled_plugins = plugins::disabled(flags, &mut errors, &mut warnings);
+        let mut disabled_plugins = plugins::disabled(flags, &mut errors, &mut warnings);
         let (admission, pod_security) = plugins::configuration(flags, &mut errors, &mut warnings);
         let kubernetes = emulated(flags, version, &mut errors);
         let disabled_versions = runtime::disabled(flags, &mut errors, &mut warnings);
-        gates::check(flags, kubernetes, &mut errors, &mut warnings);
+        let gates = gates::switched(flags, kubernetes, &mut errors, &mut warnings);
+        disabled_plugins.extend(gates.disabled_plugin.map(str::to_owned));
         if flags.all("service-account-issuer").is_empty()
             || flags.text("service-account-signing-key-file").is_none()
         {
@@ -168,6 +171,7 @@ impl Options {
             watch_time: positive(flags.seconds("min-request-timeout")),
             disabled_plugins,
             disabled_versions,
+            streams_lists: gates.streams_lists,
             admission,
             pod_security,
             ranges,

@@ -7,6 +7,20 @@ use crate::stand_in::flags::{Flags, parse_bool};
 
 const FLAG: &str = "feature-gates";
 
+const LISTS: &str = "WatchList";
+const MUTATING: &str = "MutatingAdmissionPolicy";
+/// Switches the beta gates that are not named themselves, such as `WatchList`.
+const BETA: &str = "AllBeta";
+
+/// The gates that are switched.
+#[derive(Debug, Default)]
+pub(super) struct Switched {
+    /// Whether watches may ask for the objects that there are.
+    pub(super) streams_lists: Option<bool>,
+    /// The admission plugin that is not there without its gate.
+    pub(super) disabled_plugin: Option<&'static str>,
+}
+
 /// How a gate is by default.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
@@ -47,13 +61,15 @@ static GATES: [Gate; 17] = [
     gate("WatchList", [On, Off, On, On, On]),
 ];
 
-/// Refuses what a server of a version refuses, and warns of what is not switched.
-pub(super) fn check(
+/// Returns what is switched. Refuses what a server of a version refuses, and warns of what is not
+/// switched.
+pub(super) fn switched(
     flags: &Flags,
     version: KubernetesVersion,
     errors: &mut Vec<String>,
     warnings: &mut Vec<String>,
-) {
+) -> Switched {
+    let (mut switched, mut all_beta) = (Switched::default(), None);
     for item in flags.all(FLAG) {
         let Some((name, value)) = item.split_once('=') else {
             errors.push(format!("missing bool value for {item}"));
@@ -71,12 +87,19 @@ pub(super) fn check(
             Some(Locked) if !value => errors.push(format!(
                 "cannot set feature gate {name} to false, feature is locked to true"
             )),
+            Some(_) if name == LISTS => switched.streams_lists = Some(value),
+            Some(On) if name == MUTATING => {
+                switched.disabled_plugin = (!value).then_some(MUTATING);
+            }
             Some(On) if !value => warnings.push(idle(item, "it stays on")),
             Some(Off) if value => warnings.push(idle(item, "it stays off")),
             Some(_) => {}
+            None if name == BETA => all_beta = Some(value),
             None => warnings.push(idle(item, "the feature is as by default")),
         }
     }
+    switched.streams_lists = switched.streams_lists.or(all_beta);
+    switched
 }
 
 fn idle(item: &str, why: &str) -> String {

@@ -64,8 +64,8 @@ fn unusable_values_are_refused() {
             "unrecognized feature gate: CRDObservedGenerationTracking",
         ),
         (
-            &["--billhook-strict", "--feature-gates=WatchList=true,MutatingAdmissionPolicy=false"],
-            "--feature-gates=MutatingAdmissionPolicy=false is accepted and has no effect: it stays on",
+            &["--billhook-strict", "--feature-gates=AllBeta=true,ListFromCacheSnapshot=false"],
+            "--feature-gates=ListFromCacheSnapshot=false is accepted and has no effect: it stays on",
         ),
         (
             &["--audit-log-format=legacy"],

@@ -162,6 +162,39 @@ async fn webhooks_are_switched_off() {
     environment.stop();
 }
 
+/// ET-61: a gate that is named counts before all others of its stage; one without which a plugin is not
+/// there.
+#[tokio::test]
+async fn gates_are_switched() {
+    let watch =
+        "?watch=1&timeoutSeconds=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan";
+    for (gates, code) in [("AllBeta=false", 422), ("WatchList=true,AllBeta=false", 200)] {
+        let gates = format!("--feature-gates={gates},MutatingAdmissionPolicy=false");
+        let environment = Environment::with_flags("gates", &["--billhook-strict", &gates]).await;
+        let admin = &environment.admin;
+        assert_eq!(admin.get(&format!("{MAPS}{watch}")).await.code, code, "{gates}");
+        let policies = "/apis/admissionregistration.k8s.io/v1/mutatingadmissionpolic";
+        let spec = json!({
+            "failurePolicy": "Fail", "reinvocationPolicy": "Never",
+            "matchConstraints": {"resourceRules": [{"apiGroups": [""], "apiVersions": ["v1"],
+                "operations": ["CREATE"], "resources": ["configmaps"]}]},
+            "mutations": [{"patchType": "ApplyConfiguration", "applyConfiguration":
+                {"expression": "Object{metadata: Object.metadata{labels: {'a': 'b'}}}"}}]});
+        let object = |kind: &str, spec: &Value| {
+            json!({"apiVersion": "admissionregistration.k8s.io/v1", "kind": kind,
+                "metadata": {"name": "p"}, "spec": spec})
+        };
+        let policy = object("MutatingAdmissionPolicy", &spec);
+        assert_eq!(admin.post(&format!("{policies}ies"), &policy).await.code, 201);
+        let binding = object("MutatingAdmissionPolicyBinding", &json!({"policyName": "p"}));
+        assert_eq!(admin.post(&format!("{policies}ybindings"), &binding).await.code, 201);
+        let created = admin.post(MAPS, &map("a")).await;
+        assert_eq!(created.code, 201);
+        assert!(!created.text.contains(r#""labels""#), "{}", created.text);
+        environment.stop();
+    }
+}
+
 /// ET-36: objects in the version that is stored are not converted.
 #[tokio::test]
 async fn definitions_convert_by_webhooks() {
