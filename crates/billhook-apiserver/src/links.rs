@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use billhook_apimachinery::metadata::{FOREGROUND_FINALIZER, ORPHAN_FINALIZER, ObjectMeta};
 use billhook_apimachinery::record::TypedRecord as _;
+use billhook_decode::ObjectView;
 use rpds::RedBlackTreeMapSync;
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::storage::{Collection, Object};
@@ -42,34 +42,16 @@ pub(crate) fn has_finalizer(metadata: &ObjectMeta, name: &str) -> bool {
     metadata.finalizers.iter().any(|finalizer| finalizer == name)
 }
 
-/// A stored object, as far as the collector reads it: most of it is skipped, managed fields above all.
-#[derive(Deserialize)]
-struct Stored {
-    metadata: Metadata,
-}
-
-#[derive(Deserialize, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Metadata {
-    #[serde(default)]
-    name: Value,
-    #[serde(default)]
-    namespace: Value,
-    #[serde(default)]
-    uid: Value,
-    #[serde(default)]
-    owner_references: Value,
-    #[serde(default)]
-    finalizers: Value,
-    #[serde(default)]
-    deletion_timestamp: Value,
-}
+/// The metadata that the collector reads: the rest is skipped, managed fields above all.
+const READ: [&str; 6] =
+    ["name", "namespace", "uid", "ownerReferences", "finalizers", "deletionTimestamp"];
 
 /// Reads the metadata of a stored object, as far as the collector needs it.
 pub(crate) fn metadata(object: &Object) -> Option<ObjectMeta> {
-    let stored: Stored = serde_json::from_slice(&object.text).ok()?;
-    let metadata = serde_json::to_value(stored.metadata).ok()?;
-    ObjectMeta::read(&metadata).ok().map(|(metadata, _)| metadata)
+    let metadata = ObjectView::of_checked(&object.text).get("metadata")?;
+    let read = metadata.members().filter(|(name, _)| READ.contains(&&**name));
+    let read = read.map(|(name, value)| (name.into_owned(), value.to_value().into_inner()));
+    ObjectMeta::read(&Value::Object(read.collect())).ok().map(|(metadata, _)| metadata)
 }
 
 /// An object that has owners or waits for the collector.

@@ -7,7 +7,7 @@ use billhook_apimachinery::print::quote;
 use billhook_apimachinery::record::{Record, patched_json};
 use billhook_apimachinery::value::{DeepValue, deep_clone, depth, grow, json_type};
 use billhook_apimachinery::{FieldError, FieldPath, strict_decoding_error};
-use billhook_decode::{MAX_DEPTH, read_json};
+use billhook_decode::{Document, MAX_DEPTH, read_json};
 use serde_json::{Map, Value};
 
 use super::request::{ObjectRequest, UpdateForm};
@@ -151,7 +151,8 @@ fn apply_json_patch(request: &ObjectRequest, current: &Value) -> Applied {
     }
     let mut entries = Vec::new();
     if request.field_validation != FieldValidation::Ignore {
-        entries.extend(duplicates(&request.body, "json patch "));
+        let document = read_json(&request.body);
+        entries.extend(document.iter().flat_map(|it| duplicates(it, "json patch ")));
         for (index, operation) in patch.operations().enumerate() {
             let members = operation.as_object().into_iter().flat_map(Map::keys);
             let unknown = members.filter(|name| !OPERATION_FIELDS.contains(&name.as_str()));
@@ -199,6 +200,7 @@ fn apply_merge_patch(
         true => unreadable(request, &error.to_string()),
         false => Status::bad_request(INVALID_PATCH),
     })?;
+    let entries = if is_checked { duplicates(&document, "") } else { Vec::new() };
     let patch = document.into_value();
     let mut merged = DeepValue::from(deep_clone(current));
     match &*patch {
@@ -214,7 +216,6 @@ fn apply_merge_patch(
             return Err(unreadable(request, &error));
         }
     }
-    let entries = if is_checked { duplicates(&request.body, "") } else { Vec::new() };
     if depth(&merged) > MAX_DEPTH {
         return Err(Status::unprocessable());
     }
@@ -230,8 +231,7 @@ fn unreadable(request: &ObjectRequest, error: &str) -> Status {
     }
 }
 
-fn duplicates(body: &[u8], prefix: &str) -> Vec<String> {
-    let Ok(document) = read_json(body) else { return Vec::new() };
+fn duplicates(document: &Document, prefix: &str) -> Vec<String> {
     let duplicate = |path: &String| format!("{prefix}duplicate field {}", quote(path));
     document.duplicates().iter().map(duplicate).collect()
 }

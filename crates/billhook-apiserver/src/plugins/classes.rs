@@ -4,10 +4,12 @@ use billhook::DeepValue;
 use billhook_admission::PluginRequest;
 use billhook_apimachinery::Status;
 use billhook_apimachinery::record::text;
+use billhook_decode::ObjectView;
 use serde_json::Value;
 
 use super::forbidden;
 use crate::shared::Shared;
+use crate::storage::{Collection, Range};
 
 const DEFAULT_STORAGE_CLASS: [&str; 2] = [
     "storageclass.kubernetes.io/is-default-class",
@@ -79,21 +81,27 @@ fn default_of(server: &Shared, resource: &str, annotations: &[&str]) -> Option<D
     classes.into_iter().next()
 }
 
+/// Returns the priority classes that are the default of pods.
+pub(super) fn default_priorities(server: &Shared) -> Vec<DeepValue> {
+    let classes = Collection::new("scheduling.k8s.io", "priorityclasses");
+    let found = server.storage.list(&classes, Range::of_prefix("")).objects;
+    let views = found.iter().map(|class| ObjectView::of_checked(&class.text));
+    let is_default = |class: &ObjectView<'_>| class.get("globalDefault")?.as_bool();
+    views.filter(|class| is_default(class) == Some(true)).map(|it| it.to_value()).collect()
+}
+
 /// There is one default priority class at most.
 pub(super) fn check_priority_class(
     server: &Shared,
     request: &mut PluginRequest<'_>,
 ) -> Result<(), Status> {
     let Some(class) = request.object() else { return Ok(()) };
-    let is_default = |class: &Value| class.get("globalDefault") == Some(&Value::Bool(true));
-    if !is_default(class) {
+    if class.get("globalDefault") != Some(&Value::Bool(true)) {
         return Ok(());
     }
     let name = |class: &Value| class.get("metadata").map_or("", |all| text(all, "name")).to_owned();
     let own = name(class);
-    let classes = server.read_objects("scheduling.k8s.io", "priorityclasses", "");
-    let other = classes.iter().find(|other| is_default(other) && name(other) != own);
-    match other {
+    match default_priorities(server).iter().find(|other| name(other) != own) {
         Some(other) => {
             let why = format!(
                 "PriorityClass {} is already marked as default. Only one default can exist",

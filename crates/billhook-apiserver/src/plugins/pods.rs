@@ -4,10 +4,13 @@ use billhook::webhook::Operation;
 use billhook_admission::PluginRequest;
 use billhook_apimachinery::Status;
 use billhook_apimachinery::record::text;
+use billhook_decode::ObjectView;
 use serde_json::{Map, Value, json};
 
+use super::classes::default_priorities;
 use super::forbidden;
 use crate::shared::Shared;
+use crate::storage::Collection;
 
 const DEFAULT_POLICY: &str = "PreemptLowerPriority";
 
@@ -81,9 +84,7 @@ fn keep_priority(request: &mut PluginRequest<'_>) {
 
 /// The class of pods that name none: of several the one with the lowest value.
 fn default_class(server: &Shared) -> Option<billhook::DeepValue> {
-    let classes = server.read_objects("scheduling.k8s.io", "priorityclasses", "");
-    let defaults =
-        classes.into_iter().filter(|class| class.get("globalDefault") == Some(&true.into()));
+    let defaults = default_priorities(server).into_iter();
     defaults.min_by_key(|class| class.get("value").and_then(Value::as_i64))
 }
 
@@ -128,18 +129,17 @@ pub(super) fn add_topology_labels(
         .into_iter()
         .find_map(|path| request.object()?.pointer(path)?.as_str().filter(|name| !name.is_empty()));
     let node = node.filter(|_| server.settings.edition.labels_pods_by_topology);
-    let Some(node) = node.and_then(|name| server.read_object("", "nodes", name)) else {
-        return Ok(());
-    };
-    let labels = node.pointer("/metadata/labels").unwrap_or(&Value::Null);
+    let node = node.and_then(|name| server.storage.get(&Collection::new("", "nodes"), name));
+    let Some(node) = node else { return Ok(()) };
+    let labels = ObjectView::of_checked(&node.text).at(["metadata", "labels"]);
     let metadata = request.object_mut().and_then(Value::as_object_mut);
     let metadata = metadata.map(|object| object.entry("metadata").or_insert_with(|| json!({})));
     let Some(Value::Object(metadata)) = metadata else { return Ok(()) };
     for name in TOPOLOGY {
-        if let Some(value) = labels.get(name)
+        if let Some(value) = labels.and_then(|labels| labels.get(name))
             && let Value::Object(own) = metadata.entry("labels").or_insert_with(|| json!({}))
         {
-            own.insert(name.to_owned(), value.clone());
+            own.insert(name.to_owned(), value.to_value().into_inner());
         }
     }
     Ok(())
