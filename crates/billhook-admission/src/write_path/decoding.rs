@@ -44,23 +44,25 @@ impl IncomingRequest<'_> {
         Ok((object, found))
     }
 
-    /// Whether what a patch makes of an object of a type of its own is read from its text in one way
-    /// only: floats can be written in several.
+    /// Whether what a patch makes of an object can be decoded without a copy, which only texts of errors
+    /// show. Of a type of its own it is read from its text in one way only if it has no floats.
     pub(super) fn is_plain(&self, patched: &Patched<'_>) -> bool {
-        self.strategy.is_some()
-            && !self.request.is_for(Subresource::Scale)
+        !self.request.is_for(Subresource::Scale)
             && !self.request.options.trace
             && patched.entries.is_empty()
-            && !has_floats(&patched.object)
+            && (self.strategy.is_none() || !has_floats(&patched.object))
     }
 
-    /// Decodes such an object without its text; none if there is anything to say about it, which is
-    /// said about the text.
+    /// Decodes such an object; none if there is anything to say about it.
     pub(super) fn decode_in_place(&self, mut object: DeepValue) -> Option<DeepValue> {
-        let options = DecodeOptions::default().field_validation(FieldValidation::Warn);
-        let (found, _) = self.version.decode_value(&mut object, &options).ok()?;
-        let unknown = self.strategy?.read(&mut object).ok()?;
-        let is_clean = found.is_empty() && unknown.is_empty() && self.says_its_type(&object);
+        let options = DecodeOptions::default()
+            .field_validation(FieldValidation::Warn)
+            .any_version(self.strategy.is_none());
+        let (mut found, _) = self.version.decode_value(&mut object, &options).ok()?;
+        if let Some(strategy) = self.strategy {
+            found.extend(strategy.read(&mut object).ok()?);
+        }
+        let is_clean = found.is_empty() && (self.strategy.is_none() || self.says_its_type(&object));
         is_clean.then_some(object)
     }
 
