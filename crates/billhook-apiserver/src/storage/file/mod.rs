@@ -1,5 +1,6 @@
 //! A backend in a file, of redb.
 
+mod sums;
 mod tables;
 mod writer;
 

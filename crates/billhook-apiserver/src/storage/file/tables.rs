@@ -3,8 +3,12 @@
 //! A change has a row for as long as it is remembered, or the object is at it. Compaction at a revision
 //! deletes, of the changes up to it, those that were replaced, and deletions.
 
+use std::fs::OpenOptions;
+use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use bytes::Bytes;
 use redb::{
@@ -13,6 +17,7 @@ use redb::{
 };
 
 use super::FileReport;
+use super::sums::{SummedFile, Sums};
 use crate::storage::backend::{BackendError, Change, Commit, CommitError, Loaded};
 use crate::storage::{Collection, Revision};
 
@@ -33,6 +38,7 @@ type Row<'r> = (u64, u64, &'r str, &'r str, Option<&'r [u8]>);
 pub(super) struct File {
     path: PathBuf,
     database: Database,
+    sums: Arc<Sums>,
     newest: Revision,
     compacted: Revision,
 }
@@ -63,10 +69,31 @@ fn failed(error: impl Into<redb::Error>) -> BackendError {
 /// How many bytes of a file are kept in memory: all objects are there in another form.
 const CACHE: usize = 64 << 20;
 
-fn builder() -> redb::Builder {
+fn options() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true);
+    options
+}
+
+/// Opens a database, after every page has been read: those of a file that is as it was closed are compared
+/// with their sums, all others are checked by the database.
+fn open(options: &OpenOptions, path: &Path) -> Result<(Database, Arc<Sums>), BackendError> {
+    let file = options.open(path).map_err(unreadable)?;
+    let file = SummedFile::new(file, path).map_err(unreadable)?;
+    let sums = file.sums();
+    let was_repaired = Arc::new(AtomicBool::new(false));
+    let repairs = Arc::clone(&was_repaired);
     let mut builder = Database::builder();
     builder.set_cache_size(CACHE);
-    builder
+    builder.set_repair_callback(move |_| repairs.store(true, Ordering::Relaxed));
+    let mut database = builder.create_with_backend(file).map_err(unreadable)?;
+    // Commits have two phases, so that what is damaged is never taken for one that was interrupted, and
+    // undone. A repair checks all pages, too.
+    if !sums.are_right() && !was_repaired.load(Ordering::Relaxed) {
+        database.check_integrity().map_err(failed)?;
+    }
+    sums.trust(true);
+    Ok((database, sums))
 }
 
 /// Begins a transaction that is on the disk when it is committed.
@@ -83,7 +110,7 @@ impl File {
         if !is_new {
             return File::open(path);
         }
-        let database = builder().create(path).map_err(unreadable)?;
+        let (database, sums) = open(options().create(true).truncate(false), path)?;
         let writing = begin(&database)?;
         {
             let mut numbers = writing.open_table(NUMBERS).map_err(failed)?;
@@ -95,15 +122,15 @@ impl File {
         }
         writing.commit().map_err(failed)?;
         sync_folder(path)?;
-        Ok(File { path: path.to_owned(), database, newest: 0, compacted: 0 })
+        Ok(File { path: path.to_owned(), database, sums, newest: 0, compacted: 0 })
     }
 
     /// Opens a file that is there. Every page of it is read, so that nothing of a damaged file is used.
     pub(super) fn open(path: &Path) -> Result<Self, BackendError> {
-        let mut database = builder().open(path).map_err(unreadable)?;
-        // Commits have two phases, so that what is damaged is never taken for one that was interrupted,
-        // and undone.
-        database.check_integrity().map_err(failed)?;
+        if std::fs::metadata(path).map_err(unreadable)?.len() == 0 {
+            return Err(unreadable(io::Error::from(io::ErrorKind::InvalidData)));
+        }
+        let (database, sums) = open(&options(), path)?;
         let reading = database.begin_read().map_err(failed)?;
         let numbers = match reading.open_table(NUMBERS) {
             Ok(numbers) => numbers,
@@ -127,7 +154,7 @@ impl File {
         }
         let (newest, compacted) = (number("revision")?, number("compacted")?);
         drop((numbers, reading));
-        Ok(File { path: path.to_owned(), database, newest, compacted })
+        Ok(File { path: path.to_owned(), database, sums, newest, compacted })
     }
 
     pub(super) fn path(&self) -> &Path {
@@ -136,6 +163,11 @@ impl File {
 
     pub(super) fn newest(&self) -> Revision {
         self.newest
+    }
+
+    /// Lets every page be checked when the file is opened again.
+    pub(super) fn distrust(&self) {
+        self.sums.trust(false);
     }
 
     /// Makes commits in one transaction.
@@ -225,8 +257,11 @@ impl File {
         Ok(changes)
     }
 
-    /// Checks that objects and changes fit each other.
+    /// Checks every page, and that objects and changes fit each other.
     pub(super) fn check(&mut self) -> Result<FileReport, BackendError> {
+        self.distrust();
+        self.database.check_integrity().map_err(failed)?;
+        self.sums.trust(true);
         let reading = self.database.begin_read().map_err(failed)?;
         let changes = reading.open_table(CHANGES).map_err(failed)?;
         let objects = reading.open_table(OBJECTS).map_err(failed)?;
@@ -356,12 +391,12 @@ impl<'t> Tables<'t> {
 }
 
 /// Why a file cannot be opened.
-fn unreadable(error: DatabaseError) -> BackendError {
-    let why = match error {
+fn unreadable(error: impl Into<DatabaseError>) -> BackendError {
+    let why = match error.into() {
         DatabaseError::DatabaseAlreadyOpen => "the data file is open in another process".to_owned(),
         DatabaseError::Storage(redb::StorageError::Corrupted(why)) => return damaged(&why),
         DatabaseError::Storage(redb::StorageError::Io(error)) => match error.kind() {
-            std::io::ErrorKind::InvalidData => {
+            io::ErrorKind::InvalidData => {
                 "the file is not a data file of billhook, or damaged".to_owned()
             }
             _ => error.to_string(),

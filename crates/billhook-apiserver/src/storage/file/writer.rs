@@ -155,7 +155,9 @@ impl Writer {
                 Err(error) => CommitError::Unknown(error.to_string()),
             },
         };
-        self.file = None;
+        if let Some(file) = self.file.take() {
+            file.distrust();
+        }
         for answer in answers {
             let _ = answer.send(Err(failure.clone()));
         }
@@ -193,6 +195,10 @@ impl Writer {
         work: impl FnOnce(&mut File) -> Result<T, BackendError>,
     ) -> Result<T, BackendError> {
         let file = self.file(tail)?;
-        guard(|| work(file))
+        let done = guard(|| work(file));
+        if done.is_err() {
+            file.distrust();
+        }
+        done
     }
 }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use billhook_apiserver::Server;
 use billhook_apiserver::storage::{
-    BackendError, Collection, HistoryLimits, Range, Redb, RevisionError, Storage, Write,
+    BackendError, Collection, HistoryLimits, Listing, Range, Redb, RevisionError, Storage, Write,
 };
 use proptest::prelude::*;
 use tokio::runtime::Builder;
@@ -176,42 +176,185 @@ async fn a_file_of_a_newer_release_is_refused() {
     assert_eq!(Redb::open(folder.file()).map(drop), Err(BackendError::Failed(message.to_owned())));
 }
 
+/// What stands beside a file: its sums.
+fn sums_of(file: &Path) -> PathBuf {
+    file.with_extension("sums")
+}
+
+/// A closed file with what it holds, and its sums.
+struct Closed {
+    folder: Folder,
+    holds: Listing,
+    content: Vec<u8>,
+    sums: Vec<u8>,
+}
+
+impl Closed {
+    async fn new() -> Self {
+        let folder = Folder::new();
+        let storage = fill(&folder.file(), 20).await;
+        let holds = storage.list(&foos(), Range::default());
+        storage.close().await.unwrap();
+        drop(storage);
+        let content = std::fs::read(folder.file()).unwrap();
+        let sums = std::fs::read(sums_of(&folder.file())).unwrap();
+        Closed { folder, holds, content, sums }
+    }
+
+    /// Opens a file with this content, beside such sums. Returns whether it was refused, as it must be
+    /// every time, if it does not hold what it held.
+    async fn is_refused(&self, content: &[u8], sums: Option<&[u8]>) -> bool {
+        let file = self.folder.file();
+        std::fs::write(&file, content).unwrap();
+        match sums {
+            Some(sums) => std::fs::write(sums_of(&file), sums).unwrap(),
+            // There may be none: the file before was refused.
+            None => drop(std::fs::remove_file(sums_of(&file))),
+        }
+        let first = self.is_refused_as_it_is().await;
+        let second = self.is_refused_as_it_is().await;
+        assert!(second || !first, "a file that was refused is opened the second time");
+        second
+    }
+
+    async fn is_refused_as_it_is(&self) -> bool {
+        let Ok(backend) = Redb::with_history(self.folder.file(), 20) else { return true };
+        let Ok(storage) = Storage::open(backend, HistoryLimits::default()).await else {
+            return true;
+        };
+        assert_eq!(storage.list(&foos(), Range::default()), self.holds);
+        // It may be damaged where only the next write would notice.
+        let _ = storage.close().await;
+        false
+    }
+}
+
 /// Whatever byte of a file is damaged: it is refused, or it is one that holds nothing.
 #[tokio::test]
 async fn a_damaged_file_is_refused_or_whole() {
-    let folder = Folder::new();
-    let storage = fill(&folder.file(), 20).await;
-    let before = storage.list(&foos(), Range::default());
-    storage.close().await.unwrap();
-    drop(storage);
-    let whole = std::fs::read(folder.file()).unwrap();
+    let closed = Closed::new().await;
+    let whole = &closed.content;
     let used: Vec<usize> =
         whole.iter().enumerate().filter(|(_, byte)| **byte != 0).map(|(at, _)| at).collect();
     let header = used.iter().filter(|at| **at < 512);
     let others = used.iter().step_by((used.len() / 60).max(1));
-    let mut refused = 0;
-    for at in header.chain(others).copied() {
-        let mut damaged = whole.clone();
-        damaged[at] ^= 0x10;
-        std::fs::write(folder.file(), &damaged).unwrap();
-        match Redb::with_history(folder.file(), 20) {
-            Err(_) => refused += 1,
-            Ok(backend) => match Storage::open(backend, HistoryLimits::default()).await {
-                Err(_) => refused += 1,
-                Ok(storage) => {
-                    assert_eq!(storage.list(&foos(), Range::default()), before, "at {at}");
-                    // It may be damaged where only the next write would notice.
-                    let _ = storage.close().await;
-                }
-            },
+    for sums in [Some(&*closed.sums), None] {
+        let mut refused = 0;
+        for at in header.clone().chain(others.clone()).copied() {
+            let mut damaged = whole.clone();
+            damaged[at] ^= 0x10;
+            refused += u32::from(closed.is_refused(&damaged, sums).await);
+        }
+        assert!(refused > 0);
+        for length in [0, 100, 4096, whole.len() / 2, whole.len() - 4096] {
+            let cut = &whole[..length];
+            std::fs::write(closed.folder.file(), cut).unwrap();
+            // An empty file is a new one.
+            assert_eq!(Redb::open(closed.folder.file()).is_ok(), length == 0, "{length} bytes");
         }
     }
-    assert!(refused > 0);
-    for length in [0, 100, 4096, whole.len() / 2, whole.len() - 4096] {
-        std::fs::write(folder.file(), &whole[..length]).unwrap();
-        // An empty file is a new one.
-        assert_eq!(Redb::open(folder.file()).is_ok(), length == 0, "{length} bytes");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(4))]
+    /// Whatever becomes of some bytes anywhere in a file, also of whole pages.
+    #[test]
+    fn files_with_any_damage_are_refused_or_whole(
+        damages in prop::collection::vec((any::<prop::sample::Index>(), 1_u8.., 1..6000_usize), 1..24),
+        together in any::<bool>(),
+    ) {
+        let runtime = Builder::new_current_thread().enable_time().build().unwrap();
+        runtime.block_on(async {
+            let closed = Closed::new().await;
+            let mut damaged = closed.content.clone();
+            for (at, change, length) in damages {
+                if !together {
+                    damaged.clone_from(&closed.content);
+                }
+                let at = at.index(damaged.len());
+                let length = if length % 2 == 0 { 1 } else { length };
+                damaged[at..].iter_mut().take(length).for_each(|byte| *byte ^= change);
+                closed.is_refused(&damaged, Some(&closed.sums)).await;
+                closed.is_refused(&damaged, None).await;
+            }
+        });
     }
+}
+
+/// The sums only save time: without them, or with wrong ones, a file is opened all the same.
+#[tokio::test]
+async fn a_file_is_opened_whatever_stands_beside_it() {
+    let closed = Closed::new().await;
+    let mut sums = closed.sums.clone();
+    assert!(!closed.is_refused(&closed.content, None).await);
+    assert!(!closed.is_refused(&closed.content, Some(b"")).await);
+    assert!(!closed.is_refused(&closed.content, Some(&sums[..sums.len() - 1])).await);
+    for at in (0..sums.len()).step_by(97) {
+        sums[at] ^= 1;
+        assert!(!closed.is_refused(&closed.content, Some(&sums)).await, "at {at}");
+        sums[at] ^= 1;
+    }
+    // Those of the file as it was later, and as it was before.
+    let file = closed.folder.file();
+    let storage = open(&file, 20).await;
+    storage.write(&foos(), "default/later", Write::create("later")).await.unwrap();
+    storage.close().await.unwrap();
+    drop(storage);
+    let (later, sums_of_later) =
+        (std::fs::read(&file).unwrap(), std::fs::read(sums_of(&file)).unwrap());
+    assert!(!closed.is_refused(&closed.content, Some(&sums_of_later)).await);
+    std::fs::write(&file, later).unwrap();
+    std::fs::write(sums_of(&file), &closed.sums).unwrap();
+    let storage = open(&file, 20).await;
+    assert!(storage.get(&foos(), "default/later").is_some());
+    // A folder where nothing can be written.
+    std::fs::remove_file(sums_of(&file)).unwrap();
+    std::fs::create_dir(sums_of(&file)).unwrap();
+    storage.close().await.unwrap();
+    drop(storage);
+    assert!(open(&file, 20).await.get(&foos(), "default/later").is_some());
+}
+
+/// Fails unless the sums beside a closed file are those of its pages.
+fn check_sums(file: &Path) {
+    let (content, sums) = (std::fs::read(file).unwrap(), std::fs::read(sums_of(file)).unwrap());
+    let sum = |bytes: &[u8]| {
+        let mut crc = flate2::Crc::new();
+        crc.update(bytes);
+        crc.sum().to_le_bytes()
+    };
+    let mut expected = b"bhsums1\n".to_vec();
+    expected.extend((content.len() as u64).to_le_bytes());
+    expected.extend(content.chunks(4096).flat_map(sum));
+    expected.extend(sum(&expected));
+    assert!(sums == expected, "the sums are wrong");
+}
+
+/// Otherwise every start would check all pages in the way that takes long.
+#[tokio::test]
+async fn a_closed_file_has_the_sums_of_its_pages() {
+    let folder = Folder::new();
+    let storage = fill(&folder.file(), 1000).await;
+    storage.close().await.unwrap();
+    drop(storage);
+    check_sums(&folder.file());
+    // One of an older release has none; and it grows and shrinks.
+    std::fs::remove_file(sums_of(&folder.file())).unwrap();
+    for round in 0..3 {
+        let storage = open(&folder.file(), 10).await;
+        for number in 0..20 {
+            let text = "x".repeat(100_000 >> (round * 3));
+            let key = format!("default/{round}-{number}");
+            storage.write(&foos(), &key, Write::create(text)).await.unwrap();
+        }
+        storage.close().await.unwrap();
+        drop(storage);
+        check_sums(&folder.file());
+    }
+    Redb::check(folder.file()).unwrap();
+    check_sums(&folder.file());
+    Redb::compact_file(folder.file()).unwrap();
+    check_sums(&folder.file());
 }
 
 #[tokio::test]
