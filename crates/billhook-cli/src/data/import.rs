@@ -141,7 +141,7 @@ async fn into_file(file: &Path, commits: Vec<Commit>) -> Result<(), String> {
     };
     let written = written.await;
     if written.is_err() {
-        let _ = std::fs::remove_file(file);
+        let _ = Redb::remove_file(file);
     }
     written
 }

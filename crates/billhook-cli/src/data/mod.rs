@@ -21,6 +21,7 @@ Exit status:
      their kinds are unknown
 
 A copy of a file that no server has open is a snapshot; `etcdctl snapshot save` makes one of an etcd.
+FILE.sums beside it only lets a server start sooner: it may be left out of a copy, or removed.
 Imported objects are not validated; their resource versions are new. `billhook serve --load` creates objects
 that were not exported.
 

@@ -20,6 +20,10 @@ use crate::future::BoxFuture;
 /// Keeps objects in a file, a database of redb. Every write that is acknowledged is on the disk; all
 /// writes that wait share one sync. One process at a time can open a file, for one storage.
 ///
+/// While a file is closed, the sums of its pages are beside it, in one whose name ends with `.sums`. With them
+/// it is opened sooner: they are compared, where otherwise the database checks all pages, as it
+/// does after a process was killed. They may be left out of a copy, or removed.
+///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -123,6 +127,16 @@ impl Redb {
     /// As [`Redb::check`].
     pub fn compact_file(path: impl AsRef<Path>) -> Result<bool, BackendError> {
         tables::guard(|| File::open(path.as_ref())?.give_back())
+    }
+
+    /// Removes a file, and its sums.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be removed.
+    pub fn remove_file(path: impl AsRef<Path>) -> Result<(), BackendError> {
+        let _ = std::fs::remove_file(sums::path_of_sums(path.as_ref()));
+        std::fs::remove_file(path).map_err(|error| BackendError::Failed(error.to_string()))
     }
 
     /// Returns the objects of a file, by collection and key.

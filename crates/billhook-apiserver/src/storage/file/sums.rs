@@ -8,7 +8,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use flate2::Crc;
+use crc32fast::hash as sum;
 use redb::backends::FileBackend;
 use redb::{DatabaseError, StorageBackend};
 
@@ -48,18 +48,12 @@ impl fmt::Debug for SummedFile {
     }
 }
 
-fn sum(bytes: &[u8]) -> u32 {
-    let mut sum = Crc::new();
-    sum.update(bytes);
-    sum.sum()
-}
-
 fn pages(length: u64) -> usize {
     usize::try_from(length.div_ceil(PAGE as u64)).unwrap_or(usize::MAX)
 }
 
 /// Returns the name of the sums of a file.
-fn path_of_sums(path: &Path) -> PathBuf {
+pub(super) fn path_of_sums(path: &Path) -> PathBuf {
     let mut name = OsString::from(path);
     name.push(".sums");
     name.into()

@@ -355,6 +355,9 @@ async fn a_closed_file_has_the_sums_of_its_pages() {
     check_sums(&folder.file());
     Redb::compact_file(folder.file()).unwrap();
     check_sums(&folder.file());
+    Redb::remove_file(folder.file()).unwrap();
+    assert!(!folder.file().exists() && !sums_of(&folder.file()).exists());
+    assert!(Redb::remove_file(folder.file()).is_err());
 }
 
 #[tokio::test]
