@@ -38,7 +38,9 @@ pub(super) struct Sums {
 struct Known {
     /// Whether the pages are those that the database has written. Otherwise the sums are not kept.
     are_right: bool,
-    /// The sum of each page that was read or written as a whole.
+    /// How many pages there are.
+    count: usize,
+    /// The sums of pages that were read or written as a whole, up to the last one of which something is known.
     pages: Vec<Option<u32>>,
 }
 
@@ -67,8 +69,8 @@ fn read(path: &Path, length: u64) -> Option<Vec<u32>> {
     }
     let text = std::fs::read(path).ok()?;
     let (content, own_sum) = text.split_last_chunk::<4>()?;
-    let (begin, sums) = content.strip_prefix(MAGIC)?.split_first_chunk::<8>()?;
-    if sum(content) != u32::from_le_bytes(*own_sum) || u64::from_le_bytes(*begin) != length {
+    let (of_length, sums) = content.strip_prefix(MAGIC)?.split_first_chunk::<8>()?;
+    if sum(content) != u32::from_le_bytes(*own_sum) || u64::from_le_bytes(*of_length) != length {
         return None;
     }
     let (sums, _) = sums.as_chunks::<4>();
@@ -97,9 +99,10 @@ impl SummedFile {
         let length = file.len()?;
         let sums = read(&path, length)
             .filter(|sums| has(&file, length, sums).is_ok_and(|is_as_closed| is_as_closed));
-        let known = match sums {
-            Some(sums) => Known { are_right: true, pages: sums.into_iter().map(Some).collect() },
-            None => Known { are_right: false, pages: vec![None; pages(length)] },
+        let known = Known {
+            are_right: sums.is_some(),
+            count: pages(length),
+            pages: sums.into_iter().flatten().map(Some).collect(),
         };
         let sums = Arc::new(Sums { path, known: Mutex::new(known) });
         Ok(SummedFile { file, sums })
@@ -125,11 +128,12 @@ impl Sums {
     /// Takes note of what stands in a file.
     fn note(&self, offset: u64, bytes: &[u8], is_new: bool) {
         let mut known = lock(&self.known);
-        let (Ok(begin), page) = (usize::try_from(offset), PAGE) else { return };
-        let end = begin.saturating_add(bytes.len());
-        for number in begin / page..end.div_ceil(page) {
-            let Some(known) = known.pages.get_mut(number) else { return };
-            let whole = (number * page).checked_sub(begin).and_then(|at| bytes.get(at..at + page));
+        let Ok(begin) = usize::try_from(offset) else { return };
+        let end = begin.saturating_add(bytes.len()).div_ceil(PAGE).min(known.count);
+        let length = known.pages.len().max(end);
+        known.pages.resize(length, None);
+        for (number, known) in known.pages.iter_mut().enumerate().take(end).skip(begin / PAGE) {
+            let whole = (number * PAGE).checked_sub(begin).and_then(|at| bytes.get(at..at + PAGE));
             if is_new || known.is_none() {
                 *known = whole.map(sum);
             }
@@ -178,7 +182,9 @@ impl StorageBackend for SummedFile {
     fn set_len(&self, len: u64) -> io::Result<()> {
         let done = self.file.set_len(len);
         let mut known = lock(&self.sums.known);
-        known.pages.resize(pages(len), None);
+        let count = pages(len);
+        known.count = count;
+        known.pages.truncate(count);
         known.are_right &= done.is_ok();
         done
     }
