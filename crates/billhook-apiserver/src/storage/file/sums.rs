@@ -29,7 +29,7 @@ pub(super) struct SummedFile {
     sums: Arc<Sums>,
 }
 
-/// What is known of the pages of an open file.
+/// The sums of an open file, and whether they are right.
 pub(super) struct Sums {
     path: PathBuf,
     known: Mutex<Known>,

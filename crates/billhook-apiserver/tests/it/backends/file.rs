@@ -176,7 +176,7 @@ async fn a_file_of_a_newer_release_is_refused() {
     assert_eq!(Redb::open(folder.file()).map(drop), Err(BackendError::Failed(message.to_owned())));
 }
 
-/// What stands beside a file: its sums.
+/// Returns the name of the sums beside a file.
 fn sums_of(file: &Path) -> PathBuf {
     file.with_extension("sums")
 }
