@@ -457,7 +457,7 @@ impl ServerBuilder {
         self
     }
 
-    /// Says whether watches may ask for the objects that there are, the gate `WatchList` (WA-10); if nothing
+    /// Says whether watches may ask for the existing objects, the gate `WatchList` (WA-10); if nothing
     /// is said, as servers of the version do by default.
     #[must_use]
     pub fn stream_lists(mut self, allowed: bool) -> Self {

@@ -10,7 +10,7 @@ pub(crate) struct Edition {
     pub(crate) patch: u8,
     /// Whether the server says which version it is compatible with, which is the one before (DT-30).
     pub(crate) tells_compatibility: bool,
-    /// Whether watches may ask for the objects that there are: the gate `WatchList` (WA-10).
+    /// Whether watches may ask for the existing objects: the gate `WatchList` (WA-10).
     pub(crate) streams_lists: bool,
     /// Whether it is the client's mistake that the options of a deletion cannot be read (KV-87).
     blames_options: bool,

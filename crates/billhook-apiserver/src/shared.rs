@@ -9,7 +9,7 @@ use billhook::webhook::Authorizer;
 use billhook::{DeepValue, Time};
 use billhook_admission::{Accepted, Allocator, Chain, ServerFields};
 use billhook_apimachinery::{KubernetesVersion, Status, UserInfo};
-use billhook_decode::{Document, read_json};
+use billhook_decode::{Document, ObjectView, read_json};
 use billhook_kinds::{AllocatedByServices, SecurityDefaults, ServiceRanges};
 use billhook_policy::PolicySet;
 
@@ -239,9 +239,21 @@ impl Shared {
 
     /// Returns the objects of a built-in kind whose keys begin so.
     pub(crate) fn read_objects(&self, group: &str, resource: &str, prefix: &str) -> Vec<DeepValue> {
+        self.read_objects_if(group, resource, prefix, |_| true)
+    }
+
+    /// Returns those of the objects that a condition is true of, which sees them before they are read.
+    pub(crate) fn read_objects_if(
+        &self,
+        group: &str,
+        resource: &str,
+        prefix: &str,
+        condition: impl Fn(ObjectView<'_>) -> bool,
+    ) -> Vec<DeepValue> {
         let collection = Collection::new(group, resource);
         let found = self.storage.list(&collection, Range::of_prefix(prefix)).objects;
-        let objects = found.iter().filter_map(|object| read_json(&object.text).ok());
+        let found = found.iter().filter(|object| condition(ObjectView::of_checked(&object.text)));
+        let objects = found.filter_map(|object| read_json(&object.text).ok());
         objects.map(Document::into_value).collect()
     }
 

@@ -61,9 +61,9 @@ impl IncomingRequest<'_> {
         let (mut found, _) = self.version.decode_value(&mut object, &options).ok()?;
         if let Some(strategy) = self.strategy {
             found.extend(strategy.read(&mut object).ok()?);
+            self.says_its_type(&object).then_some(())?;
         }
-        let is_clean = found.is_empty() && (self.strategy.is_none() || self.says_its_type(&object));
-        is_clean.then_some(object)
+        found.is_empty().then_some(object)
     }
 
     /// The object in a body, and what field validation found.

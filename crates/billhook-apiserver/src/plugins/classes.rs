@@ -9,7 +9,6 @@ use serde_json::Value;
 
 use super::forbidden;
 use crate::shared::Shared;
-use crate::storage::{Collection, Range};
 
 const DEFAULT_STORAGE_CLASS: [&str; 2] = [
     "storageclass.kubernetes.io/is-default-class",
@@ -65,12 +64,11 @@ fn default_of(server: &Shared, resource: &str, annotations: &[&str]) -> Option<D
         "storageclasses" => "storage.k8s.io",
         _ => "networking.k8s.io",
     };
-    let is_default = |class: &DeepValue| {
-        let all = class.pointer("/metadata/annotations").unwrap_or(&Value::Null);
-        annotations.iter().any(|annotation| text(all, annotation) == "true")
-    };
-    let mut classes: Vec<_> =
-        server.read_objects(group, resource, "").into_iter().filter(is_default).collect();
+    let mut classes = server.read_objects_if(group, resource, "", |class| {
+        let all = class.at(["metadata", "annotations"]);
+        let is_true = |name: &str| all?.get(name)?.as_str().map(|value| value == "true");
+        annotations.iter().any(|annotation| is_true(annotation) == Some(true))
+    });
     let metadata = |class: &DeepValue, name: &str| {
         class.get("metadata").map_or("", |metadata| text(metadata, name)).to_owned()
     };
@@ -83,11 +81,10 @@ fn default_of(server: &Shared, resource: &str, annotations: &[&str]) -> Option<D
 
 /// Returns the priority classes that are the default of pods.
 pub(super) fn default_priorities(server: &Shared) -> Vec<DeepValue> {
-    let classes = Collection::new("scheduling.k8s.io", "priorityclasses");
-    let found = server.storage.list(&classes, Range::of_prefix("")).objects;
-    let views = found.iter().map(|class| ObjectView::of_checked(&class.text));
-    let is_default = |class: &ObjectView<'_>| class.get("globalDefault")?.as_bool();
-    views.filter(|class| is_default(class) == Some(true)).map(|it| it.to_value()).collect()
+    let is_default = |class: ObjectView<'_>| class.get("globalDefault")?.as_bool();
+    server.read_objects_if("scheduling.k8s.io", "priorityclasses", "", |class| {
+        is_default(class) == Some(true)
+    })
 }
 
 /// There is one default priority class at most.

@@ -86,7 +86,7 @@ pub(super) struct Options {
     pub(super) disabled_plugins: Vec<String>,
     /// The versions of groups that are not served.
     pub(super) disabled_versions: Vec<String>,
-    /// Whether watches may ask for the objects that there are, if that is said.
+    /// Whether watches may ask for the existing objects, if a gate says so.
     pub(super) streams_lists: Option<bool>,
     /// The credentials for webhooks.
     pub(super) admission: AdmissionConfiguration,

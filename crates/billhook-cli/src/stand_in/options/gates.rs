@@ -15,7 +15,7 @@ const BETA: &str = "AllBeta";
 /// The gates that are switched.
 #[derive(Debug, Default)]
 pub(super) struct Switched {
-    /// Whether watches may ask for the objects that there are.
+    /// Whether watches may ask for the existing objects.
     pub(super) streams_lists: Option<bool>,
     /// The admission plugin that is not there without its gate.
     pub(super) disabled_plugin: Option<&'static str>,
