@@ -1,7 +1,7 @@
 //! A fast hash of names.
 
-/// Hashes a name, eight bytes at a time; names are short. Whoever chooses the names can choose
-/// them with equal hashes, so nothing may depend on hashes but time that is bounded otherwise.
+/// Hashes a name, eight bytes at a time; names are short. Names can be chosen
+/// to have equal hashes, so nothing may depend on hashes but time that is bounded otherwise.
 #[inline]
 pub fn hash_name(name: &[u8]) -> u64 {
     const FACTOR: u64 = 0x9E37_79B9_7F4A_7C15;

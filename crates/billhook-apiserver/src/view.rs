@@ -103,7 +103,7 @@ impl View {
         matches!(self.form, Form::MetadataList(_))
     }
 
-    /// Fails if the client asks for rows that there are not (DT-61).
+    /// Fails if the client asks for unknown contents of rows (DT-61).
     pub(crate) fn check(&self) -> Result<(), Status> {
         match &self.form {
             Form::Table(TableView { include: Err(error), .. }) => Err(error.clone()),

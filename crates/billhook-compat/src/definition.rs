@@ -164,7 +164,7 @@ impl Found<'_> {
         format!("GET /apis/{}/{namespace}{plural}{below}", version.api_version())
     }
 
-    /// A version that there are no requests for any more.
+    /// A version that takes no requests any more.
     fn gone(&mut self, version: &CrdVersion, place: FieldPath, change: &str) {
         if !version.is_served() {
             return;

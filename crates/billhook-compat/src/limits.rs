@@ -15,8 +15,8 @@ pub const MAX_TEXT_STEPS: u64 = 1 << 21;
 /// How many such searches there are about a version.
 pub const MAX_TEXT_SEARCHES: usize = 100;
 
-/// The changes of a version for which witnesses are looked for; an answer says that there are more,
-/// which are undecided.
+/// The changes of a version for which witnesses are looked for; an answer says that the
+/// others are undecided.
 pub const MAX_OBSTACLES: usize = 400;
 
 /// The values that are tried at a place without a proof.

@@ -2,7 +2,7 @@
 //!
 //! One scenario a line. There are two kinds: a request, with what webhooks answer and what came of it; and a conversation of many steps with the API server. Webhooks are
 //! served over HTTPS by this process, so that the client of webhooks is played too. Scenarios that
-//! need parts of a server that there are not yet are counted as waiting.
+//! need parts of a server that are missing are counted as waiting.
 
 mod client;
 mod cluster;

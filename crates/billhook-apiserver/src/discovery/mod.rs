@@ -1,4 +1,4 @@
-//! Discovery: the groups, versions and resources that there are (DT-01 to DT-23).
+//! Discovery: the groups, versions and resources of a server (DT-01 to DT-23).
 
 mod documents;
 mod model;

@@ -60,7 +60,7 @@ impl Watcher {
         self.requests.clone()
     }
 
-    /// Waits for the next changes, or for the news that there are none.
+    /// Waits for the next changes, or for progress without any.
     pub(super) async fn next(
         &mut self,
         layout: &Layout,

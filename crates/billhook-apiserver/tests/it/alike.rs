@@ -77,7 +77,7 @@ async fn addresses_are_compared_alike() {
     }
 }
 
-/// KV-64, KV-81, KV-82: values and metadata that are wrong are told of in the same words.
+/// KV-64, KV-81, KV-82: values and metadata that are wrong are reported in the same words.
 #[tokio::test]
 async fn values_are_refused_alike() {
     let of = |a: Value| json!({"type": "object", "properties": {"a": a}});
@@ -138,7 +138,7 @@ async fn documents_name_operations_alike() {
     }
 }
 
-/// KV-86: a write to what is not there is told of before its content.
+/// KV-86: a write to an absent object is reported before its content.
 #[tokio::test]
 async fn what_is_missing_is_not_updated() {
     for (version, builder) in builders() {

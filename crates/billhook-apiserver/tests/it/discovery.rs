@@ -198,7 +198,7 @@ async fn own_groups_come_first() {
     );
 }
 
-/// DT-32: the paths that there are, sorted, whatever form is asked for.
+/// DT-32: the paths of a server, sorted, whatever form is asked for.
 #[tokio::test]
 async fn the_root_lists_the_paths() {
     let answer = call(&server(), Method::GET, "/", &[("accept", "text/html")], "").await;

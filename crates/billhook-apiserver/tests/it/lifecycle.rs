@@ -89,7 +89,7 @@ async fn a_taken_short_name_is_remembered() {
     assert_eq!(discovered["resources"].as_array().unwrap().len(), 2);
 }
 
-/// LC-12, LC-34: what is in conflict from the beginning is neither served nor told of.
+/// LC-12, LC-34: what is in conflict from the beginning is neither served nor listed.
 #[tokio::test]
 async fn what_is_in_conflict_is_not_discovered() {
     let server = server(&["v1"]).await;
@@ -429,7 +429,7 @@ async fn what_is_loaded_does_not_take_its_time() {
     assert_eq!(get(&server, &format!("{FOOS}/a")).await.code, 200);
 }
 
-/// LC-02: paths and methods that are not there are told as a Status among the server's own kinds.
+/// LC-02: absent paths and methods are reported as a Status among the server's own kinds.
 #[tokio::test]
 async fn own_kinds_have_failures_of_their_own() {
     let server = server(&["v1"]).await;

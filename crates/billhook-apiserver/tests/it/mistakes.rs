@@ -520,7 +520,7 @@ async fn programs_manage_fields() {
     }
 }
 
-/// RE-26: every reference that is there already is told, one after the other.
+/// RE-26: every existing reference is reported, one after the other.
 #[tokio::test]
 async fn repeated_owners_are_told() {
     let mut object = object("Foo", "b");

@@ -194,7 +194,7 @@ async fn protected_groups_are_examined() {
     }
 }
 
-/// WA-29: progress is told before the end of a watch, if there was any.
+/// WA-29: progress is reported before the end of a watch, if there was any.
 #[tokio::test(start_paused = true)]
 async fn watches_tell_their_progress() {
     let server = server();

@@ -1,4 +1,4 @@
-//! Lines on standard error, in the form of kube-apiserver's. Whoever started the program may not read
+//! Lines on standard error, in the form of kube-apiserver's. The process that started the program may not read
 //! them, or may have gone.
 
 use std::io::Write as _;

@@ -203,7 +203,7 @@ impl<'c> Constraints<'c> {
         self.found.len() > MAX_CASES
     }
 
-    /// Why a constraint has no case if all objects have been tried that there were.
+    /// Why a constraint has no case after all objects were tried.
     pub(super) fn reason(&self, object: Option<&Value>) -> UntestedReason {
         match object {
             _ if self.is_full() => UntestedReason::Full,

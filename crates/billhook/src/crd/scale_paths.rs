@@ -41,7 +41,7 @@ impl ScalePaths {
         lookup(object, &self.spec_replicas, "int64", int)
     }
 
-    /// The replicas that there are; none if the object does not say (RP-76).
+    /// The number of existing replicas; 0 if the object does not say (RP-76).
     pub(crate) fn observed(&self, object: &Value) -> Result<i64, String> {
         Ok(lookup(object, &self.status_replicas, "int64", int)?.unwrap_or(0))
     }

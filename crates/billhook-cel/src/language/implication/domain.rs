@@ -424,7 +424,7 @@ impl Domain {
 #[derive(Debug)]
 pub(super) struct Searches {
     left: u64,
-    /// Whether it is proved that there are none, by what was looked for.
+    /// Whether their absence is proved, by what was looked for.
     known: BTreeMap<String, bool>,
 }
 

@@ -14,7 +14,7 @@ impl Rollout<'_> {
         self.scale_new().or_else(|| self.scale_old())
     }
 
-    /// How many pods a set is to have that has some now, so that there are not too many.
+    /// How many pods a set with pods is to have, so that they are not too many.
     pub(super) fn size_of_new(&self, size: i64) -> i64 {
         if super::recreates(self.deployment()) {
             return self.sizes.replicas;

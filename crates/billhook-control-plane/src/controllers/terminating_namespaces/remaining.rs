@@ -176,7 +176,7 @@ impl Remaining {
         (count > 0).then(message)
     }
 
-    /// Forgets how many objects there are of what, but not that there are some.
+    /// Forgets the numbers of objects, but not whether some are left.
     pub(super) fn forget_counts(&mut self) {
         self.objects.clear();
         self.finalizers.clear();

@@ -8,7 +8,7 @@ use super::resources::HUGE_PAGES;
 use crate::rules::{invalid, one_of, qualified_name, quantity};
 use crate::values::text;
 
-/// The fields that there are.
+/// The fields that can be referred to.
 const FIELDS: [&str; 15] = [
     "metadata.annotations",
     "metadata.labels",
