@@ -12,7 +12,7 @@ const PHRASES: [(&str, usize, &str); 13] = [
     (" is no ", 16, "is not a"),
     ("complete but for", 0, "complete except"),
     ("normalis", 0, "normaliz"),
-    ("told", 9, "reported, known or distinguished"),
+    ("told", 3, "reported, known or distinguished"),
     ("nobody", 2, "a noun, or the passive"),
     ("somebody", 1, "a noun, or the passive"),
     ("whoever", 1, "a noun"),
