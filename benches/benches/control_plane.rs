@@ -8,6 +8,10 @@ use http::Request;
 use serde_json::{Value, json};
 use tower_service::Service as _;
 
+/// As in the command.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() {
     let chosen: Vec<String> = std::env::args().skip(1).filter(|it| !it.starts_with("--")).collect();
     let is_chosen = |name: &str| chosen.is_empty() || chosen.iter().any(|it| name.contains(&**it));

@@ -40,22 +40,23 @@ impl Time {
         let since_1970 = self.seconds.saturating_sub(EPOCH);
         let second = since_1970.rem_euclid(DAY);
         let Date { year, month, day } = Date::from_days(since_1970.div_euclid(DAY));
-        let sign = if year < 0 { "-" } else { "" };
-        let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
         let mut text = String::with_capacity(LAYOUT.len());
-        let mut digits = itoa::Buffer::new();
-        for (before, number, width) in [
-            (sign, year.abs(), 4_usize),
-            ("-", month, 2),
-            ("-", day, 2),
-            ("T", hour, 2),
-            (":", minute, 2),
-            (":", second, 2),
-        ] {
-            let digits = digits.format(number);
-            text.push_str(before);
-            (digits.len()..width).for_each(|_| text.push('0'));
-            text.push_str(digits);
+        if year < 0 {
+            text.push('-');
+        }
+        match year.abs() {
+            year @ ..10_000 => {
+                push_pair(&mut text, year / 100);
+                push_pair(&mut text, year);
+            }
+            year => text.push_str(itoa::Buffer::new().format(year)),
+        }
+        let (hour, minute, second) = (second / 3600, second / 60, second);
+        for (before, number) in
+            [('-', month), ('-', day), ('T', hour), (':', minute % 60), (':', second % 60)]
+        {
+            text.push(before);
+            push_pair(&mut text, number);
         }
         text.push('Z');
         text
@@ -82,6 +83,13 @@ impl Time {
         parser
             .time(|parser| Ok(parser.fraction()))
             .map(|(time, has_fraction)| Time { has_fraction, ..time })
+    }
+}
+
+/// Appends the last two digits of a number.
+fn push_pair(text: &mut String, number: i64) {
+    for digit in [number / 10 % 10, number % 10] {
+        text.push(char::from(b'0' + u8::try_from(digit).unwrap_or_default()));
     }
 }
 

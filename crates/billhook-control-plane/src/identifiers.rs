@@ -26,18 +26,9 @@ impl Identifiers {
     /// Returns the fields of an object that is created now.
     pub(crate) fn server_fields(&self) -> ServerFields {
         let (high, low) = (self.number(), self.number());
-        // Version 4, variant 1: as of random ones.
-        let high = (high & 0xffff_ffff_ffff_0fff) | 0x4000;
-        let low = (low & 0x3fff_ffff_ffff_ffff) | 0x8000_0000_0000_0000;
-        let uid = format!(
-            "{:08x}-{:04x}-{:04x}-{:04x}-{:012x}",
-            high >> 32,
-            (high >> 16) & 0xffff,
-            high & 0xffff,
-            low >> 48,
-            low & 0xffff_ffff_ffff,
-        );
-        ServerFields::new(uid, self.clock.now().to_rfc3339(), self.suffix())
+        let number = u128::from(high) << 64 | u128::from(low);
+        let uid = uuid::Builder::from_random_bytes(number.to_be_bytes()).into_uuid();
+        ServerFields::new(uid.to_string(), self.clock.now().to_rfc3339(), self.suffix())
     }
 
     fn suffix(&self) -> String {

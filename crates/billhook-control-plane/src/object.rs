@@ -148,7 +148,7 @@ impl Object {
     pub fn controller_key(&self, resource: &Resource) -> Option<Arc<str>> {
         let owner = self.controller()?;
         let is_of_resource = owner.get("kind")?.as_str()? == resource.kind
-            && owner.get("apiVersion")?.as_str()? == resource.api_version();
+            && resource.is_api_version(owner.get("apiVersion")?.as_str()?);
         let name = owner.get("name")?.as_str()?;
         is_of_resource.then(|| [self.namespace(), "/", name].concat().into())
     }

@@ -3,8 +3,6 @@
 //! Half of an object says which fields have which managers. Controllers do not ask, and what they write
 //! without them leaves them as they are; kube-controller-manager forgets them, too.
 
-use std::borrow::Cow;
-
 use billhook_apimachinery::value::DeepValue;
 use billhook_decode::{Document, ObjectView, read_json};
 use serde::Deserialize;
@@ -14,18 +12,16 @@ use crate::clock::Timestamp;
 
 /// Reads an object without its managed fields.
 pub(crate) fn read(text: &[u8]) -> DeepValue {
-    let part = |(name, value): (Cow<'_, str>, ObjectView<'_>)| match &*name {
-        "metadata" => {
-            let kept = value.members().filter(|(name, _)| name != "managedFields");
-            (name.into_owned(), Value::Object(kept.map(member).collect()))
-        }
-        _ => member((name, value)),
-    };
-    Value::Object(ObjectView::of_checked(text).members().map(part).collect()).into()
-}
-
-fn member((name, value): (Cow<'_, str>, ObjectView<'_>)) -> (String, Value) {
-    (name.into_owned(), value.to_value().into_inner())
+    let object = ObjectView::of_checked(text);
+    let Some(fields) = object.at(["metadata", "managedFields"]) else { return object.to_value() };
+    let (before, rest) = text.split_at(fields.offset());
+    let after = rest.get(fields.text().len()..).unwrap_or_default();
+    let kept = [before, b"[]", after].concat();
+    let mut object = ObjectView::of_checked(&kept).to_value();
+    if let Some(Value::Object(metadata)) = object.get_mut("metadata") {
+        metadata.remove("managedFields");
+    }
+    object
 }
 
 /// Reads an object.

@@ -1,5 +1,6 @@
 //! The resources that controllers read and write.
 
+use billhook_apimachinery::split_api_version;
 use billhook_apiserver::storage::Collection;
 
 /// A resource of the API, in the version that is stored.
@@ -77,6 +78,11 @@ impl Resource {
             "" => self.version.to_owned(),
             group => format!("{group}/{}", self.version),
         }
+    }
+
+    /// Returns whether a text is the `apiVersion` of its objects.
+    pub(crate) fn is_api_version(&self, text: &str) -> bool {
+        split_api_version(text) == (self.group, self.version)
     }
 
     /// Returns the path of its objects in a namespace, which does not count for a resource of the

@@ -27,29 +27,30 @@ impl Kind {
             selectable.map(|name| json!({ "jsonPath": format!(".{name}") })).collect();
         let schema = without_metadata(Deriving { kubernetes, open: Vec::new() }.object(record));
         let deprecation = self.deprecation.filter(|deprecation| deprecation.since <= kubernetes);
-        let own = json!({
+        let mut own = json!({
             "name": self.version, "served": true, "storage": true,
-            "schema": {"openAPIV3Schema": schema},
             "subresources": subresources, "selectableFields": selectable,
             "deprecated": deprecation.is_some(),
             "deprecationWarning": deprecation.map(|deprecation| deprecation.warning),
         });
-        let versions: Vec<Value> = [own].into_iter().chain(self.others(kubernetes)).collect();
-        Some(json!({
-            "apiVersion": "apiextensions.k8s.io/v1",
-            "kind": "CustomResourceDefinition",
-            "metadata": {"name": format!("{}.{}", self.plural, self.group)},
-            "spec": {
-                "group": self.group,
-                "scope": if self.is_namespaced { "Namespaced" } else { "Cluster" },
-                "names": {
-                    "plural": self.plural, "singular": self.singular, "kind": self.kind,
-                    "listKind": format!("{}List", self.kind), "shortNames": self.short_names,
-                    "categories": self.categories,
-                },
-                "versions": versions,
+        set(&mut own, "schema", object([("openAPIV3Schema", schema)]));
+        let versions = [own].into_iter().chain(self.others(kubernetes)).collect();
+        let mut spec = json!({
+            "group": self.group,
+            "scope": if self.is_namespaced { "Namespaced" } else { "Cluster" },
+            "names": {
+                "plural": self.plural, "singular": self.singular, "kind": self.kind,
+                "listKind": format!("{}List", self.kind), "shortNames": self.short_names,
+                "categories": self.categories,
             },
-        }))
+        });
+        set(&mut spec, "versions", Value::Array(versions));
+        Some(object([
+            ("apiVersion", "apiextensions.k8s.io/v1".into()),
+            ("kind", "CustomResourceDefinition".into()),
+            ("metadata", json!({"name": format!("{}.{}", self.plural, self.group)})),
+            ("spec", spec),
+        ]))
     }
 
     /// The other versions of the kind, in which managers may own fields of the same objects.
@@ -58,11 +59,13 @@ impl Kind {
         let others = Kind::all().iter().filter(same).filter(|it| it.version != self.version);
         others.filter_map(move |other| {
             let schema = Deriving { kubernetes, open: Vec::new() }.object(other.record()?);
-            Some(json!({
+            let schema = object([("openAPIV3Schema", without_metadata(schema))]);
+            let mut version = json!({
                 "name": other.version, "served": false, "storage": false,
-                "schema": {"openAPIV3Schema": without_metadata(schema)},
                 "subresources": {"status": {}},
-            }))
+            });
+            set(&mut version, "schema", schema);
+            Some(version)
         })
     }
 }
@@ -92,7 +95,8 @@ impl Deriving {
         let properties: Map<String, Value> =
             known.map(|field| (field.name.to_owned(), self.field(field))).collect();
         self.open.pop();
-        let mut schema = json!({"type": "object", "properties": properties});
+        let mut schema =
+            object([("type", "object".into()), ("properties", Value::Object(properties))]);
         if record.is_atomic {
             set(&mut schema, "x-kubernetes-map-type", "atomic".into());
         }
@@ -162,9 +166,11 @@ impl Deriving {
                 json!({"x-kubernetes-preserve-unknown-fields": true})
             }
             Type::Record(table) => self.object(table()),
-            Type::List(type_) => json!({"type": "array", "items": self.element(*type_)}),
+            Type::List(type_) => {
+                object([("type", "array".into()), ("items", self.element(*type_))])
+            }
             Type::Map(type_) => {
-                json!({"type": "object", "additionalProperties": self.element(*type_)})
+                object([("type", "object".into()), ("additionalProperties", self.element(*type_))])
             }
             _ => json!({"type": "string"}),
         }
@@ -190,6 +196,11 @@ fn item_of(type_: Type) -> Option<&'static Record> {
         },
         _ => None,
     }
+}
+
+/// An object of its members, which `json!` would copy.
+fn object<const N: usize>(members: [(&str, Value); N]) -> Value {
+    Value::Object(members.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
 }
 
 fn set(schema: &mut Value, keyword: &str, value: Value) {

@@ -156,7 +156,7 @@ async fn change_pod(
         if dry_run {
             return Ok(());
         }
-        match replace_stored(context.server, &context.resource, &stored, &pod).await {
+        match replace_stored(context.server, &context.resource, &stored, pod).await {
             Err(status) if is_conflict(&status) && tries > 0 => tries -= 1,
             done => return done,
         }

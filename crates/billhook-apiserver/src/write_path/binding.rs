@@ -7,7 +7,7 @@ use billhook_apimachinery::Status;
 use billhook_apimachinery::print::compact_json;
 use billhook_apimachinery::record::declared_json;
 use billhook_apimachinery::record::text;
-use billhook_apimachinery::value::{DeepValue, deep_clone};
+use billhook_apimachinery::value::DeepValue;
 use bytes::Bytes;
 use serde_json::Value;
 
@@ -45,9 +45,8 @@ pub(crate) async fn replace_stored(
     server: &Arc<Shared>,
     resource: &Resource,
     stored: &Object,
-    object: &Value,
+    mut object: DeepValue,
 ) -> Result<(), Status> {
-    let mut object = DeepValue::from(deep_clone(object));
     if let Some(Value::Object(metadata)) = object.get_mut("metadata") {
         metadata.remove("resourceVersion");
     }

@@ -120,7 +120,7 @@ pub(super) fn size(
 ) -> Result<Size, String> {
     let text = |name: &str| reference.get(name).and_then(Value::as_str).unwrap_or_default();
     let (kind, version) = (text("kind"), text("apiVersion"));
-    let is_meant = |it: &&&Resource| it.kind == kind && it.api_version() == version;
+    let is_meant = |it: &&&Resource| it.kind == kind && it.is_api_version(version);
     if let Some(resource) = SCALED.iter().find(is_meant) {
         let key = [namespace, "/", text("name")].concat();
         let found = view.get(resource, &key).filter(|found| found.uid() == text("uid"));
