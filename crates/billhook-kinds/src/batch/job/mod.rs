@@ -7,7 +7,6 @@ mod job_spec;
 mod policies;
 mod spec;
 mod status;
-mod template;
 mod update;
 
 pub(super) use self::behavior::Job;

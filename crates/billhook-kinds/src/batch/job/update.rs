@@ -10,6 +10,7 @@ use serde_json::{Map, Value};
 use super::job_spec::JobSpec;
 use super::status::is_true;
 use crate::behavior::WriteContext;
+use crate::core::pod::internal::{show_spec, show_template};
 use crate::edition::EDITIONS;
 use crate::generated::batch_v1::{POD_FAILURE_POLICY, SUCCESS_POLICY};
 use crate::values::{items_mut, path, section, text, value_at};
@@ -68,7 +69,7 @@ fn validate_template(
     if !may_move(old, context) {
         if !deep_eq(template, &before) {
             let error = FieldError::invalid(at, template.clone(), "field is immutable");
-            errors.push(error.show_value_as(super::template::shown(template)));
+            errors.push(error.show_value_as(show_template(template)));
         }
         return;
     }
@@ -79,7 +80,7 @@ fn validate_template(
     let (pods, before) = (part(template, "/spec"), part(&before, "/spec"));
     if !deep_eq(pods, before) {
         let error = FieldError::invalid(at.name("spec"), pods.clone(), "field is immutable");
-        errors.push(error.show_value_as(super::template::shown_spec(pods)));
+        errors.push(error.show_value_as(show_spec(pods)));
     }
 }
 

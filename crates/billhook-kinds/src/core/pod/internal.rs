@@ -1,11 +1,13 @@
 //! Parts of pods in the form that servers work with, as their errors show them (BK-791).
 
 use billhook_apimachinery::label_selector::LabelSelector;
+use billhook_apimachinery::metadata::ObjectMeta;
 use billhook_apimachinery::print::compact_json;
 use billhook_apimachinery::record::{Record, Type, TypedRecord as _, declared_json};
 use serde_json::Value;
 
 use crate::generated::core_v1::{POD_SECURITY_CONTEXT, POD_SPEC};
+use crate::workloads::part;
 
 /// Names that are not those of the API with a capital letter.
 const NAMES: [(&str, &str); 34] = [
@@ -121,6 +123,17 @@ pub(crate) fn show(value: Option<&Value>, type_: Type) -> String {
 /// Returns the spec of a pod as errors show it.
 pub(crate) fn show_spec(spec: &Value) -> String {
     show(Some(spec), Type::Record(|| &POD_SPEC))
+}
+
+/// Returns a template of pods as errors show it.
+pub(crate) fn show_template(template: &Value) -> String {
+    let metadata = declared_json(part(template, "/metadata"), ObjectMeta::record());
+    let members = metadata.strip_prefix('{').and_then(|members| members.strip_suffix('}'));
+    let metadata = match members.unwrap_or_default() {
+        "" => String::new(),
+        members => format!("{members},"),
+    };
+    format!("{{{metadata}\"Spec\":{}}}", show_spec(part(template, "/spec")))
 }
 
 fn write(value: Option<&Value>, type_: Type, out: &mut String) {
