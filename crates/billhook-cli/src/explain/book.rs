@@ -47,7 +47,7 @@ impl Book {
     /// Up to five ids that are spelled nearly so.
     pub(crate) fn near(&self, wanted: &str) -> Vec<&'static str> {
         let mut near: Vec<(usize, &str)> =
-            self.rules().map(|rule| (distance(wanted, rule.id), rule.id)).collect();
+            self.rules().map(|rule| (strsim::levenshtein(wanted, rule.id), rule.id)).collect();
         near.sort_by_key(|(distance, _)| *distance);
         let best = near.first().map_or(0, |(distance, _)| *distance);
         let is_near = |distance: usize| distance == best && distance <= 2;
@@ -73,20 +73,4 @@ fn rule<'t>(text: &'t str, chapter: &'t str, section: Option<&'t str>) -> Option
     let (heading, body) = text.split_once('\n')?;
     let title = heading.strip_prefix(id)?.trim_start();
     Some(Rule { id, title, chapter, section, body })
-}
-
-/// The number of characters to insert, remove or replace to make one text the other.
-fn distance(a: &str, b: &str) -> usize {
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (index, x) in a.bytes().enumerate() {
-        let mut diagonal = index;
-        let mut left = index + 1;
-        let next = b.bytes().zip(row.iter().skip(1)).map(|(y, above)| {
-            left = (left + 1).min(above + 1).min(diagonal + usize::from(x != y));
-            diagonal = *above;
-            left
-        });
-        row = std::iter::once(index + 1).chain(next.collect::<Vec<_>>()).collect();
-    }
-    row.last().copied().unwrap_or_default()
 }

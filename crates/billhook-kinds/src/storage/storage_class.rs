@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use billhook_apimachinery::metadata::Time;
 use billhook_apimachinery::names::qualified_name;
+use billhook_apimachinery::record::text as member_text;
 use billhook_apimachinery::{FieldError, FieldPath, KubernetesVersion};
 use serde_json::Value;
 
@@ -62,7 +63,7 @@ impl Behavior for StorageClass {
 
     fn cells(&self, object: &Value, now: Time) -> Vec<Value> {
         let annotations = value_at(object, "/metadata/annotations");
-        let is_set = |name| annotations.is_some_and(|all| text_of(all, name) == "true");
+        let is_set = |name| annotations.is_some_and(|all| member_text(all, name) == "true");
         let default = if DEFAULT.into_iter().any(is_set) { " (default)" } else { "" };
         let expands = object.get("allowVolumeExpansion").and_then(Value::as_bool);
         vec![
@@ -74,10 +75,6 @@ impl Behavior for StorageClass {
             cells::created(object, now),
         ]
     }
-}
-
-fn text_of<'o>(object: &'o Value, name: &str) -> &'o str {
-    object.get(name).and_then(Value::as_str).unwrap_or_default()
 }
 
 fn validate_topologies(class: &Value, kubernetes: KubernetesVersion, errors: &mut Vec<FieldError>) {
