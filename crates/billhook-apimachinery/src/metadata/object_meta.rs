@@ -23,8 +23,8 @@ record! {
         pub generate_name: String = "generateName" [2],
         /// The namespace; empty for none.
         pub namespace: String = "namespace" [3],
-        /// A URL; servers no longer write it.
-        pub self_link: String = "selfLink",
+        /// A URL; servers no longer set it.
+        pub self_link: String = "selfLink" [4],
         /// Tells apart objects of the same name at different times.
         pub uid: String = "uid" [5] as "UID" of "types.UID",
         /// Changes with every write.
