@@ -46,6 +46,7 @@ mod requests;
 mod rest;
 mod rules;
 mod security_levels;
+mod sent_back;
 mod storage;
 mod support;
 mod tables;
