@@ -1,6 +1,7 @@
 //! OpenAPI: what may be sent to the resources of each version (DT-40 to DT-51).
 
 mod paths;
+mod protobuf;
 mod ranges;
 mod schema;
 mod v2;
@@ -11,6 +12,7 @@ use std::time::{Duration, SystemTime};
 
 use billhook::{CrdVersion, DeepValue, KubernetesVersion};
 use billhook_apimachinery::print::compact_json;
+use billhook_kinds::Kind;
 use bytes::Bytes;
 use http::{HeaderValue, StatusCode, header};
 use serde_json::{Map, Value, json};
@@ -33,6 +35,12 @@ const SHARDS: [&str; 3] = [
     "/parameters/shardSelector",
     "/schemas/io.k8s.apimachinery.pkg.apis.meta.v1.ListMeta/properties/shardInfo",
     "/schemas/io.k8s.apimachinery.pkg.apis.meta.v1.ShardInfo",
+];
+
+/// The media types of the document of OpenAPI 2 in protobuf; the first one is answered.
+const PROTOBUF: [&str; 2] = [
+    "application/com.github.proto-openapi.spec.v2.v1.0+protobuf",
+    "application/com.github.proto-openapi.spec.v2@v1.0+protobuf",
 ];
 
 /// How long a document of a known hash can be kept.
@@ -82,13 +90,23 @@ pub(crate) fn serve(server: &Shared, request: &Request, parts: &[&str]) -> Optio
     Some(answer(request, &path.join("/"), &document(&found, catalog.kubernetes)))
 }
 
-/// Answers with the document of OpenAPI 2 (DT-50).
+/// Answers with the document of OpenAPI 2, in JSON or protobuf (DT-50).
 fn everything(request: &Request, catalog: &Catalog) -> Response {
-    if !accepts_json(request.header("accept")) {
+    let accept = request.header("accept");
+    let document = || v2::document(&versions(catalog), catalog.kubernetes);
+    if accepts_json(accept) {
+        let document = compact_json(&document());
+        return tagged(request, &hash(document.as_bytes()), document);
+    }
+    if !media_types(accept).any(|name| PROTOBUF.contains(&name)) {
         return empty(StatusCode::NOT_ACCEPTABLE);
     }
-    let document = v2::document(&versions(catalog), catalog.kubernetes);
-    tagged(request, &hash(&document), document)
+    let document = protobuf::document(&document());
+    let mut response = tagged(request, &hash(&document), document);
+    if response.headers().contains_key(header::CONTENT_TYPE) {
+        set(&mut response, header::CONTENT_TYPE, PROTOBUF[0]);
+    }
+    response
 }
 
 /// The form of a document.
@@ -122,7 +140,7 @@ fn index(catalog: &Catalog) -> Response {
     for same in versions.chunk_by(|left, right| left.api_version() == right.api_version()) {
         let Some(first) = same.first() else { continue };
         let path = root(first);
-        let hash = hash(&document(&same.iter().collect::<Vec<_>>(), catalog.kubernetes));
+        let hash = hash(document(&same.iter().collect::<Vec<_>>(), catalog.kubernetes).as_bytes());
         let url = json!({"serverRelativeURL": format!("/openapi/v3/{path}?hash={hash}")});
         paths.insert(path, url);
     }
@@ -131,7 +149,7 @@ fn index(catalog: &Catalog) -> Response {
 
 /// Answers with a document, or says that the client has it already (DT-41).
 fn answer(request: &Request, path: &str, document: &str) -> Response {
-    let hash = hash(document);
+    let hash = hash(document.as_bytes());
     let wanted = request.query.get("hash");
     if let Some(wanted) = wanted
         && wanted != hash
@@ -151,7 +169,7 @@ fn answer(request: &Request, path: &str, document: &str) -> Response {
 }
 
 /// Answers with a document of a hash.
-fn tagged(request: &Request, hash: &str, document: String) -> Response {
+fn tagged(request: &Request, hash: &str, document: impl Into<Bytes>) -> Response {
     let tag = format!("\"{hash}\"");
     let mut response = ranges::answer(request, &tag, document);
     set(&mut response, header::VARY, "Accept");
@@ -159,17 +177,19 @@ fn tagged(request: &Request, hash: &str, document: String) -> Response {
     response
 }
 
-fn hash(document: &str) -> String {
-    entity_tag(document.as_bytes()).trim_matches('"').to_owned()
+fn hash(document: &[u8]) -> String {
+    entity_tag(document).trim_matches('"').to_owned()
 }
 
 /// Whether a client takes JSON; types are not weighed here.
 fn accepts_json(accept: &str) -> bool {
-    let mut types = accept
-        .split(',')
-        .map(|clause| clause.split_once(';').map_or(clause, |(name, _)| name).trim());
-    accept.trim().is_empty()
-        || types.any(|name| matches!(name, "*/*" | "*" | "application/*" | "application/json"))
+    let is_json = |name| matches!(name, "*/*" | "*" | "application/*" | "application/json");
+    accept.trim().is_empty() || media_types(accept).any(is_json)
+}
+
+/// The media types that a client takes.
+fn media_types(accept: &str) -> impl Iterator<Item = &str> {
+    accept.split(',').map(|clause| clause.split_once(';').map_or(clause, |(name, _)| name).trim())
 }
 
 /// Prints the document of a version of a group (DT-42).
@@ -201,24 +221,27 @@ fn document(versions: &[&CrdVersion], kubernetes: KubernetesVersion) -> String {
     compact_json(&document)
 }
 
-/// The name of a schema of a version (DT-43).
+/// The name of a schema of a version: that of the server's own kinds has where their types are (DT-43,
+/// BK-18).
 fn schema_name(version: &CrdVersion, kind: &str) -> String {
-    let (group, version) = (version.definition().group(), version.name());
-    // The server's own kinds are named by where their types are.
+    let group = version.definition().group();
     let package = match group {
-        "" => "io.k8s.api.core".to_owned(),
         "apiextensions.k8s.io" => {
             "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions".to_owned()
         }
-        "admissionregistration.k8s.io"
-        | "authorization.k8s.io"
-        | "coordination.k8s.io"
-        | "events.k8s.io" => {
-            format!("io.k8s.api.{}", group.strip_suffix(".k8s.io").unwrap_or(group))
+        "apiregistration.k8s.io" => "io.k8s.kube-aggregator.pkg.apis.apiregistration".to_owned(),
+        "" => "io.k8s.api.core".to_owned(),
+        group if is_own(version) => {
+            format!("io.k8s.api.{}", group.split('.').next().unwrap_or(group))
         }
         group => group.rsplit('.').collect::<Vec<_>>().join("."),
     };
-    format!("{package}.{version}.{kind}")
+    format!("{package}.{}.{kind}", version.name())
+}
+
+/// Whether a version is one of the server's own kinds.
+fn is_own(version: &CrdVersion) -> bool {
+    Kind::named(&version.api_version(), version.definition().kind()).is_some()
 }
 
 /// A reference to a schema; weak schemas have other ones.

@@ -5,7 +5,7 @@ use billhook_apimachinery::value::grow;
 use serde_json::{Map, Value, json};
 
 use super::weaken::weaken;
-use super::{Edition, META, common, reference, schema_name};
+use super::{Edition, META, common, is_own, reference, schema_name};
 use crate::edition::EDITIONS;
 
 const CONVENTIONS: &str =
@@ -45,6 +45,9 @@ fn of_kind(version: &CrdVersion, edition: Edition) -> Value {
     let Some(mut schema) = written.filter(|_| version.structural_errors().is_empty()) else {
         return json!({"type": "object"});
     };
+    if is_own(version) {
+        forget_nulls(&mut schema);
+    }
     if edition == Edition::V2 {
         if is_true(&schema, "x-kubernetes-preserve-unknown-fields") {
             return json!({"type": "object"});
@@ -58,6 +61,20 @@ fn of_kind(version: &CrdVersion, edition: Edition) -> Value {
         set_properties(schema, api_version, kind, edition);
     }
     schema
+}
+
+/// Typed objects are read with null for an empty value, which their documents do not say.
+fn forget_nulls(schema: &mut Value) {
+    let Some(schema) = schema.as_object_mut() else { return };
+    schema.remove("nullable");
+    if let Some(Value::Object(properties)) = schema.get_mut("properties") {
+        properties.values_mut().for_each(forget_nulls);
+    }
+    for name in ["items", "additionalProperties"] {
+        if let Some(part) = schema.get_mut(name) {
+            forget_nulls(part);
+        }
+    }
 }
 
 fn is_true(schema: &Value, name: &str) -> bool {

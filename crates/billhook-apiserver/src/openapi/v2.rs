@@ -3,7 +3,7 @@
 
 use billhook::{CrdVersion, DeepValue, KubernetesVersion};
 use billhook_apimachinery::base64;
-use billhook_apimachinery::print::{compact_json, escape_html};
+use billhook_apimachinery::print::escape_html;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
@@ -17,8 +17,8 @@ const PATCHES: [&str; 3] =
 /// Parameters that differ between kinds, or that the server does not share.
 const UNSHARED: [&str; 3] = ["dryRun", "fieldValidation", "name"];
 
-/// Prints the document of all versions.
-pub(super) fn document(versions: &[CrdVersion], kubernetes: KubernetesVersion) -> String {
+/// Returns the document of all versions.
+pub(super) fn document(versions: &[CrdVersion], kubernetes: KubernetesVersion) -> DeepValue {
     let (mut items, mut definitions) = (Map::new(), Map::new());
     let common_schemas = common(kubernetes).get("schemas").and_then(Value::as_object);
     for (name, schema) in common_schemas.into_iter().flatten() {
@@ -42,7 +42,7 @@ pub(super) fn document(versions: &[CrdVersion], kubernetes: KubernetesVersion) -
     if let Value::Object(members) = &mut *document {
         members.insert("definitions".to_owned(), definitions.into());
     }
-    compact_json(&document)
+    document
 }
 
 /// The operations of a path, in the notation of OpenAPI 2.

@@ -6,7 +6,7 @@ mod read;
 mod write;
 
 pub(crate) use self::read::read;
-pub(crate) use self::write::{event, object, status};
+pub(crate) use self::write::{Backwards, event, object, status};
 
 /// The media type.
 pub(crate) const PROTOBUF: &str = "application/vnd.kubernetes.protobuf";

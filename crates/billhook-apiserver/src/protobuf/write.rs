@@ -65,7 +65,7 @@ pub(crate) fn status(status: &Status) -> Vec<u8> {
 
 /// A message that is being written, the last byte first.
 #[derive(Default)]
-struct Backwards(Vec<u8>);
+pub(crate) struct Backwards(Vec<u8>);
 
 impl Backwards {
     /// Puts an object into its envelope, which says what it is.
@@ -82,7 +82,8 @@ impl Backwards {
         envelope.finished()
     }
 
-    fn finished(mut self) -> Vec<u8> {
+    /// Returns the bytes in the order in which they are read.
+    pub(crate) fn finished(mut self) -> Vec<u8> {
         self.0.reverse();
         self.0
     }
@@ -158,10 +159,7 @@ impl Backwards {
             Type::Text | Type::Parsed(_) => self.text(number, value.as_str().unwrap_or_default()),
             Type::Flag => self.number(number, i64::from(value.as_bool().unwrap_or_default())),
             Type::Int32 | Type::Int64 => self.number(number, value.as_i64().unwrap_or_default()),
-            Type::Float => {
-                self.put(&value.as_f64().unwrap_or_default().to_le_bytes());
-                self.varint(number << 3 | 1);
-            }
+            Type::Float => self.double(number, value.as_f64().unwrap_or_default()),
             Type::Bytes => {
                 let bytes = base64::decode(value.as_str().unwrap_or_default());
                 self.bytes(number, &bytes.unwrap_or_default());
@@ -228,7 +226,8 @@ impl Backwards {
         self.number(1, seconds);
     }
 
-    fn text(&mut self, field: u64, text: &str) {
+    /// Writes a field of text.
+    pub(crate) fn text(&mut self, field: u64, text: &str) {
         self.bytes(field, text.as_bytes());
     }
 
@@ -237,14 +236,21 @@ impl Backwards {
     }
 
     /// Writes a field with a length.
-    fn message(&mut self, field: u64, write: impl FnOnce(&mut Self)) {
+    pub(crate) fn message(&mut self, field: u64, write: impl FnOnce(&mut Self)) {
         let end = self.0.len();
         write(self);
         self.varint((self.0.len() - end) as u64);
         self.varint(field << 3 | 2);
     }
 
-    fn number(&mut self, field: u64, number: impl Into<i64>) {
+    /// Writes a field of eight bytes.
+    pub(crate) fn double(&mut self, field: u64, number: f64) {
+        self.put(&number.to_le_bytes());
+        self.varint(field << 3 | 1);
+    }
+
+    /// Writes a field of an integer, or of a yes or no.
+    pub(crate) fn number(&mut self, field: u64, number: impl Into<i64>) {
         self.varint(number.into().cast_unsigned());
         self.varint(field << 3);
     }

@@ -159,3 +159,26 @@ async fn operations_have_parameters() {
         assert_eq!(parameter.get("required").is_some(), parameter["in"] == "path");
     }
 }
+
+/// BK-18: schemas of the server's own kinds are named by where their types are, and say nothing of null.
+#[tokio::test]
+async fn own_kinds_have_the_names_of_their_types() {
+    let server = Server::builder().build();
+    let document = get(&server, "/openapi/v2").await;
+    let definitions = document.json()["definitions"].clone();
+    for name in [
+        "io.k8s.api.apps.v1.Deployment",
+        "io.k8s.api.autoscaling.v2.HorizontalPodAutoscalerList",
+        "io.k8s.api.core.v1.Pod",
+        "io.k8s.api.flowcontrol.v1.FlowSchema",
+        "io.k8s.api.networking.v1.Ingress",
+        "io.k8s.api.rbac.v1.Role",
+        "io.k8s.kube-aggregator.pkg.apis.apiregistration.v1.APIService",
+    ] {
+        assert!(definitions.get(name).is_some(), "{name}");
+    }
+    let items = "/io.k8s.api.core.v1.Pod/properties/spec/properties/containers/items/properties";
+    assert_eq!(definitions.pointer(items).unwrap()["name"], json!({"type": "string"}));
+    let document = get(&server, "/openapi/v3/apis/apps/v1").await;
+    assert!(!document.text.contains("\"nullable\""));
+}

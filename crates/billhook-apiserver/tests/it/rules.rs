@@ -161,9 +161,28 @@ async fn one_document_tells_everything() {
     let tag = answer.headers["etag"].to_str().unwrap();
     let again = call(&server, Method::GET, "/openapi/v2", &[("if-none-match", tag)], "").await;
     assert_eq!(again.code, 304);
-    let protobuf = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";
-    let refused = call(&server, Method::GET, "/openapi/v2", &[("accept", protobuf)], "").await;
+    let refused = call(&server, Method::GET, "/openapi/v2", &[("accept", "text/html")], "").await;
     assert_eq!(refused.code, 406);
+    let protobuf = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";
+    let mut tags = Vec::new();
+    for accept in ["application/com.github.proto-openapi.spec.v2@v1.0+protobuf", protobuf] {
+        let mut request = http::Request::get("/openapi/v2").body(String::new()).unwrap();
+        request.headers_mut().insert("accept", accept.parse().unwrap());
+        let response = tower_service::Service::call(&mut server.clone(), request).await.unwrap();
+        assert_eq!(response.status(), 200);
+        assert_eq!(response.headers()["content-type"], protobuf);
+        tags.push(response.headers()["etag"].clone());
+        let message =
+            http_body_util::BodyExt::collect(response.into_body()).await.unwrap().to_bytes();
+        assert!(message.starts_with(b"\x0a\x032.0"));
+        let name = b"\x0a\x12com.example.v1.Foo";
+        assert!(message.windows(name.len()).any(|window| window == name));
+    }
+    let [first, second] = tags.as_slice() else { panic!("{tags:?}") };
+    assert_eq!(first, second);
+    assert_ne!(first, tag);
+    let known = [("accept", protobuf), ("if-none-match", first.to_str().unwrap())];
+    assert_eq!(call(&server, Method::GET, "/openapi/v2", &known, "").await.code, 304);
 }
 
 /// LC-26: a definition in a group of the Kubernetes project says whether its API is approved.
