@@ -143,11 +143,7 @@ pub(crate) fn path(server: &Shared, object: &Value) -> Result<String, Why> {
     let (api_version, kind) = (text(object, "apiVersion"), text(object, "kind"));
     let (group, version) = split_api_version(api_version);
     let catalog = server.catalog();
-    let found = catalog.of_kind(group, kind).filter(|resource| {
-        let version = resource.definition.version(version);
-        version.is_some_and(|version| version.is_served())
-    });
-    let Some(Resource { definition, .. }) = found else {
+    let Some(Resource { definition, .. }) = catalog.serving(group, version, kind) else {
         let (api_version, kind) = (api_version.to_owned(), kind.to_owned());
         return Err(Why::NotServed { api_version, kind });
     };

@@ -153,6 +153,16 @@ impl Catalog {
         found.resource().map(|resource| &**resource)
     }
 
+    /// Finds the resource that has the objects of a kind, and is served in a version.
+    pub(crate) fn serving(&self, group: &str, version: &str, kind: &str) -> Option<&Resource> {
+        let of_kind = |listed: &Listed<'_>| listed.group() == group && listed.kind() == kind;
+        let mut found = self.resources().filter(of_kind).filter_map(Listed::resource);
+        let found = found.find(|resource| {
+            resource.definition.version(version).is_some_and(|version| version.is_served())
+        });
+        found.map(|resource| &**resource)
+    }
+
     /// Finds the resource whose objects are in a collection.
     pub(crate) fn of_collection(&self, collection: &Collection) -> Option<Arc<Resource>> {
         let (group, plural) = collection.parts();

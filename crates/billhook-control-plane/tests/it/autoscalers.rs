@@ -122,3 +122,16 @@ fn missing_metrics_are_reported() {
         assert_eq!(replicas(plane).await, 3);
     });
 }
+
+/// CP-82: an autoscaler that was written in version 1 is followed, too.
+#[test]
+fn version_1_is_followed() {
+    let first = objects("[]").replace("autoscaling/v2", "autoscaling/v1");
+    let first = first.replace("  metrics: []", "  targetCPUUtilizationPercentage: 80");
+    run(async |plane| {
+        create(plane, &first).await;
+        let expected =
+            ["AbleToScale True SucceededGetScale", "ScalingActive False FailedGetResourceMetric"];
+        assert_eq!(conditions(plane).await, expected);
+    });
+}
