@@ -134,9 +134,41 @@ fn connected(context: &Context<'_>, container: &str) -> Result<Response, Status>
         "" => only.map_or("", |container| text(container, "name")),
         named => named,
     };
+    let status = pod.value().get("status").unwrap_or(&Value::Null);
+    check_has_log(name, status, container, context.request.query.flag("previous"))?;
     let logs = &context.server.settings.pod_logs;
     let log = logs.read(&stored, container, wanted.lines, wanted.bytes);
     Ok(plain(StatusCode::OK, log))
+}
+
+/// A container that has not started has no log, and one that has not started again no previous one.
+/// A pod whose status says nothing of it has an empty log.
+fn check_has_log(
+    pod: &str,
+    status: &Value,
+    container: &str,
+    is_previous: bool,
+) -> Result<(), Status> {
+    let lists = ["containerStatuses", "initContainerStatuses", "ephemeralContainerStatuses"];
+    let lists = lists.into_iter().filter_map(|list| status.get(list)?.as_array());
+    let Some(found) = lists.flatten().find(|found| text(found, "name") == container) else {
+        return Ok(());
+    };
+    if found.pointer("/lastState/terminated").is_some() {
+        return Ok(());
+    }
+    let (container, pod) = (quote(container), quote(pod));
+    if is_previous {
+        let why = format!("previous terminated container {container} in pod {pod} not found");
+        return Err(Status::bad_request(why));
+    }
+    let Some(waiting) = found.pointer("/state/waiting") else { return Ok(()) };
+    let reason = match text(waiting, "reason") {
+        "ErrImagePull" | "ImagePullBackOff" => "trying and failing to pull image",
+        reason => reason,
+    };
+    let why = format!("container {container} in pod {pod} is waiting to start: {reason}");
+    Err(Status::bad_request(why))
 }
 
 fn refusal_of_node(context: &Context<'_>, node: &str) -> Status {

@@ -89,6 +89,44 @@ async fn pods_on_nodes_log_nothing_and_cannot_be_connected_to() {
     }
 }
 
+/// Only what has started has a log, and only what has started again a previous one.
+#[tokio::test]
+async fn containers_that_have_not_started_have_no_log() {
+    let server = Server::builder().build();
+    let node = json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n"}});
+    post(&server, "/api/v1/nodes", &node).await;
+    let spec = json!({"containers": [container("a")], "nodeName": "n"});
+    post(&server, PODS, &pod("p", &spec)).await;
+    let ended = json!({"terminated": {"exitCode": 1}});
+    let since = json!({"running": {"startedAt": "2026-01-01T00:00:00Z"}});
+    let waiting = |reason: &str| json!({"waiting": {"reason": reason}});
+    let told = "container \"a\" in pod \"p\"";
+    let none = format!("previous terminated {told} not found");
+    let creating = format!("{told} is waiting to start: ContainerCreating");
+    let pulling = format!("{told} is waiting to start: trying and failing to pull image");
+    for (state, last, log, previous) in [
+        (waiting("ContainerCreating"), json!({}), creating.as_str(), none.as_str()),
+        (waiting("ImagePullBackOff"), json!({}), &pulling, &none),
+        (since, json!({}), "", &none),
+        (waiting("CrashLoopBackOff"), ended, "", ""),
+    ] {
+        let status = json!({"containerStatuses": [{
+            "name": "a", "image": "i", "imageID": "", "ready": false, "restartCount": 0,
+            "state": state, "lastState": last,
+        }]});
+        let patch = json!({"status": status}).to_string();
+        let merge = [("content-type", "application/merge-patch+json")];
+        let path = format!("{PODS}/p/status");
+        assert_eq!(call(&server, Method::PATCH, &path, &merge, &patch).await.code, 200);
+        for (path, expected) in [("p/log", log), ("p/log?previous=true", previous)] {
+            let answer = get(&server, path).await;
+            let found = if answer.code == 200 { answer.text.clone() } else { answer.message() };
+            assert_eq!(found, expected, "{path}");
+            assert_eq!(answer.code, if expected.is_empty() { 200 } else { 400 }, "{path}");
+        }
+    }
+}
+
 #[tokio::test]
 async fn options_of_logs() {
     let server = Server::builder().build();
