@@ -11,6 +11,7 @@ use super::script::{ContainerScript, ExitWords};
 use crate::clock::Timestamp;
 use crate::document::set;
 use crate::hash::number_of;
+use crate::object::Object;
 
 /// A container of a pod.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,6 +26,8 @@ pub(super) struct Container {
     restart: Restart,
     /// How long it sleeps before it is asked to end.
     sleeps: Duration,
+    /// What it may use, which its node gives it at once.
+    resources: Value,
     pub(super) is_ready: bool,
     /// Whether its liveness probe has failed just now.
     pub(super) has_failed_liveness: bool,
@@ -95,9 +98,20 @@ impl Container {
             restarts: restarts.unwrap_or_default(),
             restart,
             sleeps: Duration::from_secs(sleeps.unwrap_or_default()),
+            resources: spec.get("resources").cloned().unwrap_or_else(|| json!({})),
             is_ready: status.is_some_and(|status| status.get("ready") == Some(&Value::Bool(true))),
             has_failed_liveness: false,
         }
+    }
+
+    /// Reads the ephemeral containers of a pod, which run once.
+    pub(super) fn read_ephemeral(pod: &Object) -> Vec<Self> {
+        let statuses = pod.list("/status/ephemeralContainerStatuses");
+        let read = |spec| {
+            let restart = Restart::read(spec, "Never", false);
+            Container::read(spec, statuses, restart, "ContainerCreating")
+        };
+        pod.list("/spec/ephemeralContainers").iter().map(read).collect()
     }
 
     /// Goes one state further, if the time has come. Returns how long that still takes, if the state
@@ -332,6 +346,11 @@ impl Container {
         put("lastState", last.unwrap_or_else(|| json!({})));
         if !self.is_new() {
             put("containerID", self.id(uid, self.restarts).into());
+        }
+        if self.is_running() {
+            let requests = self.resources.get("requests").cloned();
+            requests.into_iter().for_each(|requests| put("allocatedResources", requests));
+            put("resources", self.resources.clone());
         }
         Value::Object(status)
     }

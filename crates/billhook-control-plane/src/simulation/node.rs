@@ -38,8 +38,10 @@ pub(super) fn is_heard_of(node: &Object) -> bool {
 /// Creates a node as its kubelet registers it. Nothing keeps pods from it.
 pub(crate) async fn register(server: &Server, manager: &str, name: &str, now: Timestamp) {
     let client = Client::new(server.clone(), account(manager, name));
+    let version = client.send(Request::read("/version")).await;
+    let version = version.object().get("gitVersion").cloned().unwrap_or_default();
     // There may be a node of this name already.
-    client.send(Request::create(&NODES, "", &node(name, now))).await;
+    client.send(Request::create(&NODES, "", &node(name, &version, now))).await;
     // A server taints new nodes as not ready.
     client.send(Request::merge_patch(&NODES, name, &json!({"spec": {"taints": null}}))).await;
 }
@@ -68,8 +70,8 @@ pub(crate) async fn permit(server: &Server, manager: &str) {
     client.send(Request::create(&CLUSTER_ROLE_BINDINGS, "", &binding)).await;
 }
 
-/// Returns a node that is ready and has room for any number of pods.
-fn node(name: &str, now: Timestamp) -> Value {
+/// Returns a node of a version that is ready and has room for any number of pods.
+fn node(name: &str, version: &Value, now: Timestamp) -> Value {
     let time = now.to_rfc3339();
     let condition = |kind: &str, status: &str, reason: &str, message: &str| {
         json!({
@@ -86,7 +88,9 @@ fn node(name: &str, now: Timestamp) -> Value {
         }},
         "status": {
             "capacity": room, "allocatable": room,
-            "nodeInfo": {"architecture": "amd64", "operatingSystem": "linux"},
+            "nodeInfo": {
+                "architecture": "amd64", "kubeletVersion": version, "operatingSystem": "linux",
+            },
             "addresses": [
                 {"type": "InternalIP", "address": "10.0.0.1"},
                 {"type": "Hostname", "address": name},

@@ -17,6 +17,8 @@ pub(super) struct Pod<'p> {
     pub(super) object: &'p Object,
     pub(super) init: Vec<Init>,
     pub(super) containers: Vec<Container>,
+    /// Those that were added to the running pod, on which nothing else depends.
+    pub(super) ephemeral: Vec<Container>,
     /// When it has come to its node.
     pub(super) arrived: Timestamp,
     /// Its end, if it was ended from outside.
@@ -84,6 +86,7 @@ impl<'p> Pod<'p> {
             object,
             init: init.collect(),
             containers: read(object.list("/spec/containers"), false, "/status/containerStatuses"),
+            ephemeral: Container::read_ephemeral(object),
             arrived: object.time("/status/startTime").unwrap_or(now),
             ended: None,
         }
@@ -146,6 +149,11 @@ impl<'p> Pod<'p> {
         let around = Surroundings { pod, arrived, now, needs };
         let is_initialized = self.is_initialized();
         let mut next = None;
+        for container in &mut self.ephemeral {
+            let step = container.advance(&script.container(&container.name), &around);
+            container.is_ready = false;
+            next = next.into_iter().chain(step).min();
+        }
         for Init { container, is_sidecar } in &mut self.init {
             let script = script.container(&container.name);
             let step = container.advance(&script, &around);
@@ -162,7 +170,9 @@ impl<'p> Pod<'p> {
         }
         if self.containers.iter().all(Container::has_ended) {
             let sidecars = self.init.iter_mut().filter(|init| init.is_sidecar);
-            sidecars.for_each(|init| init.container.end(STOPPED, false, now));
+            let sidecars = sidecars.map(|init| &mut init.container);
+            let others = sidecars.chain(&mut self.ephemeral);
+            others.for_each(|container| container.end(STOPPED, false, now));
         }
         next
     }
@@ -195,7 +205,8 @@ impl<'p> Pod<'p> {
 
     /// Returns all containers, those first that start first.
     pub(super) fn all(&self) -> impl Iterator<Item = &Container> {
-        self.init.iter().map(|init| &init.container).chain(&self.containers)
+        let init = self.init.iter().map(|init| &init.container);
+        init.chain(&self.containers).chain(&self.ephemeral)
     }
 
     /// Returns the containers that run when the deletion of the pod begins; none later.
@@ -212,7 +223,8 @@ impl<'p> Pod<'p> {
     }
 
     fn all_mut(&mut self) -> impl Iterator<Item = &mut Container> {
-        self.init.iter_mut().map(|init| &mut init.container).chain(&mut self.containers)
+        let init = self.init.iter_mut().map(|init| &mut init.container);
+        init.chain(&mut self.containers).chain(&mut self.ephemeral)
     }
 
     /// Returns the names of the init containers that are not done.

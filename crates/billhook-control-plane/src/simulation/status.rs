@@ -58,6 +58,14 @@ pub(super) fn patch(
         let init = pod.init.iter().map(|init| &init.container);
         put("initContainerStatuses", statuses(&mut init.into_iter()));
     }
+    if !pod.ephemeral.is_empty() {
+        let mut ephemeral = statuses(&mut pod.ephemeral.iter());
+        for status in ephemeral.as_array_mut().into_iter().flatten() {
+            // They are not probed, and so are never said to have started.
+            status.as_object_mut().and_then(|status| status.remove("started"));
+        }
+        put("ephemeralContainerStatuses", ephemeral);
+    }
     if let Some((reason, message)) = pod.ended.and_then(told) {
         put("reason", reason.into());
         put("message", message.into());

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use billhook_apiserver::Server;
-use billhook_control_plane::ControlPlane;
 use billhook_control_plane::simulation::Rule;
+use billhook_control_plane::{ControlPlane, ControlPlaneBuilder};
 use serde_json::{Value, json};
 
 use crate::support::{column, create, request, run, run_with, text};
@@ -52,6 +52,43 @@ fn state(pod: &Value, list: &str, index: usize) -> (String, i64) {
     let (name, state) = container["state"].as_object().unwrap().iter().next().unwrap();
     let restarts = container["restartCount"].as_i64().unwrap();
     (format!("{name} {}", text(state, "/reason")).trim_end().to_owned(), restarts)
+}
+
+/// BK-112: a container that is added to a running pod runs, and changes nothing else.
+#[test]
+fn ephemeral_containers_run() {
+    run_with(ControlPlaneBuilder::report_containers, async |plane| {
+        create(plane, &pod("", CONTAINER)).await;
+        let before = get(plane).await;
+        let added = json!({"spec": {"ephemeralContainers": [{"name": "e", "image": "i"}]}});
+        let path = format!("{POD}/ephemeralcontainers");
+        request(plane, "PATCH", &path, &added.to_string()).await;
+        let after = pass(plane, 1).await;
+        assert_eq!(state(&after, "ephemeralContainerStatuses", 0), ("running".to_owned(), 0));
+        assert_eq!(after["status"]["ephemeralContainerStatuses"][0]["ready"], false);
+        assert_eq!(conditions(&after), conditions(&before));
+        assert_eq!(after["status"]["containerStatuses"], before["status"]["containerStatuses"]);
+        let events = column(plane, "/api/v1/namespaces/default/events", "/message").await;
+        assert!(events.contains(&"Started container e".to_owned()), "{events:?}");
+    });
+}
+
+/// BK-113: what a running container may use is what its pod asks for.
+#[test]
+fn running_containers_are_resized() {
+    run(async |plane| {
+        let requests = "containers: [{name: c, image: i, resources: {requests: {cpu: 100m}}}]";
+        create(plane, &pod("", requests)).await;
+        let asked = json!({"cpu": "200m"});
+        let resources = json!({"name": "c", "resources": {"requests": asked}});
+        let patch = json!({"spec": {"containers": [resources]}});
+        request(plane, "PATCH", &format!("{POD}/resize"), &patch.to_string()).await;
+        let status = pass(plane, 1).await["status"].clone();
+        let container = &status["containerStatuses"][0];
+        assert_eq!(container["allocatedResources"], asked);
+        assert_eq!(container["resources"], json!({"requests": asked}));
+        assert_eq!(status["observedGeneration"], 2);
+    });
 }
 
 /// CP-111: the conditions and the containers at each step.
