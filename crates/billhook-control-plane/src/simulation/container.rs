@@ -26,7 +26,7 @@ pub(super) struct Container {
     restart: Restart,
     /// How long it sleeps before it is asked to end.
     sleeps: Duration,
-    /// What it may use, which its node gives it at once.
+    /// The amounts that it may use, which its node gives it at once.
     resources: Value,
     pub(super) is_ready: bool,
     /// Whether its liveness probe has failed just now.
