@@ -105,20 +105,9 @@ impl Deriving {
 
     fn field(&mut self, field: &Field) -> Value {
         let mut schema = self.value(field.type_);
-        match field.merge.list {
-            ListType::Atomic => {}
-            ListType::Set => set(&mut schema, "x-kubernetes-list-type", "set".into()),
-            ListType::Map(keys) => {
-                set(&mut schema, "x-kubernetes-list-type", "map".into());
-                set(&mut schema, "x-kubernetes-list-map-keys", json!(keys));
-                Self::complete_keys(&mut schema, field.type_, keys);
-            }
-        }
-        if field.merge.is_atomic {
-            set(&mut schema, "x-kubernetes-map-type", "atomic".into());
-        }
-        if field.merge.is_granular {
-            set(&mut schema, "x-kubernetes-map-type", "granular".into());
+        merging(&mut schema, field);
+        if let ListType::Map(keys) = field.merge.list {
+            Self::complete_keys(&mut schema, field.type_, keys);
         }
         schema
     }
@@ -177,6 +166,24 @@ impl Deriving {
     }
 }
 
+/// Says how apply merges the values of a field.
+pub(crate) fn merging(schema: &mut Value, field: &Field) {
+    match field.merge.list {
+        ListType::Atomic => {}
+        ListType::Set => set(schema, "x-kubernetes-list-type", "set".into()),
+        ListType::Map(keys) => {
+            set(schema, "x-kubernetes-list-type", "map".into());
+            set(schema, "x-kubernetes-list-map-keys", json!(keys));
+        }
+    }
+    if field.merge.is_atomic {
+        set(schema, "x-kubernetes-map-type", "atomic".into());
+    }
+    if field.merge.is_granular {
+        set(schema, "x-kubernetes-map-type", "granular".into());
+    }
+}
+
 /// The default of a key: a required text or number that is missing is empty (BK-18).
 fn key_default(field: &Field) -> &str {
     match field.type_.unnamed() {
@@ -203,7 +210,7 @@ fn object<const N: usize>(members: [(&str, Value); N]) -> Value {
     Value::Object(members.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
 }
 
-fn set(schema: &mut Value, keyword: &str, value: Value) {
+pub(crate) fn set(schema: &mut Value, keyword: &str, value: Value) {
     if let Value::Object(members) = schema {
         members.insert(keyword.to_owned(), value);
     }

@@ -28,6 +28,7 @@ mod networking;
 mod node;
 mod pod_security;
 mod policy;
+mod published;
 mod quota;
 mod rbac;
 mod registry;

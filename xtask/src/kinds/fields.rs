@@ -107,6 +107,8 @@ impl<'d> Types<'d> {
         if self.type_(name)?["mapType"] == "atomic" {
             text.push_str(".atomic()");
         }
+        let home = name.rsplit_once('.').map_or("", |(home, _)| home);
+        text.push_str(&format!("\n.at_home({home:?})"));
         text.push_str(";\n\n");
         Ok(text)
     }
@@ -188,6 +190,12 @@ fn field<'d>(
     }
     if field["print"] == "always" {
         text.push_str(".required()");
+    }
+    if field["required"] == true {
+        text.push_str(".needed()");
+    }
+    if let Some(choices) = field.get("enum") {
+        text.push_str(&format!(".one_of(&{choices})"));
     }
     if !embedded.is_empty() {
         text.push_str(&format!(".embedded({embedded:?})"));

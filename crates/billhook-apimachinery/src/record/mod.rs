@@ -42,6 +42,8 @@ pub struct Record {
     pub name: &'static str,
     /// The Go package of the type in errors: the version of its group.
     pub package: &'static str,
+    /// The package of the type in OpenAPI; empty where it is that of the kind (BK-18).
+    pub home: &'static str,
     /// The fields, in the order in which they are printed (CV-06).
     pub fields: &'static [Field],
     /// Whether apply treats it as one value.
@@ -65,6 +67,10 @@ pub struct Field {
     pub type_: Type,
     /// Whether it is written even if it is empty.
     pub is_required: bool,
+    /// Whether OpenAPI lists it as required (BK-18).
+    pub is_needed: bool,
+    /// The values that OpenAPI lists; empty if it lists none.
+    pub choices: &'static [&'static str],
     /// The first version of the server that knows it.
     pub since: KubernetesVersion,
     /// Its number in protobuf, after those of the messages around it whose fields are fields of the
@@ -139,13 +145,20 @@ impl Merge {
 impl Record {
     /// Creates the table of a type in a package `v1`.
     pub const fn new(name: &'static str, fields: &'static [Field]) -> Self {
-        Record { name, package: "v1", fields, is_atomic: false }
+        Record { name, package: "v1", home: "", fields, is_atomic: false }
     }
 
     /// The table of a type in another package.
     #[must_use]
     pub const fn in_package(mut self, package: &'static str) -> Self {
         self.package = package;
+        self
+    }
+
+    /// The table of a type that OpenAPI names in a package.
+    #[must_use]
+    pub const fn at_home(mut self, home: &'static str) -> Self {
+        self.home = home;
         self
     }
 
@@ -178,6 +191,8 @@ impl Field {
             go_name: "",
             type_,
             is_required: false,
+            is_needed: false,
+            choices: &[],
             since: KubernetesVersion::V1_32,
             numbers: &[],
             embedded: "",
@@ -197,6 +212,20 @@ impl Field {
     #[must_use]
     pub const fn required(mut self) -> Self {
         self.is_required = true;
+        self
+    }
+
+    /// The field that OpenAPI lists as required.
+    #[must_use]
+    pub const fn needed(mut self) -> Self {
+        self.is_needed = true;
+        self
+    }
+
+    /// The field of which OpenAPI lists the values.
+    #[must_use]
+    pub const fn one_of(mut self, choices: &'static [&'static str]) -> Self {
+        self.choices = choices;
         self
     }
 

@@ -221,27 +221,22 @@ fn document(versions: &[&CrdVersion], kubernetes: KubernetesVersion) -> String {
     compact_json(&document)
 }
 
-/// The name of a schema of a version: that of the server's own kinds has where their types are (DT-43,
-/// BK-18).
+/// The name of a schema of a version (DT-43); those of the server's own kinds have names of their own.
 fn schema_name(version: &CrdVersion, kind: &str) -> String {
-    let group = version.definition().group();
-    let package = match group {
-        "apiextensions.k8s.io" => {
-            "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions".to_owned()
+    let list = version.definition().names().list_kind.as_str();
+    match own_kind(version) {
+        Some(own) if kind == list => format!("{}List", own.open_api_name()),
+        Some(own) => own.open_api_name(),
+        None => {
+            let group = version.definition().group().rsplit('.').collect::<Vec<_>>().join(".");
+            format!("{group}.{}.{kind}", version.name())
         }
-        "apiregistration.k8s.io" => "io.k8s.kube-aggregator.pkg.apis.apiregistration".to_owned(),
-        "" => "io.k8s.api.core".to_owned(),
-        group if is_own(version) => {
-            format!("io.k8s.api.{}", group.split('.').next().unwrap_or(group))
-        }
-        group => group.rsplit('.').collect::<Vec<_>>().join("."),
-    };
-    format!("{package}.{}.{kind}", version.name())
+    }
 }
 
-/// Whether a version is one of the server's own kinds.
-fn is_own(version: &CrdVersion) -> bool {
-    Kind::named(&version.api_version(), version.definition().kind()).is_some()
+/// The kind of the server's own that a version is of.
+fn own_kind(version: &CrdVersion) -> Option<&'static Kind> {
+    Kind::named(&version.api_version(), version.definition().kind())
 }
 
 /// A reference to a schema; weak schemas have other ones.

@@ -2,10 +2,11 @@
 
 use billhook::{CrdVersion, DeepValue, KubernetesVersion, Names};
 use billhook_apimachinery::value::grow;
+use billhook_kinds::Kind;
 use serde_json::{Map, Value, json};
 
 use super::weaken::weaken;
-use super::{Edition, META, common, is_own, reference, schema_name};
+use super::{Edition, META, common, own_kind, reference, schema_name};
 use crate::edition::EDITIONS;
 
 const CONVENTIONS: &str =
@@ -28,7 +29,10 @@ pub(super) fn add(version: &CrdVersion, edition: Edition, schemas: &mut Map<Stri
             schema.insert("x-kubernetes-selectable-fields".to_owned(), fields.into());
         }
     };
-    let mut schema = of_kind(version, edition);
+    let mut schema = match own_kind(version) {
+        Some(own_kind) => of_own_kind(own_kind, version, edition, schemas),
+        None => of_kind(version, edition),
+    };
     extend(&mut schema, kind);
     let mut list = of_list(&own, version);
     if edition == Edition::V2 {
@@ -45,9 +49,6 @@ fn of_kind(version: &CrdVersion, edition: Edition) -> Value {
     let Some(mut schema) = written.filter(|_| version.structural_errors().is_empty()) else {
         return json!({"type": "object"});
     };
-    if is_own(version) {
-        forget_nulls(&mut schema);
-    }
     if edition == Edition::V2 {
         if is_true(&schema, "x-kubernetes-preserve-unknown-fields") {
             return json!({"type": "object"});
@@ -63,16 +64,35 @@ fn of_kind(version: &CrdVersion, edition: Edition) -> Value {
     schema
 }
 
-/// Typed objects are read with null for an empty value, which their documents do not say.
-fn forget_nulls(schema: &mut Value) {
-    let Some(schema) = schema.as_object_mut() else { return };
-    schema.remove("nullable");
-    if let Some(Value::Object(properties)) = schema.get_mut("properties") {
-        properties.values_mut().for_each(forget_nulls);
+/// The schema of a kind of the server's own; adds those of the types that it refers to (BK-18).
+fn of_own_kind(
+    kind: &Kind,
+    version: &CrdVersion,
+    edition: Edition,
+    schemas: &mut Map<String, Value>,
+) -> Value {
+    let kubernetes = version.definition().kubernetes();
+    let mut types = kind.open_api(kubernetes);
+    if edition == Edition::V2 {
+        types.values_mut().for_each(of_version_2);
     }
-    for name in ["items", "additionalProperties"] {
-        if let Some(part) = schema.get_mut(name) {
-            forget_nulls(part);
+    let mut schema = types.remove(&kind.open_api_name()).unwrap_or_default();
+    for (name, type_) in types {
+        schemas.entry(name).or_insert(type_);
+    }
+    if let Some(schema) = schema.as_object_mut() {
+        let [api_version, kind] = type_meta(kubernetes);
+        set_properties(schema, api_version, kind, edition);
+    }
+    schema
+}
+
+/// Weakens the schema of a type, which does not list values in OpenAPI 2.
+fn of_version_2(schema: &mut Value) {
+    weaken(schema);
+    if let Some(Value::Object(properties)) = schema.get_mut("properties") {
+        for property in properties.values_mut().filter_map(Value::as_object_mut) {
+            property.remove("enum");
         }
     }
 }

@@ -12,24 +12,26 @@ pub(crate) static CRON_JOB: Record = Record::new(
         Field::new("kind", Type::Text),
         Field::new("apiVersion", Type::Text),
         Field::new("metadata", Type::Record(ObjectMeta::record)).numbered(&[1]).required(),
-        Field::new("spec", Type::Record(|| &super::batch_v1::CRON_JOB_SPEC)).numbered(&[2]).required(),
+        Field::new("spec", Type::Record(|| &super::batch_v1::CRON_JOB_SPEC)).numbered(&[2]).required().needed(),
         Field::new("status", Type::Record(|| &super::batch_v1::CRON_JOB_STATUS)).numbered(&[3]).required(),
     ],
-);
+)
+.at_home("io.k8s.api.batch.v1");
 
 pub(crate) static CRON_JOB_SPEC: Record = Record::new(
     "CronJobSpec",
     &[
-        Field::new("schedule", Type::Text).numbered(&[1]).required(),
+        Field::new("schedule", Type::Text).numbered(&[1]).required().needed(),
         Field::new("timeZone", Type::Optional(&Type::Text)).numbered(&[8]),
         Field::new("startingDeadlineSeconds", Type::Optional(&Type::Int64)).numbered(&[2]),
-        Field::new("concurrencyPolicy", Type::Named("v1.ConcurrencyPolicy", &Type::Text)).numbered(&[3]),
+        Field::new("concurrencyPolicy", Type::Named("v1.ConcurrencyPolicy", &Type::Text)).numbered(&[3]).one_of(&["Allow","Forbid","Replace"]),
         Field::new("suspend", Type::Optional(&Type::Flag)).numbered(&[4]),
-        Field::new("jobTemplate", Type::Record(|| &super::batch_v1::JOB_TEMPLATE_SPEC)).numbered(&[5]).required(),
+        Field::new("jobTemplate", Type::Record(|| &super::batch_v1::JOB_TEMPLATE_SPEC)).numbered(&[5]).required().needed(),
         Field::new("successfulJobsHistoryLimit", Type::Optional(&Type::Int32)).numbered(&[6]),
         Field::new("failedJobsHistoryLimit", Type::Optional(&Type::Int32)).numbered(&[7]),
     ],
-);
+)
+.at_home("io.k8s.api.batch.v1");
 
 pub(crate) static CRON_JOB_STATUS: Record = Record::new(
     "CronJobStatus",
@@ -38,7 +40,8 @@ pub(crate) static CRON_JOB_STATUS: Record = Record::new(
         Field::new("lastScheduleTime", Type::Optional(&Type::Time)).numbered(&[4]),
         Field::new("lastSuccessfulTime", Type::Optional(&Type::Time)).numbered(&[5]),
     ],
-);
+)
+.at_home("io.k8s.api.batch.v1");
 
 pub(crate) static JOB: Record = Record::new(
     "Job",
@@ -49,19 +52,21 @@ pub(crate) static JOB: Record = Record::new(
         Field::new("spec", Type::Record(|| &super::batch_v1::JOB_SPEC)).numbered(&[2]).required(),
         Field::new("status", Type::Record(|| &super::batch_v1::JOB_STATUS)).numbered(&[3]).required(),
     ],
-);
+)
+.at_home("io.k8s.api.batch.v1");
 
 pub(crate) static JOB_CONDITION: Record = Record::new(
     "JobCondition",
     &[
-        Field::new("type", Type::Named("v1.JobConditionType", &Type::Text)).numbered(&[1]).required(),
-        Field::new("status", Type::Named("v1.ConditionStatus", &Type::Text)).numbered(&[2]).required(),
+        Field::new("type", Type::Named("v1.JobConditionType", &Type::Text)).numbered(&[1]).required().needed(),
+        Field::new("status", Type::Named("v1.ConditionStatus", &Type::Text)).numbered(&[2]).required().needed(),
         Field::new("lastProbeTime", Type::Time).numbered(&[3]).required(),
         Field::new("lastTransitionTime", Type::Time).numbered(&[4]).required(),
         Field::new("reason", Type::Text).numbered(&[5]),
         Field::new("message", Type::Text).numbered(&[6]),
     ],
-);
+)
+.at_home("io.k8s.api.batch.v1");
 
 pub(crate) static JOB_SPEC: Record = Record::new(
     "JobSpec",
@@ -76,14 +81,15 @@ pub(crate) static JOB_SPEC: Record = Record::new(
         Field::new("maxFailedIndexes", Type::Optional(&Type::Int32)).numbered(&[13]),
         Field::new("selector", Type::Optional(&Type::Record(LabelSelector::record))).numbered(&[4]),
         Field::new("manualSelector", Type::Optional(&Type::Flag)).numbered(&[5]),
-        Field::new("template", Type::Record(|| &super::core_v1::POD_TEMPLATE_SPEC)).numbered(&[6]).required(),
+        Field::new("template", Type::Record(|| &super::core_v1::POD_TEMPLATE_SPEC)).numbered(&[6]).required().needed(),
         Field::new("ttlSecondsAfterFinished", Type::Optional(&Type::Int32)).numbered(&[8]),
-        Field::new("completionMode", Type::Optional(&Type::Named("v1.CompletionMode", &Type::Text))).numbered(&[9]),
+        Field::new("completionMode", Type::Optional(&Type::Named("v1.CompletionMode", &Type::Text))).numbered(&[9]).one_of(&["Indexed","NonIndexed"]),
         Field::new("suspend", Type::Optional(&Type::Flag)).numbered(&[10]),
-        Field::new("podReplacementPolicy", Type::Optional(&Type::Named("v1.PodReplacementPolicy", &Type::Text))).numbered(&[14]),
+        Field::new("podReplacementPolicy", Type::Optional(&Type::Named("v1.PodReplacementPolicy", &Type::Text))).numbered(&[14]).one_of(&["Failed","TerminatingOrFailed"]),
         Field::new("managedBy", Type::Optional(&Type::Text)).numbered(&[15]),
     ],
-);
+)
+.at_home("io.k8s.api.batch.v1");
 
 pub(crate) static JOB_STATUS: Record = Record::new(
     "JobStatus",
@@ -100,7 +106,8 @@ pub(crate) static JOB_STATUS: Record = Record::new(
         Field::new("uncountedTerminatedPods", Type::Optional(&Type::Record(|| &super::batch_v1::UNCOUNTED_TERMINATED_PODS))).numbered(&[8]),
         Field::new("ready", Type::Optional(&Type::Int32)).numbered(&[9]),
     ],
-);
+)
+.at_home("io.k8s.api.batch.v1");
 
 pub(crate) static JOB_TEMPLATE_SPEC: Record = Record::new(
     "JobTemplateSpec",
@@ -108,47 +115,53 @@ pub(crate) static JOB_TEMPLATE_SPEC: Record = Record::new(
         Field::new("metadata", Type::Record(ObjectMeta::record)).numbered(&[1]).required(),
         Field::new("spec", Type::Record(|| &super::batch_v1::JOB_SPEC)).numbered(&[2]).required(),
     ],
-);
+)
+.at_home("io.k8s.api.batch.v1");
 
 pub(crate) static POD_FAILURE_POLICY: Record = Record::new(
     "PodFailurePolicy",
     &[
-        Field::new("rules", Type::List(&Type::Record(|| &super::batch_v1::POD_FAILURE_POLICY_RULE))).numbered(&[1]).required(),
+        Field::new("rules", Type::List(&Type::Record(|| &super::batch_v1::POD_FAILURE_POLICY_RULE))).numbered(&[1]).required().needed(),
     ],
-);
+)
+.at_home("io.k8s.api.batch.v1");
 
 pub(crate) static POD_FAILURE_POLICY_ON_EXIT_CODES_REQUIREMENT: Record = Record::new(
     "PodFailurePolicyOnExitCodesRequirement",
     &[
         Field::new("containerName", Type::Optional(&Type::Text)).numbered(&[1]),
-        Field::new("operator", Type::Named("v1.PodFailurePolicyOnExitCodesOperator", &Type::Text)).numbered(&[2]).required(),
-        Field::new("values", Type::List(&Type::Int32)).numbered(&[3]).required().list(ListType::Set),
+        Field::new("operator", Type::Named("v1.PodFailurePolicyOnExitCodesOperator", &Type::Text)).numbered(&[2]).required().needed().one_of(&["In","NotIn"]),
+        Field::new("values", Type::List(&Type::Int32)).numbered(&[3]).required().needed().list(ListType::Set),
     ],
-);
+)
+.at_home("io.k8s.api.batch.v1");
 
 pub(crate) static POD_FAILURE_POLICY_ON_POD_CONDITIONS_PATTERN: Record = Record::new(
     "PodFailurePolicyOnPodConditionsPattern",
     &[
-        Field::new("type", Type::Named("v1.PodConditionType", &Type::Text)).numbered(&[1]).required(),
+        Field::new("type", Type::Named("v1.PodConditionType", &Type::Text)).numbered(&[1]).required().needed(),
         Field::new("status", Type::Named("v1.ConditionStatus", &Type::Text)).numbered(&[2]).required(),
     ],
-);
+)
+.at_home("io.k8s.api.batch.v1");
 
 pub(crate) static POD_FAILURE_POLICY_RULE: Record = Record::new(
     "PodFailurePolicyRule",
     &[
-        Field::new("action", Type::Named("v1.PodFailurePolicyAction", &Type::Text)).numbered(&[1]).required(),
+        Field::new("action", Type::Named("v1.PodFailurePolicyAction", &Type::Text)).numbered(&[1]).required().needed().one_of(&["Count","FailIndex","FailJob","Ignore"]),
         Field::new("onExitCodes", Type::Optional(&Type::Record(|| &super::batch_v1::POD_FAILURE_POLICY_ON_EXIT_CODES_REQUIREMENT))).numbered(&[2]),
         Field::new("onPodConditions", Type::List(&Type::Record(|| &super::batch_v1::POD_FAILURE_POLICY_ON_POD_CONDITIONS_PATTERN))).numbered(&[3]),
     ],
-);
+)
+.at_home("io.k8s.api.batch.v1");
 
 pub(crate) static SUCCESS_POLICY: Record = Record::new(
     "SuccessPolicy",
     &[
-        Field::new("rules", Type::List(&Type::Record(|| &super::batch_v1::SUCCESS_POLICY_RULE))).numbered(&[1]).required(),
+        Field::new("rules", Type::List(&Type::Record(|| &super::batch_v1::SUCCESS_POLICY_RULE))).numbered(&[1]).required().needed(),
     ],
-);
+)
+.at_home("io.k8s.api.batch.v1");
 
 pub(crate) static SUCCESS_POLICY_RULE: Record = Record::new(
     "SuccessPolicyRule",
@@ -156,7 +169,8 @@ pub(crate) static SUCCESS_POLICY_RULE: Record = Record::new(
         Field::new("succeededIndexes", Type::Optional(&Type::Text)).numbered(&[1]),
         Field::new("succeededCount", Type::Optional(&Type::Int32)).numbered(&[2]),
     ],
-);
+)
+.at_home("io.k8s.api.batch.v1");
 
 pub(crate) static UNCOUNTED_TERMINATED_PODS: Record = Record::new(
     "UncountedTerminatedPods",
@@ -164,4 +178,5 @@ pub(crate) static UNCOUNTED_TERMINATED_PODS: Record = Record::new(
         Field::new("succeeded", Type::List(&Type::Text)).numbered(&[1]).list(ListType::Set),
         Field::new("failed", Type::List(&Type::Text)).numbered(&[2]).list(ListType::Set),
     ],
-);
+)
+.at_home("io.k8s.api.batch.v1");

@@ -12,7 +12,8 @@ pub(crate) static LEASE: Record = Record::new(
         Field::new("metadata", Type::Record(ObjectMeta::record)).numbered(&[1]).required(),
         Field::new("spec", Type::Record(|| &super::coordination_v1::LEASE_SPEC)).numbered(&[2]).required(),
     ],
-);
+)
+.at_home("io.k8s.api.coordination.v1");
 
 pub(crate) static LEASE_SPEC: Record = Record::new(
     "LeaseSpec",
@@ -25,4 +26,5 @@ pub(crate) static LEASE_SPEC: Record = Record::new(
         Field::new("strategy", Type::Optional(&Type::Named("v1.CoordinatedLeaseStrategy", &Type::Text))).numbered(&[6]),
         Field::new("preferredHolder", Type::Optional(&Type::Text)).numbered(&[7]),
     ],
-);
+)
+.at_home("io.k8s.api.coordination.v1");

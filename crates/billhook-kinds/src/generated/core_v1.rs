@@ -10,12 +10,13 @@ use billhook_apimachinery::record::{Field, Record, Type};
 pub(crate) static AWS_ELASTIC_BLOCK_STORE_VOLUME_SOURCE: Record = Record::new(
     "AWSElasticBlockStoreVolumeSource",
     &[
-        Field::new("volumeID", Type::Text).numbered(&[1]).required(),
+        Field::new("volumeID", Type::Text).numbered(&[1]).required().needed(),
         Field::new("fsType", Type::Text).numbered(&[2]),
         Field::new("partition", Type::Int32).numbered(&[3]),
         Field::new("readOnly", Type::Flag).numbered(&[4]),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static AFFINITY: Record = Record::new(
     "Affinity",
@@ -24,54 +25,60 @@ pub(crate) static AFFINITY: Record = Record::new(
         Field::new("podAffinity", Type::Optional(&Type::Record(|| &super::core_v1::POD_AFFINITY))).numbered(&[2]),
         Field::new("podAntiAffinity", Type::Optional(&Type::Record(|| &super::core_v1::POD_ANTI_AFFINITY))).numbered(&[3]),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static APP_ARMOR_PROFILE: Record = Record::new(
     "AppArmorProfile",
     &[
-        Field::new("type", Type::Named("v1.AppArmorProfileType", &Type::Text)).numbered(&[1]).required(),
+        Field::new("type", Type::Named("v1.AppArmorProfileType", &Type::Text)).numbered(&[1]).required().needed().one_of(&["Localhost","RuntimeDefault","Unconfined"]),
         Field::new("localhostProfile", Type::Optional(&Type::Text)).numbered(&[2]),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static ATTACHED_VOLUME: Record = Record::new(
     "AttachedVolume",
     &[
-        Field::new("name", Type::Named("v1.UniqueVolumeName", &Type::Text)).numbered(&[1]).required(),
-        Field::new("devicePath", Type::Text).numbered(&[2]).required(),
+        Field::new("name", Type::Named("v1.UniqueVolumeName", &Type::Text)).numbered(&[1]).required().needed(),
+        Field::new("devicePath", Type::Text).numbered(&[2]).required().needed(),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static AZURE_DISK_VOLUME_SOURCE: Record = Record::new(
     "AzureDiskVolumeSource",
     &[
-        Field::new("diskName", Type::Text).numbered(&[1]).required(),
-        Field::new("diskURI", Type::Text).numbered(&[2]).required(),
-        Field::new("cachingMode", Type::Optional(&Type::Named("v1.AzureDataDiskCachingMode", &Type::Text))).numbered(&[3]).default("\"ReadWrite\""),
+        Field::new("diskName", Type::Text).numbered(&[1]).required().needed(),
+        Field::new("diskURI", Type::Text).numbered(&[2]).required().needed(),
+        Field::new("cachingMode", Type::Optional(&Type::Named("v1.AzureDataDiskCachingMode", &Type::Text))).numbered(&[3]).one_of(&["None","ReadOnly","ReadWrite"]).default("\"ReadWrite\""),
         Field::new("fsType", Type::Optional(&Type::Text)).numbered(&[4]).default("\"ext4\""),
         Field::new("readOnly", Type::Optional(&Type::Flag)).numbered(&[5]).default("false"),
-        Field::new("kind", Type::Optional(&Type::Named("v1.AzureDataDiskKind", &Type::Text))).numbered(&[6]).default("\"Shared\""),
+        Field::new("kind", Type::Optional(&Type::Named("v1.AzureDataDiskKind", &Type::Text))).numbered(&[6]).one_of(&["Dedicated","Managed","Shared"]).default("\"Shared\""),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static AZURE_FILE_PERSISTENT_VOLUME_SOURCE: Record = Record::new(
     "AzureFilePersistentVolumeSource",
     &[
-        Field::new("secretName", Type::Text).numbered(&[1]).required(),
-        Field::new("shareName", Type::Text).numbered(&[2]).required(),
+        Field::new("secretName", Type::Text).numbered(&[1]).required().needed(),
+        Field::new("shareName", Type::Text).numbered(&[2]).required().needed(),
         Field::new("readOnly", Type::Flag).numbered(&[3]),
         Field::new("secretNamespace", Type::Optional(&Type::Text)).numbered(&[4]).required(),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static AZURE_FILE_VOLUME_SOURCE: Record = Record::new(
     "AzureFileVolumeSource",
     &[
-        Field::new("secretName", Type::Text).numbered(&[1]).required(),
-        Field::new("shareName", Type::Text).numbered(&[2]).required(),
+        Field::new("secretName", Type::Text).numbered(&[1]).required().needed(),
+        Field::new("shareName", Type::Text).numbered(&[2]).required().needed(),
         Field::new("readOnly", Type::Flag).numbered(&[3]),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static BINDING: Record = Record::new(
     "Binding",
@@ -79,15 +86,16 @@ pub(crate) static BINDING: Record = Record::new(
         Field::new("kind", Type::Text),
         Field::new("apiVersion", Type::Text),
         Field::new("metadata", Type::Record(ObjectMeta::record)).numbered(&[1]).required(),
-        Field::new("target", Type::Record(|| &super::core_v1::OBJECT_REFERENCE)).numbered(&[2]).required(),
+        Field::new("target", Type::Record(|| &super::core_v1::OBJECT_REFERENCE)).numbered(&[2]).required().needed(),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static CSI_PERSISTENT_VOLUME_SOURCE: Record = Record::new(
     "CSIPersistentVolumeSource",
     &[
-        Field::new("driver", Type::Text).numbered(&[1]).required(),
-        Field::new("volumeHandle", Type::Text).numbered(&[2]).required(),
+        Field::new("driver", Type::Text).numbered(&[1]).required().needed(),
+        Field::new("volumeHandle", Type::Text).numbered(&[2]).required().needed(),
         Field::new("readOnly", Type::Flag).numbered(&[3]),
         Field::new("fsType", Type::Text).numbered(&[4]),
         Field::new("volumeAttributes", Type::Map(&Type::Text)).numbered(&[5]),
@@ -97,18 +105,20 @@ pub(crate) static CSI_PERSISTENT_VOLUME_SOURCE: Record = Record::new(
         Field::new("controllerExpandSecretRef", Type::Optional(&Type::Record(|| &super::core_v1::SECRET_REFERENCE))).numbered(&[9]),
         Field::new("nodeExpandSecretRef", Type::Optional(&Type::Record(|| &super::core_v1::SECRET_REFERENCE))).numbered(&[10]),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static CSI_VOLUME_SOURCE: Record = Record::new(
     "CSIVolumeSource",
     &[
-        Field::new("driver", Type::Text).numbered(&[1]).required(),
+        Field::new("driver", Type::Text).numbered(&[1]).required().needed(),
         Field::new("readOnly", Type::Optional(&Type::Flag)).numbered(&[2]),
         Field::new("fsType", Type::Optional(&Type::Text)).numbered(&[3]),
         Field::new("volumeAttributes", Type::Map(&Type::Text)).numbered(&[4]),
         Field::new("nodePublishSecretRef", Type::Optional(&Type::Record(|| &super::core_v1::LOCAL_OBJECT_REFERENCE))).numbered(&[5]),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static CAPABILITIES: Record = Record::new(
     "Capabilities",
@@ -116,58 +126,64 @@ pub(crate) static CAPABILITIES: Record = Record::new(
         Field::new("add", Type::List(&Type::Named("v1.Capability", &Type::Text))).numbered(&[1]),
         Field::new("drop", Type::List(&Type::Named("v1.Capability", &Type::Text))).numbered(&[2]),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static CEPH_FS_PERSISTENT_VOLUME_SOURCE: Record = Record::new(
     "CephFSPersistentVolumeSource",
     &[
-        Field::new("monitors", Type::List(&Type::Text)).numbered(&[1]).required(),
+        Field::new("monitors", Type::List(&Type::Text)).numbered(&[1]).required().needed(),
         Field::new("path", Type::Text).numbered(&[2]),
         Field::new("user", Type::Text).numbered(&[3]),
         Field::new("secretFile", Type::Text).numbered(&[4]),
         Field::new("secretRef", Type::Optional(&Type::Record(|| &super::core_v1::SECRET_REFERENCE))).numbered(&[5]),
         Field::new("readOnly", Type::Flag).numbered(&[6]),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static CEPH_FS_VOLUME_SOURCE: Record = Record::new(
     "CephFSVolumeSource",
     &[
-        Field::new("monitors", Type::List(&Type::Text)).numbered(&[1]).required(),
+        Field::new("monitors", Type::List(&Type::Text)).numbered(&[1]).required().needed(),
         Field::new("path", Type::Text).numbered(&[2]),
         Field::new("user", Type::Text).numbered(&[3]),
         Field::new("secretFile", Type::Text).numbered(&[4]),
         Field::new("secretRef", Type::Optional(&Type::Record(|| &super::core_v1::LOCAL_OBJECT_REFERENCE))).numbered(&[5]),
         Field::new("readOnly", Type::Flag).numbered(&[6]),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static CINDER_PERSISTENT_VOLUME_SOURCE: Record = Record::new(
     "CinderPersistentVolumeSource",
     &[
-        Field::new("volumeID", Type::Text).numbered(&[1]).required(),
+        Field::new("volumeID", Type::Text).numbered(&[1]).required().needed(),
         Field::new("fsType", Type::Text).numbered(&[2]),
         Field::new("readOnly", Type::Flag).numbered(&[3]),
         Field::new("secretRef", Type::Optional(&Type::Record(|| &super::core_v1::SECRET_REFERENCE))).numbered(&[4]),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static CINDER_VOLUME_SOURCE: Record = Record::new(
     "CinderVolumeSource",
     &[
-        Field::new("volumeID", Type::Text).numbered(&[1]).required(),
+        Field::new("volumeID", Type::Text).numbered(&[1]).required().needed(),
         Field::new("fsType", Type::Text).numbered(&[2]),
         Field::new("readOnly", Type::Flag).numbered(&[3]),
         Field::new("secretRef", Type::Optional(&Type::Record(|| &super::core_v1::LOCAL_OBJECT_REFERENCE))).numbered(&[4]),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static CLIENT_IP_CONFIG: Record = Record::new(
     "ClientIPConfig",
     &[
         Field::new("timeoutSeconds", Type::Optional(&Type::Int32)).numbered(&[1]),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static CLUSTER_TRUST_BUNDLE_PROJECTION: Record = Record::new(
     "ClusterTrustBundleProjection",
@@ -176,19 +192,21 @@ pub(crate) static CLUSTER_TRUST_BUNDLE_PROJECTION: Record = Record::new(
         Field::new("signerName", Type::Optional(&Type::Text)).numbered(&[2]),
         Field::new("labelSelector", Type::Optional(&Type::Record(LabelSelector::record))).numbered(&[3]),
         Field::new("optional", Type::Optional(&Type::Flag)).numbered(&[5]),
-        Field::new("path", Type::Text).numbered(&[4]).required(),
+        Field::new("path", Type::Text).numbered(&[4]).required().needed(),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static COMPONENT_CONDITION: Record = Record::new(
     "ComponentCondition",
     &[
-        Field::new("type", Type::Named("v1.ComponentConditionType", &Type::Text)).numbered(&[1]).required(),
-        Field::new("status", Type::Named("v1.ConditionStatus", &Type::Text)).numbered(&[2]).required(),
+        Field::new("type", Type::Named("v1.ComponentConditionType", &Type::Text)).numbered(&[1]).required().needed(),
+        Field::new("status", Type::Named("v1.ConditionStatus", &Type::Text)).numbered(&[2]).required().needed(),
         Field::new("message", Type::Text).numbered(&[3]),
         Field::new("error", Type::Text).numbered(&[4]),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static COMPONENT_STATUS: Record = Record::new(
     "ComponentStatus",
@@ -198,7 +216,8 @@ pub(crate) static COMPONENT_STATUS: Record = Record::new(
         Field::new("metadata", Type::Record(ObjectMeta::record)).numbered(&[1]).required(),
         Field::new("conditions", Type::List(&Type::Record(|| &super::core_v1::COMPONENT_CONDITION))).numbered(&[2]).list(ListType::Map(&["type"])).patched_by("type"),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static CONFIG_MAP: Record = Record::new(
     "ConfigMap",
@@ -210,7 +229,8 @@ pub(crate) static CONFIG_MAP: Record = Record::new(
         Field::new("data", Type::Map(&Type::Text)).numbered(&[2]),
         Field::new("binaryData", Type::Map(&Type::Bytes)).numbered(&[3]),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static CONFIG_MAP_ENV_SOURCE: Record = Record::new(
     "ConfigMapEnvSource",
@@ -218,27 +238,30 @@ pub(crate) static CONFIG_MAP_ENV_SOURCE: Record = Record::new(
         Field::new("name", Type::Text).numbered(&[1, 1]).embedded("LocalObjectReference").default("\"\""),
         Field::new("optional", Type::Optional(&Type::Flag)).numbered(&[2]),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static CONFIG_MAP_KEY_SELECTOR: Record = Record::new(
     "ConfigMapKeySelector",
     &[
         Field::new("name", Type::Text).numbered(&[1, 1]).embedded("LocalObjectReference").default("\"\""),
-        Field::new("key", Type::Text).numbered(&[2]).required(),
+        Field::new("key", Type::Text).numbered(&[2]).required().needed(),
         Field::new("optional", Type::Optional(&Type::Flag)).numbered(&[3]),
     ],
-).atomic();
+).atomic()
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static CONFIG_MAP_NODE_CONFIG_SOURCE: Record = Record::new(
     "ConfigMapNodeConfigSource",
     &[
-        Field::new("namespace", Type::Text).numbered(&[1]).required(),
-        Field::new("name", Type::Text).numbered(&[2]).required(),
+        Field::new("namespace", Type::Text).numbered(&[1]).required().needed(),
+        Field::new("name", Type::Text).numbered(&[2]).required().needed(),
         Field::new("uid", Type::Named("types.UID", &Type::Text)).numbered(&[3]),
         Field::new("resourceVersion", Type::Text).numbered(&[4]),
-        Field::new("kubeletConfigKey", Type::Text).numbered(&[5]).required(),
+        Field::new("kubeletConfigKey", Type::Text).numbered(&[5]).required().needed(),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static CONFIG_MAP_PROJECTION: Record = Record::new(
     "ConfigMapProjection",
@@ -247,7 +270,8 @@ pub(crate) static CONFIG_MAP_PROJECTION: Record = Record::new(
         Field::new("items", Type::List(&Type::Record(|| &super::core_v1::KEY_TO_PATH))).numbered(&[2]),
         Field::new("optional", Type::Optional(&Type::Flag)).numbered(&[4]),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static CONFIG_MAP_VOLUME_SOURCE: Record = Record::new(
     "ConfigMapVolumeSource",
@@ -257,12 +281,13 @@ pub(crate) static CONFIG_MAP_VOLUME_SOURCE: Record = Record::new(
         Field::new("defaultMode", Type::Optional(&Type::Int32)).numbered(&[3]),
         Field::new("optional", Type::Optional(&Type::Flag)).numbered(&[4]),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static CONTAINER: Record = Record::new(
     "Container",
     &[
-        Field::new("name", Type::Text).numbered(&[1]).required(),
+        Field::new("name", Type::Text).numbered(&[1]).required().needed(),
         Field::new("image", Type::Text).numbered(&[2]),
         Field::new("command", Type::List(&Type::Text)).numbered(&[3]),
         Field::new("args", Type::List(&Type::Text)).numbered(&[4]),
@@ -281,23 +306,25 @@ pub(crate) static CONTAINER: Record = Record::new(
         Field::new("startupProbe", Type::Optional(&Type::Record(|| &super::core_v1::PROBE))).numbered(&[22]),
         Field::new("lifecycle", Type::Optional(&Type::Record(|| &super::core_v1::LIFECYCLE))).numbered(&[12]),
         Field::new("terminationMessagePath", Type::Text).numbered(&[13]),
-        Field::new("terminationMessagePolicy", Type::Named("v1.TerminationMessagePolicy", &Type::Text)).numbered(&[20]),
-        Field::new("imagePullPolicy", Type::Named("v1.PullPolicy", &Type::Text)).numbered(&[14]),
+        Field::new("terminationMessagePolicy", Type::Named("v1.TerminationMessagePolicy", &Type::Text)).numbered(&[20]).one_of(&["FallbackToLogsOnError","File"]),
+        Field::new("imagePullPolicy", Type::Named("v1.PullPolicy", &Type::Text)).numbered(&[14]).one_of(&["Always","IfNotPresent","Never"]),
         Field::new("securityContext", Type::Optional(&Type::Record(|| &super::core_v1::SECURITY_CONTEXT))).numbered(&[15]),
         Field::new("stdin", Type::Flag).numbered(&[16]),
         Field::new("stdinOnce", Type::Flag).numbered(&[17]),
         Field::new("tty", Type::Flag).numbered(&[18]),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static CONTAINER_EXTENDED_RESOURCE_REQUEST: Record = Record::new(
     "ContainerExtendedResourceRequest",
     &[
-        Field::new("containerName", Type::Text).numbered(&[1]).required(),
-        Field::new("resourceName", Type::Text).numbered(&[2]).required(),
-        Field::new("requestName", Type::Text).numbered(&[3]).required(),
+        Field::new("containerName", Type::Text).numbered(&[1]).required().needed(),
+        Field::new("resourceName", Type::Text).numbered(&[2]).required().needed(),
+        Field::new("requestName", Type::Text).numbered(&[3]).required().needed(),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static CONTAINER_IMAGE: Record = Record::new(
     "ContainerImage",
@@ -305,42 +332,47 @@ pub(crate) static CONTAINER_IMAGE: Record = Record::new(
         Field::new("names", Type::List(&Type::Text)).numbered(&[1]).required(),
         Field::new("sizeBytes", Type::Int64).numbered(&[2]),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static CONTAINER_PORT: Record = Record::new(
     "ContainerPort",
     &[
         Field::new("name", Type::Text).numbered(&[1]),
         Field::new("hostPort", Type::Int32).numbered(&[2]),
-        Field::new("containerPort", Type::Int32).numbered(&[3]).required(),
-        Field::new("protocol", Type::Named("v1.Protocol", &Type::Text)).numbered(&[4]).default("\"TCP\""),
+        Field::new("containerPort", Type::Int32).numbered(&[3]).required().needed(),
+        Field::new("protocol", Type::Named("v1.Protocol", &Type::Text)).numbered(&[4]).one_of(&["SCTP","TCP","UDP"]).default("\"TCP\""),
         Field::new("hostIP", Type::Text).numbered(&[5]),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static CONTAINER_RESIZE_POLICY: Record = Record::new(
     "ContainerResizePolicy",
     &[
-        Field::new("resourceName", Type::Named("v1.ResourceName", &Type::Text)).numbered(&[1]).required(),
-        Field::new("restartPolicy", Type::Named("v1.ResourceResizeRestartPolicy", &Type::Text)).numbered(&[2]).required(),
+        Field::new("resourceName", Type::Named("v1.ResourceName", &Type::Text)).numbered(&[1]).required().needed(),
+        Field::new("restartPolicy", Type::Named("v1.ResourceResizeRestartPolicy", &Type::Text)).numbered(&[2]).required().needed(),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static CONTAINER_RESTART_RULE: Record = Record::new(
     "ContainerRestartRule",
     &[
-        Field::new("action", Type::Named("v1.ContainerRestartRuleAction", &Type::Text)).numbered(&[1]),
+        Field::new("action", Type::Named("v1.ContainerRestartRuleAction", &Type::Text)).numbered(&[1]).needed(),
         Field::new("exitCodes", Type::Optional(&Type::Record(|| &super::core_v1::CONTAINER_RESTART_RULE_ON_EXIT_CODES))).numbered(&[2]),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static CONTAINER_RESTART_RULE_ON_EXIT_CODES: Record = Record::new(
     "ContainerRestartRuleOnExitCodes",
     &[
-        Field::new("operator", Type::Named("v1.ContainerRestartRuleOnExitCodesOperator", &Type::Text)).numbered(&[1]),
+        Field::new("operator", Type::Named("v1.ContainerRestartRuleOnExitCodesOperator", &Type::Text)).numbered(&[1]).needed(),
         Field::new("values", Type::List(&Type::Int32)).numbered(&[2]).list(ListType::Set),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static CONTAINER_STATE: Record = Record::new(
     "ContainerState",
@@ -349,19 +381,21 @@ pub(crate) static CONTAINER_STATE: Record = Record::new(
         Field::new("running", Type::Optional(&Type::Record(|| &super::core_v1::CONTAINER_STATE_RUNNING))).numbered(&[2]),
         Field::new("terminated", Type::Optional(&Type::Record(|| &super::core_v1::CONTAINER_STATE_TERMINATED))).numbered(&[3]),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static CONTAINER_STATE_RUNNING: Record = Record::new(
     "ContainerStateRunning",
     &[
         Field::new("startedAt", Type::Time).numbered(&[1]).required(),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static CONTAINER_STATE_TERMINATED: Record = Record::new(
     "ContainerStateTerminated",
     &[
-        Field::new("exitCode", Type::Int32).numbered(&[1]).required(),
+        Field::new("exitCode", Type::Int32).numbered(&[1]).required().needed(),
         Field::new("signal", Type::Int32).numbered(&[2]),
         Field::new("reason", Type::Text).numbered(&[3]),
         Field::new("message", Type::Text).numbered(&[4]),
@@ -369,7 +403,8 @@ pub(crate) static CONTAINER_STATE_TERMINATED: Record = Record::new(
         Field::new("finishedAt", Type::Time).numbered(&[6]).required(),
         Field::new("containerID", Type::Text).numbered(&[7]),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static CONTAINER_STATE_WAITING: Record = Record::new(
     "ContainerStateWaiting",
@@ -377,18 +412,19 @@ pub(crate) static CONTAINER_STATE_WAITING: Record = Record::new(
         Field::new("reason", Type::Text).numbered(&[1]),
         Field::new("message", Type::Text).numbered(&[2]),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static CONTAINER_STATUS: Record = Record::new(
     "ContainerStatus",
     &[
-        Field::new("name", Type::Text).numbered(&[1]).required(),
+        Field::new("name", Type::Text).numbered(&[1]).required().needed(),
         Field::new("state", Type::Record(|| &super::core_v1::CONTAINER_STATE)).numbered(&[2]).required(),
         Field::new("lastState", Type::Record(|| &super::core_v1::CONTAINER_STATE)).numbered(&[3]).required(),
-        Field::new("ready", Type::Flag).numbered(&[4]).required(),
-        Field::new("restartCount", Type::Int32).numbered(&[5]).required(),
-        Field::new("image", Type::Text).numbered(&[6]).required(),
-        Field::new("imageID", Type::Text).numbered(&[7]).required(),
+        Field::new("ready", Type::Flag).numbered(&[4]).required().needed(),
+        Field::new("restartCount", Type::Int32).numbered(&[5]).required().needed(),
+        Field::new("image", Type::Text).numbered(&[6]).required().needed(),
+        Field::new("imageID", Type::Text).numbered(&[7]).required().needed(),
         Field::new("containerID", Type::Text).numbered(&[8]),
         Field::new("started", Type::Optional(&Type::Flag)).numbered(&[9]),
         Field::new("allocatedResources", Type::Named("v1.ResourceList", &Type::Map(&Type::Quantity))).numbered(&[10]),
@@ -396,40 +432,45 @@ pub(crate) static CONTAINER_STATUS: Record = Record::new(
         Field::new("volumeMounts", Type::List(&Type::Record(|| &super::core_v1::VOLUME_MOUNT_STATUS))).numbered(&[12]).list(ListType::Map(&["mountPath"])).patched_by("mountPath"),
         Field::new("user", Type::Optional(&Type::Record(|| &super::core_v1::CONTAINER_USER))).numbered(&[13]),
         Field::new("allocatedResourcesStatus", Type::List(&Type::Record(|| &super::core_v1::RESOURCE_STATUS))).numbered(&[14]).list(ListType::Map(&["name"])).patched_by("name"),
-        Field::new("stopSignal", Type::Optional(&Type::Named("v1.Signal", &Type::Text))).numbered(&[15]).since(KubernetesVersion::V1_33),
+        Field::new("stopSignal", Type::Optional(&Type::Named("v1.Signal", &Type::Text))).numbered(&[15]).one_of(&["SIGABRT","SIGALRM","SIGBUS","SIGCHLD","SIGCLD","SIGCONT","SIGFPE","SIGHUP","SIGILL","SIGINT","SIGIO","SIGIOT","SIGKILL","SIGPIPE","SIGPOLL","SIGPROF","SIGPWR","SIGQUIT","SIGRTMAX","SIGRTMAX-1","SIGRTMAX-10","SIGRTMAX-11","SIGRTMAX-12","SIGRTMAX-13","SIGRTMAX-14","SIGRTMAX-2","SIGRTMAX-3","SIGRTMAX-4","SIGRTMAX-5","SIGRTMAX-6","SIGRTMAX-7","SIGRTMAX-8","SIGRTMAX-9","SIGRTMIN","SIGRTMIN+1","SIGRTMIN+10","SIGRTMIN+11","SIGRTMIN+12","SIGRTMIN+13","SIGRTMIN+14","SIGRTMIN+15","SIGRTMIN+2","SIGRTMIN+3","SIGRTMIN+4","SIGRTMIN+5","SIGRTMIN+6","SIGRTMIN+7","SIGRTMIN+8","SIGRTMIN+9","SIGSEGV","SIGSTKFLT","SIGSTOP","SIGSYS","SIGTERM","SIGTRAP","SIGTSTP","SIGTTIN","SIGTTOU","SIGURG","SIGUSR1","SIGUSR2","SIGVTALRM","SIGWINCH","SIGXCPU","SIGXFSZ"]).since(KubernetesVersion::V1_33),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static CONTAINER_USER: Record = Record::new(
     "ContainerUser",
     &[
         Field::new("linux", Type::Optional(&Type::Record(|| &super::core_v1::LINUX_CONTAINER_USER))).numbered(&[1]),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static DAEMON_ENDPOINT: Record = Record::new(
     "DaemonEndpoint",
     &[
-        Field::new("Port", Type::Int32).numbered(&[1]).required(),
+        Field::new("Port", Type::Int32).numbered(&[1]).required().needed(),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static DOWNWARD_API_PROJECTION: Record = Record::new(
     "DownwardAPIProjection",
     &[
         Field::new("items", Type::List(&Type::Record(|| &super::core_v1::DOWNWARD_API_VOLUME_FILE))).numbered(&[1]),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static DOWNWARD_API_VOLUME_FILE: Record = Record::new(
     "DownwardAPIVolumeFile",
     &[
-        Field::new("path", Type::Text).numbered(&[1]).required(),
+        Field::new("path", Type::Text).numbered(&[1]).required().needed(),
         Field::new("fieldRef", Type::Optional(&Type::Record(|| &super::core_v1::OBJECT_FIELD_SELECTOR))).numbered(&[2]),
         Field::new("resourceFieldRef", Type::Optional(&Type::Record(|| &super::core_v1::RESOURCE_FIELD_SELECTOR))).numbered(&[3]),
         Field::new("mode", Type::Optional(&Type::Int32)).numbered(&[4]),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static DOWNWARD_API_VOLUME_SOURCE: Record = Record::new(
     "DownwardAPIVolumeSource",
@@ -437,7 +478,8 @@ pub(crate) static DOWNWARD_API_VOLUME_SOURCE: Record = Record::new(
         Field::new("items", Type::List(&Type::Record(|| &super::core_v1::DOWNWARD_API_VOLUME_FILE))).numbered(&[1]),
         Field::new("defaultMode", Type::Optional(&Type::Int32)).numbered(&[2]),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static EMPTY_DIR_VOLUME_SOURCE: Record = Record::new(
     "EmptyDirVolumeSource",
@@ -445,27 +487,30 @@ pub(crate) static EMPTY_DIR_VOLUME_SOURCE: Record = Record::new(
         Field::new("medium", Type::Named("v1.StorageMedium", &Type::Text)).numbered(&[1]),
         Field::new("sizeLimit", Type::Optional(&Type::Quantity)).numbered(&[2]),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static ENDPOINT_ADDRESS: Record = Record::new(
     "EndpointAddress",
     &[
-        Field::new("ip", Type::Text).numbered(&[1]).required(),
+        Field::new("ip", Type::Text).numbered(&[1]).required().needed(),
         Field::new("hostname", Type::Text).numbered(&[3]),
         Field::new("nodeName", Type::Optional(&Type::Text)).numbered(&[4]),
         Field::new("targetRef", Type::Optional(&Type::Record(|| &super::core_v1::OBJECT_REFERENCE))).numbered(&[2]),
     ],
-).atomic();
+).atomic()
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static ENDPOINT_PORT: Record = Record::new(
     "EndpointPort",
     &[
         Field::new("name", Type::Text).numbered(&[1]),
-        Field::new("port", Type::Int32).numbered(&[2]).required(),
-        Field::new("protocol", Type::Named("v1.Protocol", &Type::Text)).numbered(&[3]),
+        Field::new("port", Type::Int32).numbered(&[2]).required().needed(),
+        Field::new("protocol", Type::Named("v1.Protocol", &Type::Text)).numbered(&[3]).one_of(&["SCTP","TCP","UDP"]),
         Field::new("appProtocol", Type::Optional(&Type::Text)).numbered(&[4]),
     ],
-).atomic();
+).atomic()
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static ENDPOINT_SUBSET: Record = Record::new(
     "EndpointSubset",
@@ -474,7 +519,8 @@ pub(crate) static ENDPOINT_SUBSET: Record = Record::new(
         Field::new("notReadyAddresses", Type::List(&Type::Record(|| &super::core_v1::ENDPOINT_ADDRESS))).numbered(&[2]),
         Field::new("ports", Type::List(&Type::Record(|| &super::core_v1::ENDPOINT_PORT))).numbered(&[3]),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static ENDPOINTS: Record = Record::new(
     "Endpoints",
@@ -484,7 +530,8 @@ pub(crate) static ENDPOINTS: Record = Record::new(
         Field::new("metadata", Type::Record(ObjectMeta::record)).numbered(&[1]).required(),
         Field::new("subsets", Type::List(&Type::Record(|| &super::core_v1::ENDPOINT_SUBSET))).numbered(&[2]),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static ENV_FROM_SOURCE: Record = Record::new(
     "EnvFromSource",
@@ -493,16 +540,18 @@ pub(crate) static ENV_FROM_SOURCE: Record = Record::new(
         Field::new("configMapRef", Type::Optional(&Type::Record(|| &super::core_v1::CONFIG_MAP_ENV_SOURCE))).numbered(&[2]),
         Field::new("secretRef", Type::Optional(&Type::Record(|| &super::core_v1::SECRET_ENV_SOURCE))).numbered(&[3]),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static ENV_VAR: Record = Record::new(
     "EnvVar",
     &[
-        Field::new("name", Type::Text).numbered(&[1]).required(),
+        Field::new("name", Type::Text).numbered(&[1]).required().needed(),
         Field::new("value", Type::Text).numbered(&[2]),
         Field::new("valueFrom", Type::Optional(&Type::Record(|| &super::core_v1::ENV_VAR_SOURCE))).numbered(&[3]),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static ENV_VAR_SOURCE: Record = Record::new(
     "EnvVarSource",
@@ -513,12 +562,13 @@ pub(crate) static ENV_VAR_SOURCE: Record = Record::new(
         Field::new("secretKeyRef", Type::Optional(&Type::Record(|| &super::core_v1::SECRET_KEY_SELECTOR))).numbered(&[4]),
         Field::new("fileKeyRef", Type::Optional(&Type::Record(|| &super::core_v1::FILE_KEY_SELECTOR))).numbered(&[5]).since(KubernetesVersion::V1_34),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static EPHEMERAL_CONTAINER: Record = Record::new(
     "EphemeralContainer",
     &[
-        Field::new("name", Type::Text).numbered(&[1, 1]).required().embedded("EphemeralContainerCommon"),
+        Field::new("name", Type::Text).numbered(&[1, 1]).required().needed().embedded("EphemeralContainerCommon"),
         Field::new("image", Type::Text).numbered(&[1, 2]).embedded("EphemeralContainerCommon"),
         Field::new("command", Type::List(&Type::Text)).numbered(&[1, 3]).embedded("EphemeralContainerCommon"),
         Field::new("args", Type::List(&Type::Text)).numbered(&[1, 4]).embedded("EphemeralContainerCommon"),
@@ -537,30 +587,32 @@ pub(crate) static EPHEMERAL_CONTAINER: Record = Record::new(
         Field::new("startupProbe", Type::Optional(&Type::Record(|| &super::core_v1::PROBE))).numbered(&[1, 22]).embedded("EphemeralContainerCommon"),
         Field::new("lifecycle", Type::Optional(&Type::Record(|| &super::core_v1::LIFECYCLE))).numbered(&[1, 12]).embedded("EphemeralContainerCommon"),
         Field::new("terminationMessagePath", Type::Text).numbered(&[1, 13]).embedded("EphemeralContainerCommon"),
-        Field::new("terminationMessagePolicy", Type::Named("v1.TerminationMessagePolicy", &Type::Text)).numbered(&[1, 20]).embedded("EphemeralContainerCommon"),
-        Field::new("imagePullPolicy", Type::Named("v1.PullPolicy", &Type::Text)).numbered(&[1, 14]).embedded("EphemeralContainerCommon"),
+        Field::new("terminationMessagePolicy", Type::Named("v1.TerminationMessagePolicy", &Type::Text)).numbered(&[1, 20]).one_of(&["FallbackToLogsOnError","File"]).embedded("EphemeralContainerCommon"),
+        Field::new("imagePullPolicy", Type::Named("v1.PullPolicy", &Type::Text)).numbered(&[1, 14]).one_of(&["Always","IfNotPresent","Never"]).embedded("EphemeralContainerCommon"),
         Field::new("securityContext", Type::Optional(&Type::Record(|| &super::core_v1::SECURITY_CONTEXT))).numbered(&[1, 15]).embedded("EphemeralContainerCommon"),
         Field::new("stdin", Type::Flag).numbered(&[1, 16]).embedded("EphemeralContainerCommon"),
         Field::new("stdinOnce", Type::Flag).numbered(&[1, 17]).embedded("EphemeralContainerCommon"),
         Field::new("tty", Type::Flag).numbered(&[1, 18]).embedded("EphemeralContainerCommon"),
         Field::new("targetContainerName", Type::Text).numbered(&[2]),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static EPHEMERAL_VOLUME_SOURCE: Record = Record::new(
     "EphemeralVolumeSource",
     &[
         Field::new("volumeClaimTemplate", Type::Optional(&Type::Record(|| &super::core_v1::PERSISTENT_VOLUME_CLAIM_TEMPLATE))).numbered(&[1]),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static EVENT: Record = Record::new(
     "Event",
     &[
         Field::new("kind", Type::Text),
         Field::new("apiVersion", Type::Text),
-        Field::new("metadata", Type::Record(ObjectMeta::record)).numbered(&[1]).required(),
-        Field::new("involvedObject", Type::Record(|| &super::core_v1::OBJECT_REFERENCE)).numbered(&[2]).required(),
+        Field::new("metadata", Type::Record(ObjectMeta::record)).numbered(&[1]).required().needed(),
+        Field::new("involvedObject", Type::Record(|| &super::core_v1::OBJECT_REFERENCE)).numbered(&[2]).required().needed(),
         Field::new("reason", Type::Text).numbered(&[3]),
         Field::new("message", Type::Text).numbered(&[4]),
         Field::new("source", Type::Record(|| &super::core_v1::EVENT_SOURCE)).numbered(&[5]).required(),
@@ -575,7 +627,8 @@ pub(crate) static EVENT: Record = Record::new(
         Field::new("reportingComponent", Type::Text).numbered(&[14]).required(),
         Field::new("reportingInstance", Type::Text).numbered(&[15]).required(),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static EVENT_SERIES: Record = Record::new(
     "EventSeries",
@@ -583,7 +636,8 @@ pub(crate) static EVENT_SERIES: Record = Record::new(
         Field::new("count", Type::Int32).numbered(&[1]),
         Field::new("lastObservedTime", Type::MicroTime).numbered(&[2]).required(),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static EVENT_SOURCE: Record = Record::new(
     "EventSource",
@@ -591,14 +645,16 @@ pub(crate) static EVENT_SOURCE: Record = Record::new(
         Field::new("component", Type::Text).numbered(&[1]),
         Field::new("host", Type::Text).numbered(&[2]),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static EXEC_ACTION: Record = Record::new(
     "ExecAction",
     &[
         Field::new("command", Type::List(&Type::Text)).numbered(&[1]),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static FC_VOLUME_SOURCE: Record = Record::new(
     "FCVolumeSource",
@@ -609,39 +665,43 @@ pub(crate) static FC_VOLUME_SOURCE: Record = Record::new(
         Field::new("readOnly", Type::Flag).numbered(&[4]),
         Field::new("wwids", Type::List(&Type::Text)).numbered(&[5]),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static FILE_KEY_SELECTOR: Record = Record::new(
     "FileKeySelector",
     &[
-        Field::new("volumeName", Type::Text).numbered(&[1]).required(),
-        Field::new("path", Type::Text).numbered(&[2]).required(),
-        Field::new("key", Type::Text).numbered(&[3]).required(),
+        Field::new("volumeName", Type::Text).numbered(&[1]).required().needed(),
+        Field::new("path", Type::Text).numbered(&[2]).required().needed(),
+        Field::new("key", Type::Text).numbered(&[3]).required().needed(),
         Field::new("optional", Type::Optional(&Type::Flag)).numbered(&[4]).default("false"),
     ],
-).atomic();
+).atomic()
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static FLEX_PERSISTENT_VOLUME_SOURCE: Record = Record::new(
     "FlexPersistentVolumeSource",
     &[
-        Field::new("driver", Type::Text).numbered(&[1]).required(),
+        Field::new("driver", Type::Text).numbered(&[1]).required().needed(),
         Field::new("fsType", Type::Text).numbered(&[2]),
         Field::new("secretRef", Type::Optional(&Type::Record(|| &super::core_v1::SECRET_REFERENCE))).numbered(&[3]),
         Field::new("readOnly", Type::Flag).numbered(&[4]),
         Field::new("options", Type::Map(&Type::Text)).numbered(&[5]),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static FLEX_VOLUME_SOURCE: Record = Record::new(
     "FlexVolumeSource",
     &[
-        Field::new("driver", Type::Text).numbered(&[1]).required(),
+        Field::new("driver", Type::Text).numbered(&[1]).required().needed(),
         Field::new("fsType", Type::Text).numbered(&[2]),
         Field::new("secretRef", Type::Optional(&Type::Record(|| &super::core_v1::LOCAL_OBJECT_REFERENCE))).numbered(&[3]),
         Field::new("readOnly", Type::Flag).numbered(&[4]),
         Field::new("options", Type::Map(&Type::Text)).numbered(&[5]),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static FLOCKER_VOLUME_SOURCE: Record = Record::new(
     "FlockerVolumeSource",
@@ -649,102 +709,113 @@ pub(crate) static FLOCKER_VOLUME_SOURCE: Record = Record::new(
         Field::new("datasetName", Type::Text).numbered(&[1]),
         Field::new("datasetUUID", Type::Text).numbered(&[2]),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static GCE_PERSISTENT_DISK_VOLUME_SOURCE: Record = Record::new(
     "GCEPersistentDiskVolumeSource",
     &[
-        Field::new("pdName", Type::Text).numbered(&[1]).required(),
+        Field::new("pdName", Type::Text).numbered(&[1]).required().needed(),
         Field::new("fsType", Type::Text).numbered(&[2]),
         Field::new("partition", Type::Int32).numbered(&[3]),
         Field::new("readOnly", Type::Flag).numbered(&[4]),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static GRPC_ACTION: Record = Record::new(
     "GRPCAction",
     &[
-        Field::new("port", Type::Int32).numbered(&[1]).required(),
+        Field::new("port", Type::Int32).numbered(&[1]).required().needed(),
         Field::new("service", Type::Optional(&Type::Text)).numbered(&[2]).required().default("\"\""),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static GIT_REPO_VOLUME_SOURCE: Record = Record::new(
     "GitRepoVolumeSource",
     &[
-        Field::new("repository", Type::Text).numbered(&[1]).required(),
+        Field::new("repository", Type::Text).numbered(&[1]).required().needed(),
         Field::new("revision", Type::Text).numbered(&[2]),
         Field::new("directory", Type::Text).numbered(&[3]),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static GLUSTERFS_PERSISTENT_VOLUME_SOURCE: Record = Record::new(
     "GlusterfsPersistentVolumeSource",
     &[
-        Field::new("endpoints", Type::Text).numbered(&[1]).required(),
-        Field::new("path", Type::Text).numbered(&[2]).required(),
+        Field::new("endpoints", Type::Text).numbered(&[1]).required().needed(),
+        Field::new("path", Type::Text).numbered(&[2]).required().needed(),
         Field::new("readOnly", Type::Flag).numbered(&[3]),
         Field::new("endpointsNamespace", Type::Optional(&Type::Text)).numbered(&[4]),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static GLUSTERFS_VOLUME_SOURCE: Record = Record::new(
     "GlusterfsVolumeSource",
     &[
-        Field::new("endpoints", Type::Text).numbered(&[1]).required(),
-        Field::new("path", Type::Text).numbered(&[2]).required(),
+        Field::new("endpoints", Type::Text).numbered(&[1]).required().needed(),
+        Field::new("path", Type::Text).numbered(&[2]).required().needed(),
         Field::new("readOnly", Type::Flag).numbered(&[3]),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static HTTP_GET_ACTION: Record = Record::new(
     "HTTPGetAction",
     &[
         Field::new("path", Type::Text).numbered(&[1]),
-        Field::new("port", Type::IntOrString).numbered(&[2]).required(),
+        Field::new("port", Type::IntOrString).numbered(&[2]).required().needed(),
         Field::new("host", Type::Text).numbered(&[3]),
-        Field::new("scheme", Type::Named("v1.URIScheme", &Type::Text)).numbered(&[4]),
+        Field::new("scheme", Type::Named("v1.URIScheme", &Type::Text)).numbered(&[4]).one_of(&["HTTP","HTTPS"]),
         Field::new("httpHeaders", Type::List(&Type::Record(|| &super::core_v1::HTTP_HEADER))).numbered(&[5]),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static HTTP_HEADER: Record = Record::new(
     "HTTPHeader",
     &[
-        Field::new("name", Type::Text).numbered(&[1]).required(),
-        Field::new("value", Type::Text).numbered(&[2]).required(),
+        Field::new("name", Type::Text).numbered(&[1]).required().needed(),
+        Field::new("value", Type::Text).numbered(&[2]).required().needed(),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static HOST_ALIAS: Record = Record::new(
     "HostAlias",
     &[
-        Field::new("ip", Type::Text).numbered(&[1]).required(),
+        Field::new("ip", Type::Text).numbered(&[1]).required().needed(),
         Field::new("hostnames", Type::List(&Type::Text)).numbered(&[2]),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static HOST_IP: Record = Record::new(
     "HostIP",
     &[
-        Field::new("ip", Type::Text).numbered(&[1]).required(),
+        Field::new("ip", Type::Text).numbered(&[1]).required().needed(),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static HOST_PATH_VOLUME_SOURCE: Record = Record::new(
     "HostPathVolumeSource",
     &[
-        Field::new("path", Type::Text).numbered(&[1]).required(),
-        Field::new("type", Type::Optional(&Type::Named("v1.HostPathType", &Type::Text))).numbered(&[2]),
+        Field::new("path", Type::Text).numbered(&[1]).required().needed(),
+        Field::new("type", Type::Optional(&Type::Named("v1.HostPathType", &Type::Text))).numbered(&[2]).one_of(&["","BlockDevice","CharDevice","Directory","DirectoryOrCreate","File","FileOrCreate","Socket"]),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static ISCSI_PERSISTENT_VOLUME_SOURCE: Record = Record::new(
     "ISCSIPersistentVolumeSource",
     &[
-        Field::new("targetPortal", Type::Text).numbered(&[1]).required(),
-        Field::new("iqn", Type::Text).numbered(&[2]).required(),
-        Field::new("lun", Type::Int32).numbered(&[3]).required(),
+        Field::new("targetPortal", Type::Text).numbered(&[1]).required().needed(),
+        Field::new("iqn", Type::Text).numbered(&[2]).required().needed(),
+        Field::new("lun", Type::Int32).numbered(&[3]).required().needed(),
         Field::new("iscsiInterface", Type::Text).numbered(&[4]).default("\"default\""),
         Field::new("fsType", Type::Text).numbered(&[5]),
         Field::new("readOnly", Type::Flag).numbered(&[6]),
@@ -754,14 +825,15 @@ pub(crate) static ISCSI_PERSISTENT_VOLUME_SOURCE: Record = Record::new(
         Field::new("secretRef", Type::Optional(&Type::Record(|| &super::core_v1::SECRET_REFERENCE))).numbered(&[10]),
         Field::new("initiatorName", Type::Optional(&Type::Text)).numbered(&[12]),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static ISCSI_VOLUME_SOURCE: Record = Record::new(
     "ISCSIVolumeSource",
     &[
-        Field::new("targetPortal", Type::Text).numbered(&[1]).required(),
-        Field::new("iqn", Type::Text).numbered(&[2]).required(),
-        Field::new("lun", Type::Int32).numbered(&[3]).required(),
+        Field::new("targetPortal", Type::Text).numbered(&[1]).required().needed(),
+        Field::new("iqn", Type::Text).numbered(&[2]).required().needed(),
+        Field::new("lun", Type::Int32).numbered(&[3]).required().needed(),
         Field::new("iscsiInterface", Type::Text).numbered(&[4]).default("\"default\""),
         Field::new("fsType", Type::Text).numbered(&[5]),
         Field::new("readOnly", Type::Flag).numbered(&[6]),
@@ -771,40 +843,45 @@ pub(crate) static ISCSI_VOLUME_SOURCE: Record = Record::new(
         Field::new("secretRef", Type::Optional(&Type::Record(|| &super::core_v1::LOCAL_OBJECT_REFERENCE))).numbered(&[10]),
         Field::new("initiatorName", Type::Optional(&Type::Text)).numbered(&[12]),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static IMAGE_VOLUME_SOURCE: Record = Record::new(
     "ImageVolumeSource",
     &[
         Field::new("reference", Type::Text).numbered(&[1]),
-        Field::new("pullPolicy", Type::Named("v1.PullPolicy", &Type::Text)).numbered(&[2]),
+        Field::new("pullPolicy", Type::Named("v1.PullPolicy", &Type::Text)).numbered(&[2]).one_of(&["Always","IfNotPresent","Never"]),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static IMAGE_VOLUME_STATUS: Record = Record::new(
     "ImageVolumeStatus",
     &[
-        Field::new("imageRef", Type::Text).numbered(&[1]),
+        Field::new("imageRef", Type::Text).numbered(&[1]).needed(),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static KEY_TO_PATH: Record = Record::new(
     "KeyToPath",
     &[
-        Field::new("key", Type::Text).numbered(&[1]).required(),
-        Field::new("path", Type::Text).numbered(&[2]).required(),
+        Field::new("key", Type::Text).numbered(&[1]).required().needed(),
+        Field::new("path", Type::Text).numbered(&[2]).required().needed(),
         Field::new("mode", Type::Optional(&Type::Int32)).numbered(&[3]),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static LIFECYCLE: Record = Record::new(
     "Lifecycle",
     &[
         Field::new("postStart", Type::Optional(&Type::Record(|| &super::core_v1::LIFECYCLE_HANDLER))).numbered(&[1]),
         Field::new("preStop", Type::Optional(&Type::Record(|| &super::core_v1::LIFECYCLE_HANDLER))).numbered(&[2]),
-        Field::new("stopSignal", Type::Optional(&Type::Named("v1.Signal", &Type::Text))).numbered(&[3]).since(KubernetesVersion::V1_33),
+        Field::new("stopSignal", Type::Optional(&Type::Named("v1.Signal", &Type::Text))).numbered(&[3]).one_of(&["SIGABRT","SIGALRM","SIGBUS","SIGCHLD","SIGCLD","SIGCONT","SIGFPE","SIGHUP","SIGILL","SIGINT","SIGIO","SIGIOT","SIGKILL","SIGPIPE","SIGPOLL","SIGPROF","SIGPWR","SIGQUIT","SIGRTMAX","SIGRTMAX-1","SIGRTMAX-10","SIGRTMAX-11","SIGRTMAX-12","SIGRTMAX-13","SIGRTMAX-14","SIGRTMAX-2","SIGRTMAX-3","SIGRTMAX-4","SIGRTMAX-5","SIGRTMAX-6","SIGRTMAX-7","SIGRTMAX-8","SIGRTMAX-9","SIGRTMIN","SIGRTMIN+1","SIGRTMIN+10","SIGRTMIN+11","SIGRTMIN+12","SIGRTMIN+13","SIGRTMIN+14","SIGRTMIN+15","SIGRTMIN+2","SIGRTMIN+3","SIGRTMIN+4","SIGRTMIN+5","SIGRTMIN+6","SIGRTMIN+7","SIGRTMIN+8","SIGRTMIN+9","SIGSEGV","SIGSTKFLT","SIGSTOP","SIGSYS","SIGTERM","SIGTRAP","SIGTSTP","SIGTTIN","SIGTTOU","SIGURG","SIGUSR1","SIGUSR2","SIGVTALRM","SIGWINCH","SIGXCPU","SIGXFSZ"]).since(KubernetesVersion::V1_33),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static LIFECYCLE_HANDLER: Record = Record::new(
     "LifecycleHandler",
@@ -814,7 +891,8 @@ pub(crate) static LIFECYCLE_HANDLER: Record = Record::new(
         Field::new("tcpSocket", Type::Optional(&Type::Record(|| &super::core_v1::TCP_SOCKET_ACTION))).numbered(&[3]),
         Field::new("sleep", Type::Optional(&Type::Record(|| &super::core_v1::SLEEP_ACTION))).numbered(&[4]),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static LIMIT_RANGE: Record = Record::new(
     "LimitRange",
@@ -824,35 +902,39 @@ pub(crate) static LIMIT_RANGE: Record = Record::new(
         Field::new("metadata", Type::Record(ObjectMeta::record)).numbered(&[1]).required(),
         Field::new("spec", Type::Record(|| &super::core_v1::LIMIT_RANGE_SPEC)).numbered(&[2]).required(),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static LIMIT_RANGE_ITEM: Record = Record::new(
     "LimitRangeItem",
     &[
-        Field::new("type", Type::Named("v1.LimitType", &Type::Text)).numbered(&[1]).required(),
+        Field::new("type", Type::Named("v1.LimitType", &Type::Text)).numbered(&[1]).required().needed(),
         Field::new("max", Type::Named("v1.ResourceList", &Type::Map(&Type::Quantity))).numbered(&[2]),
         Field::new("min", Type::Named("v1.ResourceList", &Type::Map(&Type::Quantity))).numbered(&[3]),
         Field::new("default", Type::Named("v1.ResourceList", &Type::Map(&Type::Quantity))).numbered(&[4]),
         Field::new("defaultRequest", Type::Named("v1.ResourceList", &Type::Map(&Type::Quantity))).numbered(&[5]),
         Field::new("maxLimitRequestRatio", Type::Named("v1.ResourceList", &Type::Map(&Type::Quantity))).numbered(&[6]),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static LIMIT_RANGE_SPEC: Record = Record::new(
     "LimitRangeSpec",
     &[
-        Field::new("limits", Type::List(&Type::Record(|| &super::core_v1::LIMIT_RANGE_ITEM))).numbered(&[1]).required(),
+        Field::new("limits", Type::List(&Type::Record(|| &super::core_v1::LIMIT_RANGE_ITEM))).numbered(&[1]).required().needed(),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static LINUX_CONTAINER_USER: Record = Record::new(
     "LinuxContainerUser",
     &[
-        Field::new("uid", Type::Int64).numbered(&[1]).required(),
-        Field::new("gid", Type::Int64).numbered(&[2]).required(),
+        Field::new("uid", Type::Int64).numbered(&[1]).required().needed(),
+        Field::new("gid", Type::Int64).numbered(&[2]).required().needed(),
         Field::new("supplementalGroups", Type::List(&Type::Int64)).numbered(&[3]),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static LOAD_BALANCER_INGRESS: Record = Record::new(
     "LoadBalancerIngress",
@@ -862,46 +944,52 @@ pub(crate) static LOAD_BALANCER_INGRESS: Record = Record::new(
         Field::new("ipMode", Type::Optional(&Type::Named("v1.LoadBalancerIPMode", &Type::Text))).numbered(&[3]),
         Field::new("ports", Type::List(&Type::Record(|| &super::core_v1::PORT_STATUS))).numbered(&[4]),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static LOAD_BALANCER_STATUS: Record = Record::new(
     "LoadBalancerStatus",
     &[
         Field::new("ingress", Type::List(&Type::Record(|| &super::core_v1::LOAD_BALANCER_INGRESS))).numbered(&[1]),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static LOCAL_OBJECT_REFERENCE: Record = Record::new(
     "LocalObjectReference",
     &[
         Field::new("name", Type::Text).numbered(&[1]).default("\"\""),
     ],
-).atomic();
+).atomic()
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static LOCAL_VOLUME_SOURCE: Record = Record::new(
     "LocalVolumeSource",
     &[
-        Field::new("path", Type::Text).numbered(&[1]).required(),
+        Field::new("path", Type::Text).numbered(&[1]).required().needed(),
         Field::new("fsType", Type::Optional(&Type::Text)).numbered(&[2]),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static MODIFY_VOLUME_STATUS: Record = Record::new(
     "ModifyVolumeStatus",
     &[
         Field::new("targetVolumeAttributesClassName", Type::Text).numbered(&[1]),
-        Field::new("status", Type::Named("v1.PersistentVolumeClaimModifyVolumeStatus", &Type::Text)).numbered(&[2]).required(),
+        Field::new("status", Type::Named("v1.PersistentVolumeClaimModifyVolumeStatus", &Type::Text)).numbered(&[2]).required().needed().one_of(&["InProgress","Infeasible","Pending"]),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static NFS_VOLUME_SOURCE: Record = Record::new(
     "NFSVolumeSource",
     &[
-        Field::new("server", Type::Text).numbered(&[1]).required(),
-        Field::new("path", Type::Text).numbered(&[2]).required(),
+        Field::new("server", Type::Text).numbered(&[1]).required().needed(),
+        Field::new("path", Type::Text).numbered(&[2]).required().needed(),
         Field::new("readOnly", Type::Flag).numbered(&[3]),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static NAMESPACE: Record = Record::new(
     "Namespace",
@@ -912,33 +1000,37 @@ pub(crate) static NAMESPACE: Record = Record::new(
         Field::new("spec", Type::Record(|| &super::core_v1::NAMESPACE_SPEC)).numbered(&[2]).required(),
         Field::new("status", Type::Record(|| &super::core_v1::NAMESPACE_STATUS)).numbered(&[3]).required(),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static NAMESPACE_CONDITION: Record = Record::new(
     "NamespaceCondition",
     &[
-        Field::new("type", Type::Named("v1.NamespaceConditionType", &Type::Text)).numbered(&[1]).required(),
-        Field::new("status", Type::Named("v1.ConditionStatus", &Type::Text)).numbered(&[2]).required(),
+        Field::new("type", Type::Named("v1.NamespaceConditionType", &Type::Text)).numbered(&[1]).required().needed(),
+        Field::new("status", Type::Named("v1.ConditionStatus", &Type::Text)).numbered(&[2]).required().needed(),
         Field::new("lastTransitionTime", Type::Time).numbered(&[4]).required(),
         Field::new("reason", Type::Text).numbered(&[5]),
         Field::new("message", Type::Text).numbered(&[6]),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static NAMESPACE_SPEC: Record = Record::new(
     "NamespaceSpec",
     &[
         Field::new("finalizers", Type::List(&Type::Named("v1.FinalizerName", &Type::Text))).numbered(&[1]),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static NAMESPACE_STATUS: Record = Record::new(
     "NamespaceStatus",
     &[
-        Field::new("phase", Type::Named("v1.NamespacePhase", &Type::Text)).numbered(&[1]),
+        Field::new("phase", Type::Named("v1.NamespacePhase", &Type::Text)).numbered(&[1]).one_of(&["Active","Terminating"]),
         Field::new("conditions", Type::List(&Type::Record(|| &super::core_v1::NAMESPACE_CONDITION))).numbered(&[2]).list(ListType::Map(&["type"])).patched_by("type"),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static NODE: Record = Record::new(
     "Node",
@@ -949,15 +1041,17 @@ pub(crate) static NODE: Record = Record::new(
         Field::new("spec", Type::Record(|| &super::core_v1::NODE_SPEC)).numbered(&[2]).required(),
         Field::new("status", Type::Record(|| &super::core_v1::NODE_STATUS)).numbered(&[3]).required(),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static NODE_ADDRESS: Record = Record::new(
     "NodeAddress",
     &[
-        Field::new("type", Type::Named("v1.NodeAddressType", &Type::Text)).numbered(&[1]).required(),
-        Field::new("address", Type::Text).numbered(&[2]).required(),
+        Field::new("type", Type::Named("v1.NodeAddressType", &Type::Text)).numbered(&[1]).required().needed(),
+        Field::new("address", Type::Text).numbered(&[2]).required().needed(),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static NODE_AFFINITY: Record = Record::new(
     "NodeAffinity",
@@ -965,35 +1059,39 @@ pub(crate) static NODE_AFFINITY: Record = Record::new(
         Field::new("requiredDuringSchedulingIgnoredDuringExecution", Type::Optional(&Type::Record(|| &super::core_v1::NODE_SELECTOR))).numbered(&[1]),
         Field::new("preferredDuringSchedulingIgnoredDuringExecution", Type::List(&Type::Record(|| &super::core_v1::PREFERRED_SCHEDULING_TERM))).numbered(&[2]),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static NODE_ALLOCATABLE_RESOURCE_CLAIM_STATUS: Record = Record::new(
     "NodeAllocatableResourceClaimStatus",
     &[
-        Field::new("resourceClaimName", Type::Text).numbered(&[1]).required(),
+        Field::new("resourceClaimName", Type::Text).numbered(&[1]).required().needed(),
         Field::new("containers", Type::List(&Type::Text)).numbered(&[2]).list(ListType::Set),
-        Field::new("resources", Type::Map(&Type::Quantity)).numbered(&[3]).required(),
+        Field::new("resources", Type::Map(&Type::Quantity)).numbered(&[3]).required().needed(),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static NODE_CONDITION: Record = Record::new(
     "NodeCondition",
     &[
-        Field::new("type", Type::Named("v1.NodeConditionType", &Type::Text)).numbered(&[1]).required(),
-        Field::new("status", Type::Named("v1.ConditionStatus", &Type::Text)).numbered(&[2]).required(),
+        Field::new("type", Type::Named("v1.NodeConditionType", &Type::Text)).numbered(&[1]).required().needed(),
+        Field::new("status", Type::Named("v1.ConditionStatus", &Type::Text)).numbered(&[2]).required().needed(),
         Field::new("lastHeartbeatTime", Type::Time).numbered(&[3]).required(),
         Field::new("lastTransitionTime", Type::Time).numbered(&[4]).required(),
         Field::new("reason", Type::Text).numbered(&[5]),
         Field::new("message", Type::Text).numbered(&[6]),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static NODE_CONFIG_SOURCE: Record = Record::new(
     "NodeConfigSource",
     &[
         Field::new("configMap", Type::Optional(&Type::Record(|| &super::core_v1::CONFIG_MAP_NODE_CONFIG_SOURCE))).numbered(&[2]),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static NODE_CONFIG_STATUS: Record = Record::new(
     "NodeConfigStatus",
@@ -1003,21 +1101,24 @@ pub(crate) static NODE_CONFIG_STATUS: Record = Record::new(
         Field::new("lastKnownGood", Type::Optional(&Type::Record(|| &super::core_v1::NODE_CONFIG_SOURCE))).numbered(&[3]),
         Field::new("error", Type::Text).numbered(&[4]),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static NODE_DAEMON_ENDPOINTS: Record = Record::new(
     "NodeDaemonEndpoints",
     &[
         Field::new("kubeletEndpoint", Type::Record(|| &super::core_v1::DAEMON_ENDPOINT)).numbered(&[1]).required(),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static NODE_FEATURES: Record = Record::new(
     "NodeFeatures",
     &[
         Field::new("supplementalGroupsPolicy", Type::Optional(&Type::Flag)).numbered(&[1]),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static NODE_RUNTIME_HANDLER: Record = Record::new(
     "NodeRuntimeHandler",
@@ -1025,7 +1126,8 @@ pub(crate) static NODE_RUNTIME_HANDLER: Record = Record::new(
         Field::new("name", Type::Text).numbered(&[1]).required(),
         Field::new("features", Type::Optional(&Type::Record(|| &super::core_v1::NODE_RUNTIME_HANDLER_FEATURES))).numbered(&[2]),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static NODE_RUNTIME_HANDLER_FEATURES: Record = Record::new(
     "NodeRuntimeHandlerFeatures",
@@ -1033,23 +1135,26 @@ pub(crate) static NODE_RUNTIME_HANDLER_FEATURES: Record = Record::new(
         Field::new("recursiveReadOnlyMounts", Type::Optional(&Type::Flag)).numbered(&[1]),
         Field::new("userNamespaces", Type::Optional(&Type::Flag)).numbered(&[2]),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static NODE_SELECTOR: Record = Record::new(
     "NodeSelector",
     &[
-        Field::new("nodeSelectorTerms", Type::List(&Type::Record(|| &super::core_v1::NODE_SELECTOR_TERM))).numbered(&[1]).required(),
+        Field::new("nodeSelectorTerms", Type::List(&Type::Record(|| &super::core_v1::NODE_SELECTOR_TERM))).numbered(&[1]).required().needed(),
     ],
-).atomic();
+).atomic()
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static NODE_SELECTOR_REQUIREMENT: Record = Record::new(
     "NodeSelectorRequirement",
     &[
-        Field::new("key", Type::Text).numbered(&[1]).required(),
-        Field::new("operator", Type::Named("v1.NodeSelectorOperator", &Type::Text)).numbered(&[2]).required(),
+        Field::new("key", Type::Text).numbered(&[1]).required().needed(),
+        Field::new("operator", Type::Named("v1.NodeSelectorOperator", &Type::Text)).numbered(&[2]).required().needed().one_of(&["DoesNotExist","Exists","Gt","In","Lt","NotIn"]),
         Field::new("values", Type::List(&Type::Text)).numbered(&[3]),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static NODE_SELECTOR_TERM: Record = Record::new(
     "NodeSelectorTerm",
@@ -1057,7 +1162,8 @@ pub(crate) static NODE_SELECTOR_TERM: Record = Record::new(
         Field::new("matchExpressions", Type::List(&Type::Record(|| &super::core_v1::NODE_SELECTOR_REQUIREMENT))).numbered(&[1]),
         Field::new("matchFields", Type::List(&Type::Record(|| &super::core_v1::NODE_SELECTOR_REQUIREMENT))).numbered(&[2]),
     ],
-).atomic();
+).atomic()
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static NODE_SPEC: Record = Record::new(
     "NodeSpec",
@@ -1070,14 +1176,15 @@ pub(crate) static NODE_SPEC: Record = Record::new(
         Field::new("configSource", Type::Optional(&Type::Record(|| &super::core_v1::NODE_CONFIG_SOURCE))).numbered(&[6]),
         Field::new("externalID", Type::Text).numbered(&[2]),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static NODE_STATUS: Record = Record::new(
     "NodeStatus",
     &[
         Field::new("capacity", Type::Named("v1.ResourceList", &Type::Map(&Type::Quantity))).numbered(&[1]),
         Field::new("allocatable", Type::Named("v1.ResourceList", &Type::Map(&Type::Quantity))).numbered(&[2]),
-        Field::new("phase", Type::Named("v1.NodePhase", &Type::Text)).numbered(&[3]),
+        Field::new("phase", Type::Named("v1.NodePhase", &Type::Text)).numbered(&[3]).one_of(&["Pending","Running","Terminated"]),
         Field::new("conditions", Type::List(&Type::Record(|| &super::core_v1::NODE_CONDITION))).numbered(&[4]).list(ListType::Map(&["type"])).patched_by("type"),
         Field::new("addresses", Type::List(&Type::Record(|| &super::core_v1::NODE_ADDRESS))).numbered(&[5]).list(ListType::Map(&["type"])).patched_by("type"),
         Field::new("daemonEndpoints", Type::Record(|| &super::core_v1::NODE_DAEMON_ENDPOINTS)).numbered(&[6]).required(),
@@ -1090,39 +1197,43 @@ pub(crate) static NODE_STATUS: Record = Record::new(
         Field::new("features", Type::Optional(&Type::Record(|| &super::core_v1::NODE_FEATURES))).numbered(&[13]),
         Field::new("declaredFeatures", Type::List(&Type::Text)).numbered(&[14]).since(KubernetesVersion::V1_35),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static NODE_SWAP_STATUS: Record = Record::new(
     "NodeSwapStatus",
     &[
         Field::new("capacity", Type::Optional(&Type::Int64)).numbered(&[1]),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static NODE_SYSTEM_INFO: Record = Record::new(
     "NodeSystemInfo",
     &[
-        Field::new("machineID", Type::Text).numbered(&[1]).required(),
-        Field::new("systemUUID", Type::Text).numbered(&[2]).required(),
-        Field::new("bootID", Type::Text).numbered(&[3]).required(),
-        Field::new("kernelVersion", Type::Text).numbered(&[4]).required(),
-        Field::new("osImage", Type::Text).numbered(&[5]).required(),
-        Field::new("containerRuntimeVersion", Type::Text).numbered(&[6]).required(),
-        Field::new("kubeletVersion", Type::Text).numbered(&[7]).required(),
-        Field::new("kubeProxyVersion", Type::Text).numbered(&[8]).required(),
-        Field::new("operatingSystem", Type::Text).numbered(&[9]).required(),
-        Field::new("architecture", Type::Text).numbered(&[10]).required(),
+        Field::new("machineID", Type::Text).numbered(&[1]).required().needed(),
+        Field::new("systemUUID", Type::Text).numbered(&[2]).required().needed(),
+        Field::new("bootID", Type::Text).numbered(&[3]).required().needed(),
+        Field::new("kernelVersion", Type::Text).numbered(&[4]).required().needed(),
+        Field::new("osImage", Type::Text).numbered(&[5]).required().needed(),
+        Field::new("containerRuntimeVersion", Type::Text).numbered(&[6]).required().needed(),
+        Field::new("kubeletVersion", Type::Text).numbered(&[7]).required().needed(),
+        Field::new("kubeProxyVersion", Type::Text).numbered(&[8]).required().needed(),
+        Field::new("operatingSystem", Type::Text).numbered(&[9]).required().needed(),
+        Field::new("architecture", Type::Text).numbered(&[10]).required().needed(),
         Field::new("swap", Type::Optional(&Type::Record(|| &super::core_v1::NODE_SWAP_STATUS))).numbered(&[11]).since(KubernetesVersion::V1_33),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static OBJECT_FIELD_SELECTOR: Record = Record::new(
     "ObjectFieldSelector",
     &[
         Field::new("apiVersion", Type::Text).numbered(&[1]),
-        Field::new("fieldPath", Type::Text).numbered(&[2]).required(),
+        Field::new("fieldPath", Type::Text).numbered(&[2]).required().needed(),
     ],
-).atomic();
+).atomic()
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static OBJECT_REFERENCE: Record = Record::new(
     "ObjectReference",
@@ -1135,7 +1246,8 @@ pub(crate) static OBJECT_REFERENCE: Record = Record::new(
         Field::new("resourceVersion", Type::Text).numbered(&[6]),
         Field::new("fieldPath", Type::Text).numbered(&[7]),
     ],
-).atomic();
+).atomic()
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static PERSISTENT_VOLUME: Record = Record::new(
     "PersistentVolume",
@@ -1146,7 +1258,8 @@ pub(crate) static PERSISTENT_VOLUME: Record = Record::new(
         Field::new("spec", Type::Record(|| &super::core_v1::PERSISTENT_VOLUME_SPEC)).numbered(&[2]).required(),
         Field::new("status", Type::Record(|| &super::core_v1::PERSISTENT_VOLUME_STATUS)).numbered(&[3]).required(),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static PERSISTENT_VOLUME_CLAIM: Record = Record::new(
     "PersistentVolumeClaim",
@@ -1157,19 +1270,21 @@ pub(crate) static PERSISTENT_VOLUME_CLAIM: Record = Record::new(
         Field::new("spec", Type::Record(|| &super::core_v1::PERSISTENT_VOLUME_CLAIM_SPEC)).numbered(&[2]).required(),
         Field::new("status", Type::Record(|| &super::core_v1::PERSISTENT_VOLUME_CLAIM_STATUS)).numbered(&[3]).required(),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static PERSISTENT_VOLUME_CLAIM_CONDITION: Record = Record::new(
     "PersistentVolumeClaimCondition",
     &[
-        Field::new("type", Type::Named("v1.PersistentVolumeClaimConditionType", &Type::Text)).numbered(&[1]).required(),
-        Field::new("status", Type::Named("v1.ConditionStatus", &Type::Text)).numbered(&[2]).required(),
+        Field::new("type", Type::Named("v1.PersistentVolumeClaimConditionType", &Type::Text)).numbered(&[1]).required().needed(),
+        Field::new("status", Type::Named("v1.ConditionStatus", &Type::Text)).numbered(&[2]).required().needed(),
         Field::new("lastProbeTime", Type::Time).numbered(&[3]).required(),
         Field::new("lastTransitionTime", Type::Time).numbered(&[4]).required(),
         Field::new("reason", Type::Text).numbered(&[5]),
         Field::new("message", Type::Text).numbered(&[6]),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static PERSISTENT_VOLUME_CLAIM_SPEC: Record = Record::new(
     "PersistentVolumeClaimSpec",
@@ -1179,17 +1294,18 @@ pub(crate) static PERSISTENT_VOLUME_CLAIM_SPEC: Record = Record::new(
         Field::new("resources", Type::Record(|| &super::core_v1::VOLUME_RESOURCE_REQUIREMENTS)).numbered(&[2]).required(),
         Field::new("volumeName", Type::Text).numbered(&[3]),
         Field::new("storageClassName", Type::Optional(&Type::Text)).numbered(&[5]),
-        Field::new("volumeMode", Type::Optional(&Type::Named("v1.PersistentVolumeMode", &Type::Text))).numbered(&[6]),
+        Field::new("volumeMode", Type::Optional(&Type::Named("v1.PersistentVolumeMode", &Type::Text))).numbered(&[6]).one_of(&["Block","Filesystem"]),
         Field::new("dataSource", Type::Optional(&Type::Record(|| &super::core_v1::TYPED_LOCAL_OBJECT_REFERENCE))).numbered(&[7]),
         Field::new("dataSourceRef", Type::Optional(&Type::Record(|| &super::core_v1::TYPED_OBJECT_REFERENCE))).numbered(&[8]),
         Field::new("volumeAttributesClassName", Type::Optional(&Type::Text)).numbered(&[9]),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static PERSISTENT_VOLUME_CLAIM_STATUS: Record = Record::new(
     "PersistentVolumeClaimStatus",
     &[
-        Field::new("phase", Type::Named("v1.PersistentVolumeClaimPhase", &Type::Text)).numbered(&[1]),
+        Field::new("phase", Type::Named("v1.PersistentVolumeClaimPhase", &Type::Text)).numbered(&[1]).one_of(&["Bound","Lost","Pending"]),
         Field::new("accessModes", Type::List(&Type::Named("v1.PersistentVolumeAccessMode", &Type::Text))).numbered(&[2]),
         Field::new("capacity", Type::Named("v1.ResourceList", &Type::Map(&Type::Quantity))).numbered(&[3]),
         Field::new("conditions", Type::List(&Type::Record(|| &super::core_v1::PERSISTENT_VOLUME_CLAIM_CONDITION))).numbered(&[4]).list(ListType::Map(&["type"])).patched_by("type"),
@@ -1198,23 +1314,26 @@ pub(crate) static PERSISTENT_VOLUME_CLAIM_STATUS: Record = Record::new(
         Field::new("currentVolumeAttributesClassName", Type::Optional(&Type::Text)).numbered(&[8]),
         Field::new("modifyVolumeStatus", Type::Optional(&Type::Record(|| &super::core_v1::MODIFY_VOLUME_STATUS))).numbered(&[9]),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static PERSISTENT_VOLUME_CLAIM_TEMPLATE: Record = Record::new(
     "PersistentVolumeClaimTemplate",
     &[
         Field::new("metadata", Type::Record(ObjectMeta::record)).numbered(&[1]).required(),
-        Field::new("spec", Type::Record(|| &super::core_v1::PERSISTENT_VOLUME_CLAIM_SPEC)).numbered(&[2]).required(),
+        Field::new("spec", Type::Record(|| &super::core_v1::PERSISTENT_VOLUME_CLAIM_SPEC)).numbered(&[2]).required().needed(),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static PERSISTENT_VOLUME_CLAIM_VOLUME_SOURCE: Record = Record::new(
     "PersistentVolumeClaimVolumeSource",
     &[
-        Field::new("claimName", Type::Text).numbered(&[1]).required(),
+        Field::new("claimName", Type::Text).numbered(&[1]).required().needed(),
         Field::new("readOnly", Type::Flag).numbered(&[2]),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static PERSISTENT_VOLUME_SPEC: Record = Record::new(
     "PersistentVolumeSpec",
@@ -1244,32 +1363,35 @@ pub(crate) static PERSISTENT_VOLUME_SPEC: Record = Record::new(
         Field::new("csi", Type::Optional(&Type::Record(|| &super::core_v1::CSI_PERSISTENT_VOLUME_SOURCE))).numbered(&[2, 22]).embedded("PersistentVolumeSource"),
         Field::new("accessModes", Type::List(&Type::Named("v1.PersistentVolumeAccessMode", &Type::Text))).numbered(&[3]),
         Field::new("claimRef", Type::Optional(&Type::Record(|| &super::core_v1::OBJECT_REFERENCE))).numbered(&[4]).granular(),
-        Field::new("persistentVolumeReclaimPolicy", Type::Named("v1.PersistentVolumeReclaimPolicy", &Type::Text)).numbered(&[5]),
+        Field::new("persistentVolumeReclaimPolicy", Type::Named("v1.PersistentVolumeReclaimPolicy", &Type::Text)).numbered(&[5]).one_of(&["Delete","Recycle","Retain"]),
         Field::new("storageClassName", Type::Text).numbered(&[6]),
         Field::new("mountOptions", Type::List(&Type::Text)).numbered(&[7]),
-        Field::new("volumeMode", Type::Optional(&Type::Named("v1.PersistentVolumeMode", &Type::Text))).numbered(&[8]),
+        Field::new("volumeMode", Type::Optional(&Type::Named("v1.PersistentVolumeMode", &Type::Text))).numbered(&[8]).one_of(&["Block","Filesystem"]),
         Field::new("nodeAffinity", Type::Optional(&Type::Record(|| &super::core_v1::VOLUME_NODE_AFFINITY))).numbered(&[9]),
         Field::new("volumeAttributesClassName", Type::Optional(&Type::Text)).numbered(&[10]),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static PERSISTENT_VOLUME_STATUS: Record = Record::new(
     "PersistentVolumeStatus",
     &[
-        Field::new("phase", Type::Named("v1.PersistentVolumePhase", &Type::Text)).numbered(&[1]),
+        Field::new("phase", Type::Named("v1.PersistentVolumePhase", &Type::Text)).numbered(&[1]).one_of(&["Available","Bound","Failed","Pending","Released"]),
         Field::new("message", Type::Text).numbered(&[2]),
         Field::new("reason", Type::Text).numbered(&[3]),
         Field::new("lastPhaseTransitionTime", Type::Optional(&Type::Time)).numbered(&[4]),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static PHOTON_PERSISTENT_DISK_VOLUME_SOURCE: Record = Record::new(
     "PhotonPersistentDiskVolumeSource",
     &[
-        Field::new("pdID", Type::Text).numbered(&[1]).required(),
+        Field::new("pdID", Type::Text).numbered(&[1]).required().needed(),
         Field::new("fsType", Type::Text).numbered(&[2]),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static POD: Record = Record::new(
     "Pod",
@@ -1280,7 +1402,8 @@ pub(crate) static POD: Record = Record::new(
         Field::new("spec", Type::Record(|| &super::core_v1::POD_SPEC)).numbered(&[2]).required(),
         Field::new("status", Type::Record(|| &super::core_v1::POD_STATUS)).numbered(&[3]).required(),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static POD_AFFINITY: Record = Record::new(
     "PodAffinity",
@@ -1288,19 +1411,21 @@ pub(crate) static POD_AFFINITY: Record = Record::new(
         Field::new("requiredDuringSchedulingIgnoredDuringExecution", Type::List(&Type::Record(|| &super::core_v1::POD_AFFINITY_TERM))).numbered(&[1]),
         Field::new("preferredDuringSchedulingIgnoredDuringExecution", Type::List(&Type::Record(|| &super::core_v1::WEIGHTED_POD_AFFINITY_TERM))).numbered(&[2]),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static POD_AFFINITY_TERM: Record = Record::new(
     "PodAffinityTerm",
     &[
         Field::new("labelSelector", Type::Optional(&Type::Record(LabelSelector::record))).numbered(&[1]),
         Field::new("namespaces", Type::List(&Type::Text)).numbered(&[2]),
-        Field::new("topologyKey", Type::Text).numbered(&[3]).required(),
+        Field::new("topologyKey", Type::Text).numbered(&[3]).required().needed(),
         Field::new("namespaceSelector", Type::Optional(&Type::Record(LabelSelector::record))).numbered(&[4]),
         Field::new("matchLabelKeys", Type::List(&Type::Text)).numbered(&[5]),
         Field::new("mismatchLabelKeys", Type::List(&Type::Text)).numbered(&[6]),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static POD_ANTI_AFFINITY: Record = Record::new(
     "PodAntiAffinity",
@@ -1308,33 +1433,36 @@ pub(crate) static POD_ANTI_AFFINITY: Record = Record::new(
         Field::new("requiredDuringSchedulingIgnoredDuringExecution", Type::List(&Type::Record(|| &super::core_v1::POD_AFFINITY_TERM))).numbered(&[1]),
         Field::new("preferredDuringSchedulingIgnoredDuringExecution", Type::List(&Type::Record(|| &super::core_v1::WEIGHTED_POD_AFFINITY_TERM))).numbered(&[2]),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static POD_CERTIFICATE_PROJECTION: Record = Record::new(
     "PodCertificateProjection",
     &[
-        Field::new("signerName", Type::Text).numbered(&[1]),
-        Field::new("keyType", Type::Text).numbered(&[2]),
+        Field::new("signerName", Type::Text).numbered(&[1]).needed(),
+        Field::new("keyType", Type::Text).numbered(&[2]).needed(),
         Field::new("maxExpirationSeconds", Type::Optional(&Type::Int32)).numbered(&[3]),
         Field::new("credentialBundlePath", Type::Text).numbered(&[4]),
         Field::new("keyPath", Type::Text).numbered(&[5]),
         Field::new("certificateChainPath", Type::Text).numbered(&[6]),
         Field::new("userAnnotations", Type::Map(&Type::Text)).numbered(&[7]),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static POD_CONDITION: Record = Record::new(
     "PodCondition",
     &[
-        Field::new("type", Type::Named("v1.PodConditionType", &Type::Text)).numbered(&[1]).required(),
+        Field::new("type", Type::Named("v1.PodConditionType", &Type::Text)).numbered(&[1]).required().needed(),
         Field::new("observedGeneration", Type::Int64).numbered(&[7]).since(KubernetesVersion::V1_33),
-        Field::new("status", Type::Named("v1.ConditionStatus", &Type::Text)).numbered(&[2]).required(),
+        Field::new("status", Type::Named("v1.ConditionStatus", &Type::Text)).numbered(&[2]).required().needed(),
         Field::new("lastProbeTime", Type::Time).numbered(&[3]).required(),
         Field::new("lastTransitionTime", Type::Time).numbered(&[4]).required(),
         Field::new("reason", Type::Text).numbered(&[5]),
         Field::new("message", Type::Text).numbered(&[6]),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static POD_DNS_CONFIG: Record = Record::new(
     "PodDNSConfig",
@@ -1343,7 +1471,8 @@ pub(crate) static POD_DNS_CONFIG: Record = Record::new(
         Field::new("searches", Type::List(&Type::Text)).numbered(&[2]),
         Field::new("options", Type::List(&Type::Record(|| &super::core_v1::POD_DNS_CONFIG_OPTION))).numbered(&[3]),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static POD_DNS_CONFIG_OPTION: Record = Record::new(
     "PodDNSConfigOption",
@@ -1351,67 +1480,76 @@ pub(crate) static POD_DNS_CONFIG_OPTION: Record = Record::new(
         Field::new("name", Type::Text).numbered(&[1]),
         Field::new("value", Type::Optional(&Type::Text)).numbered(&[2]),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static POD_EXTENDED_RESOURCE_CLAIM_STATUS: Record = Record::new(
     "PodExtendedResourceClaimStatus",
     &[
-        Field::new("requestMappings", Type::List(&Type::Record(|| &super::core_v1::CONTAINER_EXTENDED_RESOURCE_REQUEST))).numbered(&[1]).required(),
-        Field::new("resourceClaimName", Type::Text).numbered(&[2]).required(),
+        Field::new("requestMappings", Type::List(&Type::Record(|| &super::core_v1::CONTAINER_EXTENDED_RESOURCE_REQUEST))).numbered(&[1]).required().needed(),
+        Field::new("resourceClaimName", Type::Text).numbered(&[2]).required().needed(),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static POD_IP: Record = Record::new(
     "PodIP",
     &[
-        Field::new("ip", Type::Text).numbered(&[1]).required(),
+        Field::new("ip", Type::Text).numbered(&[1]).required().needed(),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static POD_OS: Record = Record::new(
     "PodOS",
     &[
-        Field::new("name", Type::Named("v1.OSName", &Type::Text)).numbered(&[1]).required(),
+        Field::new("name", Type::Named("v1.OSName", &Type::Text)).numbered(&[1]).required().needed(),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static POD_READINESS_GATE: Record = Record::new(
     "PodReadinessGate",
     &[
-        Field::new("conditionType", Type::Named("v1.PodConditionType", &Type::Text)).numbered(&[1]).required(),
+        Field::new("conditionType", Type::Named("v1.PodConditionType", &Type::Text)).numbered(&[1]).required().needed(),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static POD_RESOURCE_CLAIM: Record = Record::new(
     "PodResourceClaim",
     &[
-        Field::new("name", Type::Text).numbered(&[1]).required(),
+        Field::new("name", Type::Text).numbered(&[1]).required().needed(),
         Field::new("resourceClaimName", Type::Optional(&Type::Text)).numbered(&[3]),
         Field::new("resourceClaimTemplateName", Type::Optional(&Type::Text)).numbered(&[4]),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static POD_RESOURCE_CLAIM_STATUS: Record = Record::new(
     "PodResourceClaimStatus",
     &[
-        Field::new("name", Type::Text).numbered(&[1]).required(),
+        Field::new("name", Type::Text).numbered(&[1]).required().needed(),
         Field::new("resourceClaimName", Type::Optional(&Type::Text)).numbered(&[2]),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static POD_SCHEDULING_GATE: Record = Record::new(
     "PodSchedulingGate",
     &[
-        Field::new("name", Type::Text).numbered(&[1]).required(),
+        Field::new("name", Type::Text).numbered(&[1]).required().needed(),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static POD_SCHEDULING_GROUP: Record = Record::new(
     "PodSchedulingGroup",
     &[
         Field::new("podGroupName", Type::Optional(&Type::Text)).numbered(&[1]),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static POD_SECURITY_CONTEXT: Record = Record::new(
     "PodSecurityContext",
@@ -1422,27 +1560,28 @@ pub(crate) static POD_SECURITY_CONTEXT: Record = Record::new(
         Field::new("runAsGroup", Type::Optional(&Type::Int64)).numbered(&[6]),
         Field::new("runAsNonRoot", Type::Optional(&Type::Flag)).numbered(&[3]),
         Field::new("supplementalGroups", Type::List(&Type::Int64)).numbered(&[4]),
-        Field::new("supplementalGroupsPolicy", Type::Optional(&Type::Named("v1.SupplementalGroupsPolicy", &Type::Text))).numbered(&[12]),
+        Field::new("supplementalGroupsPolicy", Type::Optional(&Type::Named("v1.SupplementalGroupsPolicy", &Type::Text))).numbered(&[12]).one_of(&["Merge","Strict"]),
         Field::new("fsGroup", Type::Optional(&Type::Int64)).numbered(&[5]),
         Field::new("sysctls", Type::List(&Type::Record(|| &super::core_v1::SYSCTL))).numbered(&[7]),
-        Field::new("fsGroupChangePolicy", Type::Optional(&Type::Named("v1.PodFSGroupChangePolicy", &Type::Text))).numbered(&[9]),
+        Field::new("fsGroupChangePolicy", Type::Optional(&Type::Named("v1.PodFSGroupChangePolicy", &Type::Text))).numbered(&[9]).one_of(&["Always","OnRootMismatch"]),
         Field::new("seccompProfile", Type::Optional(&Type::Record(|| &super::core_v1::SECCOMP_PROFILE))).numbered(&[10]),
         Field::new("appArmorProfile", Type::Optional(&Type::Record(|| &super::core_v1::APP_ARMOR_PROFILE))).numbered(&[11]),
         Field::new("seLinuxChangePolicy", Type::Optional(&Type::Named("v1.PodSELinuxChangePolicy", &Type::Text))).numbered(&[13]),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static POD_SPEC: Record = Record::new(
     "PodSpec",
     &[
         Field::new("volumes", Type::List(&Type::Record(|| &super::core_v1::VOLUME))).numbered(&[1]).list(ListType::Map(&["name"])).patched_by("name").retaining_keys(),
         Field::new("initContainers", Type::List(&Type::Record(|| &super::core_v1::CONTAINER))).numbered(&[20]).list(ListType::Map(&["name"])).patched_by("name"),
-        Field::new("containers", Type::List(&Type::Record(|| &super::core_v1::CONTAINER))).numbered(&[2]).required().list(ListType::Map(&["name"])).patched_by("name"),
+        Field::new("containers", Type::List(&Type::Record(|| &super::core_v1::CONTAINER))).numbered(&[2]).required().needed().list(ListType::Map(&["name"])).patched_by("name"),
         Field::new("ephemeralContainers", Type::List(&Type::Record(|| &super::core_v1::EPHEMERAL_CONTAINER))).numbered(&[34]).list(ListType::Map(&["name"])).patched_by("name"),
-        Field::new("restartPolicy", Type::Named("v1.RestartPolicy", &Type::Text)).numbered(&[3]),
+        Field::new("restartPolicy", Type::Named("v1.RestartPolicy", &Type::Text)).numbered(&[3]).one_of(&["Always","Never","OnFailure"]),
         Field::new("terminationGracePeriodSeconds", Type::Optional(&Type::Int64)).numbered(&[4]),
         Field::new("activeDeadlineSeconds", Type::Optional(&Type::Int64)).numbered(&[5]),
-        Field::new("dnsPolicy", Type::Named("v1.DNSPolicy", &Type::Text)).numbered(&[6]),
+        Field::new("dnsPolicy", Type::Named("v1.DNSPolicy", &Type::Text)).numbered(&[6]).one_of(&["ClusterFirst","ClusterFirstWithHostNet","Default","None"]),
         Field::new("nodeSelector", Type::Map(&Type::Text)).numbered(&[7]).atomic(),
         Field::new("serviceAccountName", Type::Text).numbered(&[8]),
         Field::new("serviceAccount", Type::Text).numbered(&[9]),
@@ -1466,7 +1605,7 @@ pub(crate) static POD_SPEC: Record = Record::new(
         Field::new("readinessGates", Type::List(&Type::Record(|| &super::core_v1::POD_READINESS_GATE))).numbered(&[28]),
         Field::new("runtimeClassName", Type::Optional(&Type::Text)).numbered(&[29]),
         Field::new("enableServiceLinks", Type::Optional(&Type::Flag)).numbered(&[30]),
-        Field::new("preemptionPolicy", Type::Optional(&Type::Named("v1.PreemptionPolicy", &Type::Text))).numbered(&[31]),
+        Field::new("preemptionPolicy", Type::Optional(&Type::Named("v1.PreemptionPolicy", &Type::Text))).numbered(&[31]).one_of(&["Never","PreemptLowerPriority"]),
         Field::new("overhead", Type::Named("v1.ResourceList", &Type::Map(&Type::Quantity))).numbered(&[32]),
         Field::new("topologySpreadConstraints", Type::List(&Type::Record(|| &super::core_v1::TOPOLOGY_SPREAD_CONSTRAINT))).numbered(&[33]).list(ListType::Map(&["topologyKey","whenUnsatisfiable"])).patched_by("topologyKey"),
         Field::new("setHostnameAsFQDN", Type::Optional(&Type::Flag)).numbered(&[35]),
@@ -1478,13 +1617,14 @@ pub(crate) static POD_SPEC: Record = Record::new(
         Field::new("hostnameOverride", Type::Optional(&Type::Text)).numbered(&[41]).since(KubernetesVersion::V1_34),
         Field::new("schedulingGroup", Type::Optional(&Type::Record(|| &super::core_v1::POD_SCHEDULING_GROUP))).numbered(&[43]).since(KubernetesVersion::V1_36),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static POD_STATUS: Record = Record::new(
     "PodStatus",
     &[
         Field::new("observedGeneration", Type::Int64).numbered(&[17]).since(KubernetesVersion::V1_33),
-        Field::new("phase", Type::Named("v1.PodPhase", &Type::Text)).numbered(&[1]),
+        Field::new("phase", Type::Named("v1.PodPhase", &Type::Text)).numbered(&[1]).one_of(&["Failed","Pending","Running","Succeeded","Unknown"]),
         Field::new("conditions", Type::List(&Type::Record(|| &super::core_v1::POD_CONDITION))).numbered(&[2]).list(ListType::Map(&["type"])).patched_by("type"),
         Field::new("message", Type::Text).numbered(&[3]),
         Field::new("reason", Type::Text).numbered(&[4]),
@@ -1496,7 +1636,7 @@ pub(crate) static POD_STATUS: Record = Record::new(
         Field::new("startTime", Type::Optional(&Type::Time)).numbered(&[7]),
         Field::new("initContainerStatuses", Type::List(&Type::Record(|| &super::core_v1::CONTAINER_STATUS))).numbered(&[10]),
         Field::new("containerStatuses", Type::List(&Type::Record(|| &super::core_v1::CONTAINER_STATUS))).numbered(&[8]),
-        Field::new("qosClass", Type::Named("v1.PodQOSClass", &Type::Text)).numbered(&[9]),
+        Field::new("qosClass", Type::Named("v1.PodQOSClass", &Type::Text)).numbered(&[9]).one_of(&["BestEffort","Burstable","Guaranteed"]),
         Field::new("ephemeralContainerStatuses", Type::List(&Type::Record(|| &super::core_v1::CONTAINER_STATUS))).numbered(&[13]),
         Field::new("resize", Type::Named("v1.PodResizeStatus", &Type::Text)).numbered(&[14]),
         Field::new("resourceClaimStatuses", Type::List(&Type::Record(|| &super::core_v1::POD_RESOURCE_CLAIM_STATUS))).numbered(&[15]).list(ListType::Map(&["name"])).patched_by("name").retaining_keys(),
@@ -1505,7 +1645,8 @@ pub(crate) static POD_STATUS: Record = Record::new(
         Field::new("resources", Type::Optional(&Type::Record(|| &super::core_v1::RESOURCE_REQUIREMENTS))).numbered(&[20]).since(KubernetesVersion::V1_35),
         Field::new("nodeAllocatableResourceClaimStatuses", Type::List(&Type::Record(|| &super::core_v1::NODE_ALLOCATABLE_RESOURCE_CLAIM_STATUS))).numbered(&[21]).since(KubernetesVersion::V1_36),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static POD_TEMPLATE: Record = Record::new(
     "PodTemplate",
@@ -1515,7 +1656,8 @@ pub(crate) static POD_TEMPLATE: Record = Record::new(
         Field::new("metadata", Type::Record(ObjectMeta::record)).numbered(&[1]).required(),
         Field::new("template", Type::Record(|| &super::core_v1::POD_TEMPLATE_SPEC)).numbered(&[2]).required(),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static POD_TEMPLATE_SPEC: Record = Record::new(
     "PodTemplateSpec",
@@ -1523,33 +1665,37 @@ pub(crate) static POD_TEMPLATE_SPEC: Record = Record::new(
         Field::new("metadata", Type::Record(ObjectMeta::record)).numbered(&[1]).required(),
         Field::new("spec", Type::Record(|| &super::core_v1::POD_SPEC)).numbered(&[2]).required(),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static PORT_STATUS: Record = Record::new(
     "PortStatus",
     &[
-        Field::new("port", Type::Int32).numbered(&[1]).required(),
-        Field::new("protocol", Type::Named("v1.Protocol", &Type::Text)).numbered(&[2]).required(),
+        Field::new("port", Type::Int32).numbered(&[1]).required().needed(),
+        Field::new("protocol", Type::Named("v1.Protocol", &Type::Text)).numbered(&[2]).required().needed().one_of(&["SCTP","TCP","UDP"]),
         Field::new("error", Type::Optional(&Type::Text)).numbered(&[3]),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static PORTWORX_VOLUME_SOURCE: Record = Record::new(
     "PortworxVolumeSource",
     &[
-        Field::new("volumeID", Type::Text).numbered(&[1]).required(),
+        Field::new("volumeID", Type::Text).numbered(&[1]).required().needed(),
         Field::new("fsType", Type::Text).numbered(&[2]),
         Field::new("readOnly", Type::Flag).numbered(&[3]),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static PREFERRED_SCHEDULING_TERM: Record = Record::new(
     "PreferredSchedulingTerm",
     &[
-        Field::new("weight", Type::Int32).numbered(&[1]).required(),
-        Field::new("preference", Type::Record(|| &super::core_v1::NODE_SELECTOR_TERM)).numbered(&[2]).required(),
+        Field::new("weight", Type::Int32).numbered(&[1]).required().needed(),
+        Field::new("preference", Type::Record(|| &super::core_v1::NODE_SELECTOR_TERM)).numbered(&[2]).required().needed(),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static PROBE: Record = Record::new(
     "Probe",
@@ -1565,7 +1711,8 @@ pub(crate) static PROBE: Record = Record::new(
         Field::new("failureThreshold", Type::Int32).numbered(&[6]),
         Field::new("terminationGracePeriodSeconds", Type::Optional(&Type::Int64)).numbered(&[7]),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static PROJECTED_VOLUME_SOURCE: Record = Record::new(
     "ProjectedVolumeSource",
@@ -1573,25 +1720,27 @@ pub(crate) static PROJECTED_VOLUME_SOURCE: Record = Record::new(
         Field::new("sources", Type::List(&Type::Record(|| &super::core_v1::VOLUME_PROJECTION))).numbered(&[1]).required(),
         Field::new("defaultMode", Type::Optional(&Type::Int32)).numbered(&[2]),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static QUOBYTE_VOLUME_SOURCE: Record = Record::new(
     "QuobyteVolumeSource",
     &[
-        Field::new("registry", Type::Text).numbered(&[1]).required(),
-        Field::new("volume", Type::Text).numbered(&[2]).required(),
+        Field::new("registry", Type::Text).numbered(&[1]).required().needed(),
+        Field::new("volume", Type::Text).numbered(&[2]).required().needed(),
         Field::new("readOnly", Type::Flag).numbered(&[3]),
         Field::new("user", Type::Text).numbered(&[4]),
         Field::new("group", Type::Text).numbered(&[5]),
         Field::new("tenant", Type::Text).numbered(&[6]),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static RBD_PERSISTENT_VOLUME_SOURCE: Record = Record::new(
     "RBDPersistentVolumeSource",
     &[
-        Field::new("monitors", Type::List(&Type::Text)).numbered(&[1]).required(),
-        Field::new("image", Type::Text).numbered(&[2]).required(),
+        Field::new("monitors", Type::List(&Type::Text)).numbered(&[1]).required().needed(),
+        Field::new("image", Type::Text).numbered(&[2]).required().needed(),
         Field::new("fsType", Type::Text).numbered(&[3]),
         Field::new("pool", Type::Text).numbered(&[4]).default("\"rbd\""),
         Field::new("user", Type::Text).numbered(&[5]).default("\"admin\""),
@@ -1599,13 +1748,14 @@ pub(crate) static RBD_PERSISTENT_VOLUME_SOURCE: Record = Record::new(
         Field::new("secretRef", Type::Optional(&Type::Record(|| &super::core_v1::SECRET_REFERENCE))).numbered(&[7]),
         Field::new("readOnly", Type::Flag).numbered(&[8]),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static RBD_VOLUME_SOURCE: Record = Record::new(
     "RBDVolumeSource",
     &[
-        Field::new("monitors", Type::List(&Type::Text)).numbered(&[1]).required(),
-        Field::new("image", Type::Text).numbered(&[2]).required(),
+        Field::new("monitors", Type::List(&Type::Text)).numbered(&[1]).required().needed(),
+        Field::new("image", Type::Text).numbered(&[2]).required().needed(),
         Field::new("fsType", Type::Text).numbered(&[3]),
         Field::new("pool", Type::Text).numbered(&[4]).default("\"rbd\""),
         Field::new("user", Type::Text).numbered(&[5]).default("\"admin\""),
@@ -1613,7 +1763,8 @@ pub(crate) static RBD_VOLUME_SOURCE: Record = Record::new(
         Field::new("secretRef", Type::Optional(&Type::Record(|| &super::core_v1::LOCAL_OBJECT_REFERENCE))).numbered(&[7]),
         Field::new("readOnly", Type::Flag).numbered(&[8]),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static REPLICATION_CONTROLLER: Record = Record::new(
     "ReplicationController",
@@ -1624,18 +1775,20 @@ pub(crate) static REPLICATION_CONTROLLER: Record = Record::new(
         Field::new("spec", Type::Record(|| &super::core_v1::REPLICATION_CONTROLLER_SPEC)).numbered(&[2]).required(),
         Field::new("status", Type::Record(|| &super::core_v1::REPLICATION_CONTROLLER_STATUS)).numbered(&[3]).required(),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static REPLICATION_CONTROLLER_CONDITION: Record = Record::new(
     "ReplicationControllerCondition",
     &[
-        Field::new("type", Type::Named("v1.ReplicationControllerConditionType", &Type::Text)).numbered(&[1]).required(),
-        Field::new("status", Type::Named("v1.ConditionStatus", &Type::Text)).numbered(&[2]).required(),
+        Field::new("type", Type::Named("v1.ReplicationControllerConditionType", &Type::Text)).numbered(&[1]).required().needed(),
+        Field::new("status", Type::Named("v1.ConditionStatus", &Type::Text)).numbered(&[2]).required().needed(),
         Field::new("lastTransitionTime", Type::Time).numbered(&[3]).required(),
         Field::new("reason", Type::Text).numbered(&[4]),
         Field::new("message", Type::Text).numbered(&[5]),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static REPLICATION_CONTROLLER_SPEC: Record = Record::new(
     "ReplicationControllerSpec",
@@ -1645,45 +1798,50 @@ pub(crate) static REPLICATION_CONTROLLER_SPEC: Record = Record::new(
         Field::new("selector", Type::Map(&Type::Text)).numbered(&[2]).atomic(),
         Field::new("template", Type::Optional(&Type::Record(|| &super::core_v1::POD_TEMPLATE_SPEC))).numbered(&[3]),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static REPLICATION_CONTROLLER_STATUS: Record = Record::new(
     "ReplicationControllerStatus",
     &[
-        Field::new("replicas", Type::Int32).numbered(&[1]).required(),
+        Field::new("replicas", Type::Int32).numbered(&[1]).required().needed(),
         Field::new("fullyLabeledReplicas", Type::Int32).numbered(&[2]),
         Field::new("readyReplicas", Type::Int32).numbered(&[4]),
         Field::new("availableReplicas", Type::Int32).numbered(&[5]),
         Field::new("observedGeneration", Type::Int64).numbered(&[3]),
         Field::new("conditions", Type::List(&Type::Record(|| &super::core_v1::REPLICATION_CONTROLLER_CONDITION))).numbered(&[6]).list(ListType::Map(&["type"])).patched_by("type"),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static RESOURCE_CLAIM: Record = Record::new(
     "ResourceClaim",
     &[
-        Field::new("name", Type::Text).numbered(&[1]).required(),
+        Field::new("name", Type::Text).numbered(&[1]).required().needed(),
         Field::new("request", Type::Text).numbered(&[2]),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static RESOURCE_FIELD_SELECTOR: Record = Record::new(
     "ResourceFieldSelector",
     &[
         Field::new("containerName", Type::Text).numbered(&[1]),
-        Field::new("resource", Type::Text).numbered(&[2]).required(),
+        Field::new("resource", Type::Text).numbered(&[2]).required().needed(),
         Field::new("divisor", Type::Quantity).numbered(&[3]).required(),
     ],
-).atomic();
+).atomic()
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static RESOURCE_HEALTH: Record = Record::new(
     "ResourceHealth",
     &[
-        Field::new("resourceID", Type::Named("v1.ResourceID", &Type::Text)).numbered(&[1]).required(),
+        Field::new("resourceID", Type::Named("v1.ResourceID", &Type::Text)).numbered(&[1]).required().needed(),
         Field::new("health", Type::Named("v1.ResourceHealthStatus", &Type::Text)).numbered(&[2]),
         Field::new("message", Type::Optional(&Type::Text)).numbered(&[6]).since(KubernetesVersion::V1_36),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static RESOURCE_QUOTA: Record = Record::new(
     "ResourceQuota",
@@ -1694,7 +1852,8 @@ pub(crate) static RESOURCE_QUOTA: Record = Record::new(
         Field::new("spec", Type::Record(|| &super::core_v1::RESOURCE_QUOTA_SPEC)).numbered(&[2]).required(),
         Field::new("status", Type::Record(|| &super::core_v1::RESOURCE_QUOTA_STATUS)).numbered(&[3]).required(),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static RESOURCE_QUOTA_SPEC: Record = Record::new(
     "ResourceQuotaSpec",
@@ -1703,7 +1862,8 @@ pub(crate) static RESOURCE_QUOTA_SPEC: Record = Record::new(
         Field::new("scopes", Type::List(&Type::Named("v1.ResourceQuotaScope", &Type::Text))).numbered(&[2]),
         Field::new("scopeSelector", Type::Optional(&Type::Record(|| &super::core_v1::SCOPE_SELECTOR))).numbered(&[3]),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static RESOURCE_QUOTA_STATUS: Record = Record::new(
     "ResourceQuotaStatus",
@@ -1711,7 +1871,8 @@ pub(crate) static RESOURCE_QUOTA_STATUS: Record = Record::new(
         Field::new("hard", Type::Named("v1.ResourceList", &Type::Map(&Type::Quantity))).numbered(&[1]),
         Field::new("used", Type::Named("v1.ResourceList", &Type::Map(&Type::Quantity))).numbered(&[2]),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static RESOURCE_REQUIREMENTS: Record = Record::new(
     "ResourceRequirements",
@@ -1720,15 +1881,17 @@ pub(crate) static RESOURCE_REQUIREMENTS: Record = Record::new(
         Field::new("requests", Type::Named("v1.ResourceList", &Type::Map(&Type::Quantity))).numbered(&[2]),
         Field::new("claims", Type::List(&Type::Record(|| &super::core_v1::RESOURCE_CLAIM))).numbered(&[3]).list(ListType::Map(&["name"])),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static RESOURCE_STATUS: Record = Record::new(
     "ResourceStatus",
     &[
-        Field::new("name", Type::Named("v1.ResourceName", &Type::Text)).numbered(&[1]).required(),
+        Field::new("name", Type::Named("v1.ResourceName", &Type::Text)).numbered(&[1]).required().needed(),
         Field::new("resources", Type::List(&Type::Record(|| &super::core_v1::RESOURCE_HEALTH))).numbered(&[2]).list(ListType::Map(&["resourceID"])),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static SE_LINUX_OPTIONS: Record = Record::new(
     "SELinuxOptions",
@@ -1738,14 +1901,15 @@ pub(crate) static SE_LINUX_OPTIONS: Record = Record::new(
         Field::new("type", Type::Text).numbered(&[3]),
         Field::new("level", Type::Text).numbered(&[4]),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static SCALE_IO_PERSISTENT_VOLUME_SOURCE: Record = Record::new(
     "ScaleIOPersistentVolumeSource",
     &[
-        Field::new("gateway", Type::Text).numbered(&[1]).required(),
-        Field::new("system", Type::Text).numbered(&[2]).required(),
-        Field::new("secretRef", Type::Optional(&Type::Record(|| &super::core_v1::SECRET_REFERENCE))).numbered(&[3]).required(),
+        Field::new("gateway", Type::Text).numbered(&[1]).required().needed(),
+        Field::new("system", Type::Text).numbered(&[2]).required().needed(),
+        Field::new("secretRef", Type::Optional(&Type::Record(|| &super::core_v1::SECRET_REFERENCE))).numbered(&[3]).required().needed(),
         Field::new("sslEnabled", Type::Flag).numbered(&[4]),
         Field::new("protectionDomain", Type::Text).numbered(&[5]),
         Field::new("storagePool", Type::Text).numbered(&[6]),
@@ -1754,14 +1918,15 @@ pub(crate) static SCALE_IO_PERSISTENT_VOLUME_SOURCE: Record = Record::new(
         Field::new("fsType", Type::Text).numbered(&[9]).default("\"xfs\""),
         Field::new("readOnly", Type::Flag).numbered(&[10]),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static SCALE_IO_VOLUME_SOURCE: Record = Record::new(
     "ScaleIOVolumeSource",
     &[
-        Field::new("gateway", Type::Text).numbered(&[1]).required(),
-        Field::new("system", Type::Text).numbered(&[2]).required(),
-        Field::new("secretRef", Type::Optional(&Type::Record(|| &super::core_v1::LOCAL_OBJECT_REFERENCE))).numbered(&[3]).required(),
+        Field::new("gateway", Type::Text).numbered(&[1]).required().needed(),
+        Field::new("system", Type::Text).numbered(&[2]).required().needed(),
+        Field::new("secretRef", Type::Optional(&Type::Record(|| &super::core_v1::LOCAL_OBJECT_REFERENCE))).numbered(&[3]).required().needed(),
         Field::new("sslEnabled", Type::Flag).numbered(&[4]),
         Field::new("protectionDomain", Type::Text).numbered(&[5]),
         Field::new("storagePool", Type::Text).numbered(&[6]),
@@ -1770,31 +1935,35 @@ pub(crate) static SCALE_IO_VOLUME_SOURCE: Record = Record::new(
         Field::new("fsType", Type::Text).numbered(&[9]).default("\"xfs\""),
         Field::new("readOnly", Type::Flag).numbered(&[10]),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static SCOPE_SELECTOR: Record = Record::new(
     "ScopeSelector",
     &[
         Field::new("matchExpressions", Type::List(&Type::Record(|| &super::core_v1::SCOPED_RESOURCE_SELECTOR_REQUIREMENT))).numbered(&[1]),
     ],
-).atomic();
+).atomic()
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static SCOPED_RESOURCE_SELECTOR_REQUIREMENT: Record = Record::new(
     "ScopedResourceSelectorRequirement",
     &[
-        Field::new("scopeName", Type::Named("v1.ResourceQuotaScope", &Type::Text)).numbered(&[1]).required(),
-        Field::new("operator", Type::Named("v1.ScopeSelectorOperator", &Type::Text)).numbered(&[2]).required(),
+        Field::new("scopeName", Type::Named("v1.ResourceQuotaScope", &Type::Text)).numbered(&[1]).required().needed().one_of(&["BestEffort","CrossNamespacePodAffinity","NotBestEffort","NotTerminating","PriorityClass","Terminating","VolumeAttributesClass"]),
+        Field::new("operator", Type::Named("v1.ScopeSelectorOperator", &Type::Text)).numbered(&[2]).required().needed().one_of(&["DoesNotExist","Exists","In","NotIn"]),
         Field::new("values", Type::List(&Type::Text)).numbered(&[3]),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static SECCOMP_PROFILE: Record = Record::new(
     "SeccompProfile",
     &[
-        Field::new("type", Type::Named("v1.SeccompProfileType", &Type::Text)).numbered(&[1]).required(),
+        Field::new("type", Type::Named("v1.SeccompProfileType", &Type::Text)).numbered(&[1]).required().needed().one_of(&["Localhost","RuntimeDefault","Unconfined"]),
         Field::new("localhostProfile", Type::Optional(&Type::Text)).numbered(&[2]),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static SECRET: Record = Record::new(
     "Secret",
@@ -1807,7 +1976,8 @@ pub(crate) static SECRET: Record = Record::new(
         Field::new("stringData", Type::Map(&Type::Text)).numbered(&[4]),
         Field::new("type", Type::Named("v1.SecretType", &Type::Text)).numbered(&[3]),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static SECRET_ENV_SOURCE: Record = Record::new(
     "SecretEnvSource",
@@ -1815,16 +1985,18 @@ pub(crate) static SECRET_ENV_SOURCE: Record = Record::new(
         Field::new("name", Type::Text).numbered(&[1, 1]).embedded("LocalObjectReference").default("\"\""),
         Field::new("optional", Type::Optional(&Type::Flag)).numbered(&[2]),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static SECRET_KEY_SELECTOR: Record = Record::new(
     "SecretKeySelector",
     &[
         Field::new("name", Type::Text).numbered(&[1, 1]).embedded("LocalObjectReference").default("\"\""),
-        Field::new("key", Type::Text).numbered(&[2]).required(),
+        Field::new("key", Type::Text).numbered(&[2]).required().needed(),
         Field::new("optional", Type::Optional(&Type::Flag)).numbered(&[3]),
     ],
-).atomic();
+).atomic()
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static SECRET_PROJECTION: Record = Record::new(
     "SecretProjection",
@@ -1833,7 +2005,8 @@ pub(crate) static SECRET_PROJECTION: Record = Record::new(
         Field::new("items", Type::List(&Type::Record(|| &super::core_v1::KEY_TO_PATH))).numbered(&[2]),
         Field::new("optional", Type::Optional(&Type::Flag)).numbered(&[4]),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static SECRET_REFERENCE: Record = Record::new(
     "SecretReference",
@@ -1841,7 +2014,8 @@ pub(crate) static SECRET_REFERENCE: Record = Record::new(
         Field::new("name", Type::Text).numbered(&[1]),
         Field::new("namespace", Type::Text).numbered(&[2]),
     ],
-).atomic();
+).atomic()
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static SECRET_VOLUME_SOURCE: Record = Record::new(
     "SecretVolumeSource",
@@ -1851,7 +2025,8 @@ pub(crate) static SECRET_VOLUME_SOURCE: Record = Record::new(
         Field::new("defaultMode", Type::Optional(&Type::Int32)).numbered(&[3]),
         Field::new("optional", Type::Optional(&Type::Flag)).numbered(&[4]),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static SECURITY_CONTEXT: Record = Record::new(
     "SecurityContext",
@@ -1865,11 +2040,12 @@ pub(crate) static SECURITY_CONTEXT: Record = Record::new(
         Field::new("runAsNonRoot", Type::Optional(&Type::Flag)).numbered(&[5]),
         Field::new("readOnlyRootFilesystem", Type::Optional(&Type::Flag)).numbered(&[6]),
         Field::new("allowPrivilegeEscalation", Type::Optional(&Type::Flag)).numbered(&[7]),
-        Field::new("procMount", Type::Optional(&Type::Named("v1.ProcMountType", &Type::Text))).numbered(&[9]),
+        Field::new("procMount", Type::Optional(&Type::Named("v1.ProcMountType", &Type::Text))).numbered(&[9]).one_of(&["Default","Unmasked"]),
         Field::new("seccompProfile", Type::Optional(&Type::Record(|| &super::core_v1::SECCOMP_PROFILE))).numbered(&[11]),
         Field::new("appArmorProfile", Type::Optional(&Type::Record(|| &super::core_v1::APP_ARMOR_PROFILE))).numbered(&[12]),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static SERVICE: Record = Record::new(
     "Service",
@@ -1880,7 +2056,8 @@ pub(crate) static SERVICE: Record = Record::new(
         Field::new("spec", Type::Record(|| &super::core_v1::SERVICE_SPEC)).numbered(&[2]).required(),
         Field::new("status", Type::Record(|| &super::core_v1::SERVICE_STATUS)).numbered(&[3]).required(),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static SERVICE_ACCOUNT: Record = Record::new(
     "ServiceAccount",
@@ -1892,28 +2069,31 @@ pub(crate) static SERVICE_ACCOUNT: Record = Record::new(
         Field::new("imagePullSecrets", Type::List(&Type::Record(|| &super::core_v1::LOCAL_OBJECT_REFERENCE))).numbered(&[3]),
         Field::new("automountServiceAccountToken", Type::Optional(&Type::Flag)).numbered(&[4]),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static SERVICE_ACCOUNT_TOKEN_PROJECTION: Record = Record::new(
     "ServiceAccountTokenProjection",
     &[
         Field::new("audience", Type::Text).numbered(&[1]),
         Field::new("expirationSeconds", Type::Optional(&Type::Int64)).numbered(&[2]),
-        Field::new("path", Type::Text).numbered(&[3]).required(),
+        Field::new("path", Type::Text).numbered(&[3]).required().needed(),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static SERVICE_PORT: Record = Record::new(
     "ServicePort",
     &[
         Field::new("name", Type::Text).numbered(&[1]),
-        Field::new("protocol", Type::Named("v1.Protocol", &Type::Text)).numbered(&[2]).default("\"TCP\""),
+        Field::new("protocol", Type::Named("v1.Protocol", &Type::Text)).numbered(&[2]).one_of(&["SCTP","TCP","UDP"]).default("\"TCP\""),
         Field::new("appProtocol", Type::Optional(&Type::Text)).numbered(&[6]),
-        Field::new("port", Type::Int32).numbered(&[3]).required(),
+        Field::new("port", Type::Int32).numbered(&[3]).required().needed(),
         Field::new("targetPort", Type::IntOrString).numbered(&[4]).required(),
         Field::new("nodePort", Type::Int32).numbered(&[5]),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static SERVICE_SPEC: Record = Record::new(
     "ServiceSpec",
@@ -1922,24 +2102,25 @@ pub(crate) static SERVICE_SPEC: Record = Record::new(
         Field::new("selector", Type::Map(&Type::Text)).numbered(&[2]).atomic(),
         Field::new("clusterIP", Type::Text).numbered(&[3]),
         Field::new("clusterIPs", Type::List(&Type::Text)).numbered(&[18]),
-        Field::new("type", Type::Named("v1.ServiceType", &Type::Text)).numbered(&[4]),
+        Field::new("type", Type::Named("v1.ServiceType", &Type::Text)).numbered(&[4]).one_of(&["ClusterIP","ExternalName","LoadBalancer","NodePort"]),
         Field::new("externalIPs", Type::List(&Type::Text)).numbered(&[5]),
-        Field::new("sessionAffinity", Type::Named("v1.ServiceAffinity", &Type::Text)).numbered(&[7]),
+        Field::new("sessionAffinity", Type::Named("v1.ServiceAffinity", &Type::Text)).numbered(&[7]).one_of(&["ClientIP","None"]),
         Field::new("loadBalancerIP", Type::Text).numbered(&[8]),
         Field::new("loadBalancerSourceRanges", Type::List(&Type::Text)).numbered(&[9]),
         Field::new("externalName", Type::Text).numbered(&[10]),
-        Field::new("externalTrafficPolicy", Type::Named("v1.ServiceExternalTrafficPolicy", &Type::Text)).numbered(&[11]),
+        Field::new("externalTrafficPolicy", Type::Named("v1.ServiceExternalTrafficPolicy", &Type::Text)).numbered(&[11]).one_of(&["Cluster","Local"]),
         Field::new("healthCheckNodePort", Type::Int32).numbered(&[12]),
         Field::new("publishNotReadyAddresses", Type::Flag).numbered(&[13]),
         Field::new("sessionAffinityConfig", Type::Optional(&Type::Record(|| &super::core_v1::SESSION_AFFINITY_CONFIG))).numbered(&[14]),
         Field::new("ipFamilies", Type::List(&Type::Named("v1.IPFamily", &Type::Text))).numbered(&[19]),
-        Field::new("ipFamilyPolicy", Type::Optional(&Type::Named("v1.IPFamilyPolicy", &Type::Text))).numbered(&[17]),
+        Field::new("ipFamilyPolicy", Type::Optional(&Type::Named("v1.IPFamilyPolicy", &Type::Text))).numbered(&[17]).one_of(&["PreferDualStack","RequireDualStack","SingleStack"]),
         Field::new("allocateLoadBalancerNodePorts", Type::Optional(&Type::Flag)).numbered(&[20]),
         Field::new("loadBalancerClass", Type::Optional(&Type::Text)).numbered(&[21]),
-        Field::new("internalTrafficPolicy", Type::Optional(&Type::Named("v1.ServiceInternalTrafficPolicy", &Type::Text))).numbered(&[22]),
+        Field::new("internalTrafficPolicy", Type::Optional(&Type::Named("v1.ServiceInternalTrafficPolicy", &Type::Text))).numbered(&[22]).one_of(&["Cluster","Local"]),
         Field::new("trafficDistribution", Type::Optional(&Type::Text)).numbered(&[23]),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static SERVICE_STATUS: Record = Record::new(
     "ServiceStatus",
@@ -1947,21 +2128,24 @@ pub(crate) static SERVICE_STATUS: Record = Record::new(
         Field::new("loadBalancer", Type::Record(|| &super::core_v1::LOAD_BALANCER_STATUS)).numbered(&[1]).required(),
         Field::new("conditions", Type::List(&Type::Record(|| &super::meta_v1::CONDITION))).numbered(&[2]).list(ListType::Map(&["type"])).patched_by("type"),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static SESSION_AFFINITY_CONFIG: Record = Record::new(
     "SessionAffinityConfig",
     &[
         Field::new("clientIP", Type::Optional(&Type::Record(|| &super::core_v1::CLIENT_IP_CONFIG))).numbered(&[1]),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static SLEEP_ACTION: Record = Record::new(
     "SleepAction",
     &[
-        Field::new("seconds", Type::Int64).numbered(&[1]).required(),
+        Field::new("seconds", Type::Int64).numbered(&[1]).required().needed(),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static STORAGE_OS_PERSISTENT_VOLUME_SOURCE: Record = Record::new(
     "StorageOSPersistentVolumeSource",
@@ -1972,7 +2156,8 @@ pub(crate) static STORAGE_OS_PERSISTENT_VOLUME_SOURCE: Record = Record::new(
         Field::new("readOnly", Type::Flag).numbered(&[4]),
         Field::new("secretRef", Type::Optional(&Type::Record(|| &super::core_v1::OBJECT_REFERENCE))).numbered(&[5]),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static STORAGE_OS_VOLUME_SOURCE: Record = Record::new(
     "StorageOSVolumeSource",
@@ -1983,97 +2168,107 @@ pub(crate) static STORAGE_OS_VOLUME_SOURCE: Record = Record::new(
         Field::new("readOnly", Type::Flag).numbered(&[4]),
         Field::new("secretRef", Type::Optional(&Type::Record(|| &super::core_v1::LOCAL_OBJECT_REFERENCE))).numbered(&[5]),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static SYSCTL: Record = Record::new(
     "Sysctl",
     &[
-        Field::new("name", Type::Text).numbered(&[1]).required(),
-        Field::new("value", Type::Text).numbered(&[2]).required(),
+        Field::new("name", Type::Text).numbered(&[1]).required().needed(),
+        Field::new("value", Type::Text).numbered(&[2]).required().needed(),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static TCP_SOCKET_ACTION: Record = Record::new(
     "TCPSocketAction",
     &[
-        Field::new("port", Type::IntOrString).numbered(&[1]).required(),
+        Field::new("port", Type::IntOrString).numbered(&[1]).required().needed(),
         Field::new("host", Type::Text).numbered(&[2]),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static TAINT: Record = Record::new(
     "Taint",
     &[
-        Field::new("key", Type::Text).numbered(&[1]).required(),
+        Field::new("key", Type::Text).numbered(&[1]).required().needed(),
         Field::new("value", Type::Text).numbered(&[2]),
-        Field::new("effect", Type::Named("v1.TaintEffect", &Type::Text)).numbered(&[3]).required(),
+        Field::new("effect", Type::Named("v1.TaintEffect", &Type::Text)).numbered(&[3]).required().needed().one_of(&["NoExecute","NoSchedule","PreferNoSchedule"]),
         Field::new("timeAdded", Type::Optional(&Type::Time)).numbered(&[4]),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static TOLERATION: Record = Record::new(
     "Toleration",
     &[
         Field::new("key", Type::Text).numbered(&[1]),
-        Field::new("operator", Type::Named("v1.TolerationOperator", &Type::Text)).numbered(&[2]),
+        Field::new("operator", Type::Named("v1.TolerationOperator", &Type::Text)).numbered(&[2]).one_of(&["Equal","Exists","Gt","Lt"]),
         Field::new("value", Type::Text).numbered(&[3]),
-        Field::new("effect", Type::Named("v1.TaintEffect", &Type::Text)).numbered(&[4]),
+        Field::new("effect", Type::Named("v1.TaintEffect", &Type::Text)).numbered(&[4]).one_of(&["NoExecute","NoSchedule","PreferNoSchedule"]),
         Field::new("tolerationSeconds", Type::Optional(&Type::Int64)).numbered(&[5]),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static TOPOLOGY_SELECTOR_LABEL_REQUIREMENT: Record = Record::new(
     "TopologySelectorLabelRequirement",
     &[
-        Field::new("key", Type::Text).numbered(&[1]).required(),
-        Field::new("values", Type::List(&Type::Text)).numbered(&[2]).required(),
+        Field::new("key", Type::Text).numbered(&[1]).required().needed(),
+        Field::new("values", Type::List(&Type::Text)).numbered(&[2]).required().needed(),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static TOPOLOGY_SELECTOR_TERM: Record = Record::new(
     "TopologySelectorTerm",
     &[
         Field::new("matchLabelExpressions", Type::List(&Type::Record(|| &super::core_v1::TOPOLOGY_SELECTOR_LABEL_REQUIREMENT))).numbered(&[1]),
     ],
-).atomic();
+).atomic()
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static TOPOLOGY_SPREAD_CONSTRAINT: Record = Record::new(
     "TopologySpreadConstraint",
     &[
-        Field::new("maxSkew", Type::Int32).numbered(&[1]).required(),
-        Field::new("topologyKey", Type::Text).numbered(&[2]).required(),
-        Field::new("whenUnsatisfiable", Type::Named("v1.UnsatisfiableConstraintAction", &Type::Text)).numbered(&[3]).required(),
+        Field::new("maxSkew", Type::Int32).numbered(&[1]).required().needed(),
+        Field::new("topologyKey", Type::Text).numbered(&[2]).required().needed(),
+        Field::new("whenUnsatisfiable", Type::Named("v1.UnsatisfiableConstraintAction", &Type::Text)).numbered(&[3]).required().needed().one_of(&["DoNotSchedule","ScheduleAnyway"]),
         Field::new("labelSelector", Type::Optional(&Type::Record(LabelSelector::record))).numbered(&[4]),
         Field::new("minDomains", Type::Optional(&Type::Int32)).numbered(&[5]),
-        Field::new("nodeAffinityPolicy", Type::Optional(&Type::Named("v1.NodeInclusionPolicy", &Type::Text))).numbered(&[6]),
-        Field::new("nodeTaintsPolicy", Type::Optional(&Type::Named("v1.NodeInclusionPolicy", &Type::Text))).numbered(&[7]),
+        Field::new("nodeAffinityPolicy", Type::Optional(&Type::Named("v1.NodeInclusionPolicy", &Type::Text))).numbered(&[6]).one_of(&["Honor","Ignore"]),
+        Field::new("nodeTaintsPolicy", Type::Optional(&Type::Named("v1.NodeInclusionPolicy", &Type::Text))).numbered(&[7]).one_of(&["Honor","Ignore"]),
         Field::new("matchLabelKeys", Type::List(&Type::Text)).numbered(&[8]),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static TYPED_LOCAL_OBJECT_REFERENCE: Record = Record::new(
     "TypedLocalObjectReference",
     &[
         Field::new("apiGroup", Type::Optional(&Type::Text)).numbered(&[1]).required(),
-        Field::new("kind", Type::Text).numbered(&[2]).required(),
-        Field::new("name", Type::Text).numbered(&[3]).required(),
+        Field::new("kind", Type::Text).numbered(&[2]).required().needed(),
+        Field::new("name", Type::Text).numbered(&[3]).required().needed(),
     ],
-).atomic();
+).atomic()
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static TYPED_OBJECT_REFERENCE: Record = Record::new(
     "TypedObjectReference",
     &[
         Field::new("apiGroup", Type::Optional(&Type::Text)).numbered(&[1]).required(),
-        Field::new("kind", Type::Text).numbered(&[2]).required(),
-        Field::new("name", Type::Text).numbered(&[3]).required(),
+        Field::new("kind", Type::Text).numbered(&[2]).required().needed(),
+        Field::new("name", Type::Text).numbered(&[3]).required().needed(),
         Field::new("namespace", Type::Optional(&Type::Text)).numbered(&[4]),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static VOLUME: Record = Record::new(
     "Volume",
     &[
-        Field::new("name", Type::Text).numbered(&[1]).required(),
+        Field::new("name", Type::Text).numbered(&[1]).required().needed(),
         Field::new("hostPath", Type::Optional(&Type::Record(|| &super::core_v1::HOST_PATH_VOLUME_SOURCE))).numbered(&[2, 1]).embedded("VolumeSource"),
         Field::new("emptyDir", Type::Optional(&Type::Record(|| &super::core_v1::EMPTY_DIR_VOLUME_SOURCE))).numbered(&[2, 2]).embedded("VolumeSource"),
         Field::new("gcePersistentDisk", Type::Optional(&Type::Record(|| &super::core_v1::GCE_PERSISTENT_DISK_VOLUME_SOURCE))).numbered(&[2, 3]).embedded("VolumeSource"),
@@ -2105,46 +2300,51 @@ pub(crate) static VOLUME: Record = Record::new(
         Field::new("ephemeral", Type::Optional(&Type::Record(|| &super::core_v1::EPHEMERAL_VOLUME_SOURCE))).numbered(&[2, 29]).embedded("VolumeSource"),
         Field::new("image", Type::Optional(&Type::Record(|| &super::core_v1::IMAGE_VOLUME_SOURCE))).numbered(&[2, 30]).embedded("VolumeSource"),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static VOLUME_DEVICE: Record = Record::new(
     "VolumeDevice",
     &[
-        Field::new("name", Type::Text).numbered(&[1]).required(),
-        Field::new("devicePath", Type::Text).numbered(&[2]).required(),
+        Field::new("name", Type::Text).numbered(&[1]).required().needed(),
+        Field::new("devicePath", Type::Text).numbered(&[2]).required().needed(),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static VOLUME_MOUNT: Record = Record::new(
     "VolumeMount",
     &[
-        Field::new("name", Type::Text).numbered(&[1]).required(),
+        Field::new("name", Type::Text).numbered(&[1]).required().needed(),
         Field::new("readOnly", Type::Flag).numbered(&[2]),
         Field::new("recursiveReadOnly", Type::Optional(&Type::Named("v1.RecursiveReadOnlyMode", &Type::Text))).numbered(&[7]),
-        Field::new("mountPath", Type::Text).numbered(&[3]).required(),
+        Field::new("mountPath", Type::Text).numbered(&[3]).required().needed(),
         Field::new("subPath", Type::Text).numbered(&[4]),
-        Field::new("mountPropagation", Type::Optional(&Type::Named("v1.MountPropagationMode", &Type::Text))).numbered(&[5]),
+        Field::new("mountPropagation", Type::Optional(&Type::Named("v1.MountPropagationMode", &Type::Text))).numbered(&[5]).one_of(&["Bidirectional","HostToContainer","None"]),
         Field::new("subPathExpr", Type::Text).numbered(&[6]),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static VOLUME_MOUNT_STATUS: Record = Record::new(
     "VolumeMountStatus",
     &[
-        Field::new("name", Type::Text).numbered(&[1]).required(),
-        Field::new("mountPath", Type::Text).numbered(&[2]).required(),
+        Field::new("name", Type::Text).numbered(&[1]).required().needed(),
+        Field::new("mountPath", Type::Text).numbered(&[2]).required().needed(),
         Field::new("readOnly", Type::Flag).numbered(&[3]),
         Field::new("recursiveReadOnly", Type::Optional(&Type::Named("v1.RecursiveReadOnlyMode", &Type::Text))).numbered(&[4]),
         Field::new("volumeStatus", Type::Optional(&Type::Record(|| &super::core_v1::VOLUME_STATUS))).numbered(&[5]).since(KubernetesVersion::V1_36),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static VOLUME_NODE_AFFINITY: Record = Record::new(
     "VolumeNodeAffinity",
     &[
         Field::new("required", Type::Optional(&Type::Record(|| &super::core_v1::NODE_SELECTOR))).numbered(&[1]),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static VOLUME_PROJECTION: Record = Record::new(
     "VolumeProjection",
@@ -2156,7 +2356,8 @@ pub(crate) static VOLUME_PROJECTION: Record = Record::new(
         Field::new("clusterTrustBundle", Type::Optional(&Type::Record(|| &super::core_v1::CLUSTER_TRUST_BUNDLE_PROJECTION))).numbered(&[5]),
         Field::new("podCertificate", Type::Optional(&Type::Record(|| &super::core_v1::POD_CERTIFICATE_PROJECTION))).numbered(&[6]).since(KubernetesVersion::V1_34),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static VOLUME_RESOURCE_REQUIREMENTS: Record = Record::new(
     "VolumeResourceRequirements",
@@ -2164,32 +2365,36 @@ pub(crate) static VOLUME_RESOURCE_REQUIREMENTS: Record = Record::new(
         Field::new("limits", Type::Named("v1.ResourceList", &Type::Map(&Type::Quantity))).numbered(&[1]),
         Field::new("requests", Type::Named("v1.ResourceList", &Type::Map(&Type::Quantity))).numbered(&[2]),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static VOLUME_STATUS: Record = Record::new(
     "VolumeStatus",
     &[
         Field::new("image", Type::Optional(&Type::Record(|| &super::core_v1::IMAGE_VOLUME_STATUS))).numbered(&[1]),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static VSPHERE_VIRTUAL_DISK_VOLUME_SOURCE: Record = Record::new(
     "VsphereVirtualDiskVolumeSource",
     &[
-        Field::new("volumePath", Type::Text).numbered(&[1]).required(),
+        Field::new("volumePath", Type::Text).numbered(&[1]).required().needed(),
         Field::new("fsType", Type::Text).numbered(&[2]),
         Field::new("storagePolicyName", Type::Text).numbered(&[3]),
         Field::new("storagePolicyID", Type::Text).numbered(&[4]),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static WEIGHTED_POD_AFFINITY_TERM: Record = Record::new(
     "WeightedPodAffinityTerm",
     &[
-        Field::new("weight", Type::Int32).numbered(&[1]).required(),
-        Field::new("podAffinityTerm", Type::Record(|| &super::core_v1::POD_AFFINITY_TERM)).numbered(&[2]).required(),
+        Field::new("weight", Type::Int32).numbered(&[1]).required().needed(),
+        Field::new("podAffinityTerm", Type::Record(|| &super::core_v1::POD_AFFINITY_TERM)).numbered(&[2]).required().needed(),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");
 
 pub(crate) static WINDOWS_SECURITY_CONTEXT_OPTIONS: Record = Record::new(
     "WindowsSecurityContextOptions",
@@ -2199,4 +2404,5 @@ pub(crate) static WINDOWS_SECURITY_CONTEXT_OPTIONS: Record = Record::new(
         Field::new("runAsUserName", Type::Optional(&Type::Text)).numbered(&[3]),
         Field::new("hostProcess", Type::Optional(&Type::Flag)).numbered(&[4]),
     ],
-);
+)
+.at_home("io.k8s.api.core.v1");

@@ -10,7 +10,7 @@ pub(crate) static EVENT: Record = Record::new(
         Field::new("kind", Type::Text),
         Field::new("apiVersion", Type::Text),
         Field::new("metadata", Type::Record(ObjectMeta::record)).numbered(&[1]).required(),
-        Field::new("eventTime", Type::MicroTime).numbered(&[2]).required(),
+        Field::new("eventTime", Type::MicroTime).numbered(&[2]).required().needed(),
         Field::new("series", Type::Optional(&Type::Record(|| &super::events_v1::EVENT_SERIES))).numbered(&[3]),
         Field::new("reportingController", Type::Text).numbered(&[4]),
         Field::new("reportingInstance", Type::Text).numbered(&[5]),
@@ -25,12 +25,14 @@ pub(crate) static EVENT: Record = Record::new(
         Field::new("deprecatedLastTimestamp", Type::Time).numbered(&[14]).required(),
         Field::new("deprecatedCount", Type::Int32).numbered(&[15]),
     ],
-);
+)
+.at_home("io.k8s.api.events.v1");
 
 pub(crate) static EVENT_SERIES: Record = Record::new(
     "EventSeries",
     &[
-        Field::new("count", Type::Int32).numbered(&[1]).required(),
-        Field::new("lastObservedTime", Type::MicroTime).numbered(&[2]).required(),
+        Field::new("count", Type::Int32).numbered(&[1]).required().needed(),
+        Field::new("lastObservedTime", Type::MicroTime).numbered(&[2]).required().needed(),
     ],
-);
+)
+.at_home("io.k8s.api.events.v1");

@@ -5,14 +5,15 @@ use billhook_apimachinery::record::{Field, Record, Type};
 pub(crate) static CONDITION: Record = Record::new(
     "Condition",
     &[
-        Field::new("type", Type::Text).numbered(&[1]).required(),
-        Field::new("status", Type::Named("v1.ConditionStatus", &Type::Text)).numbered(&[2]).required(),
+        Field::new("type", Type::Text).numbered(&[1]).required().needed(),
+        Field::new("status", Type::Named("v1.ConditionStatus", &Type::Text)).numbered(&[2]).required().needed(),
         Field::new("observedGeneration", Type::Int64).numbered(&[3]),
-        Field::new("lastTransitionTime", Type::Time).numbered(&[4]).required(),
-        Field::new("reason", Type::Text).numbered(&[5]).required(),
-        Field::new("message", Type::Text).numbered(&[6]).required(),
+        Field::new("lastTransitionTime", Type::Time).numbered(&[4]).required().needed(),
+        Field::new("reason", Type::Text).numbered(&[5]).required().needed(),
+        Field::new("message", Type::Text).numbered(&[6]).required().needed(),
     ],
-);
+)
+.at_home("io.k8s.apimachinery.pkg.apis.meta.v1");
 
 pub(crate) static DELETE_OPTIONS: Record = Record::new(
     "DeleteOptions",
@@ -26,16 +27,18 @@ pub(crate) static DELETE_OPTIONS: Record = Record::new(
         Field::new("dryRun", Type::List(&Type::Text)).numbered(&[5]),
         Field::new("ignoreStoreReadErrorWithClusterBreakingPotential", Type::Optional(&Type::Flag)).numbered(&[6]),
     ],
-);
+)
+.at_home("io.k8s.apimachinery.pkg.apis.meta.v1");
 
 pub(crate) static FIELD_SELECTOR_REQUIREMENT: Record = Record::new(
     "FieldSelectorRequirement",
     &[
-        Field::new("key", Type::Text).numbered(&[1]).required(),
-        Field::new("operator", Type::Named("v1.FieldSelectorOperator", &Type::Text)).numbered(&[2]).required(),
+        Field::new("key", Type::Text).numbered(&[1]).required().needed(),
+        Field::new("operator", Type::Named("v1.FieldSelectorOperator", &Type::Text)).numbered(&[2]).required().needed(),
         Field::new("values", Type::List(&Type::Text)).numbered(&[3]),
     ],
-);
+)
+.at_home("io.k8s.apimachinery.pkg.apis.meta.v1");
 
 pub(crate) static PRECONDITIONS: Record = Record::new(
     "Preconditions",
@@ -43,4 +46,5 @@ pub(crate) static PRECONDITIONS: Record = Record::new(
         Field::new("uid", Type::Optional(&Type::Named("types.UID", &Type::Text))).numbered(&[1]),
         Field::new("resourceVersion", Type::Optional(&Type::Text)).numbered(&[2]),
     ],
-);
+)
+.at_home("io.k8s.apimachinery.pkg.apis.meta.v1");

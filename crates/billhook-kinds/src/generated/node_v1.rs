@@ -9,7 +9,8 @@ pub(crate) static OVERHEAD: Record = Record::new(
     &[
         Field::new("podFixed", Type::Named("v1.ResourceList", &Type::Map(&Type::Quantity))).numbered(&[1]),
     ],
-);
+)
+.at_home("io.k8s.api.node.v1");
 
 pub(crate) static RUNTIME_CLASS: Record = Record::new(
     "RuntimeClass",
@@ -17,11 +18,12 @@ pub(crate) static RUNTIME_CLASS: Record = Record::new(
         Field::new("kind", Type::Text),
         Field::new("apiVersion", Type::Text),
         Field::new("metadata", Type::Record(ObjectMeta::record)).numbered(&[1]).required(),
-        Field::new("handler", Type::Text).numbered(&[2]).required(),
+        Field::new("handler", Type::Text).numbered(&[2]).required().needed(),
         Field::new("overhead", Type::Optional(&Type::Record(|| &super::node_v1::OVERHEAD))).numbered(&[3]),
         Field::new("scheduling", Type::Optional(&Type::Record(|| &super::node_v1::SCHEDULING))).numbered(&[4]),
     ],
-);
+)
+.at_home("io.k8s.api.node.v1");
 
 pub(crate) static SCHEDULING: Record = Record::new(
     "Scheduling",
@@ -29,4 +31,5 @@ pub(crate) static SCHEDULING: Record = Record::new(
         Field::new("nodeSelector", Type::Map(&Type::Text)).numbered(&[1]).atomic(),
         Field::new("tolerations", Type::List(&Type::Record(|| &super::core_v1::TOLERATION))).numbered(&[2]),
     ],
-);
+)
+.at_home("io.k8s.api.node.v1");

@@ -14,7 +14,8 @@ pub(crate) static EVICTION: Record = Record::new(
         Field::new("metadata", Type::Record(ObjectMeta::record)).numbered(&[1]).required(),
         Field::new("deleteOptions", Type::Optional(&Type::Record(|| &super::meta_v1::DELETE_OPTIONS))).numbered(&[2]),
     ],
-);
+)
+.at_home("io.k8s.api.policy.v1");
 
 pub(crate) static POD_DISRUPTION_BUDGET: Record = Record::new(
     "PodDisruptionBudget",
@@ -25,7 +26,8 @@ pub(crate) static POD_DISRUPTION_BUDGET: Record = Record::new(
         Field::new("spec", Type::Record(|| &super::policy_v1::POD_DISRUPTION_BUDGET_SPEC)).numbered(&[2]).required(),
         Field::new("status", Type::Record(|| &super::policy_v1::POD_DISRUPTION_BUDGET_STATUS)).numbered(&[3]).required(),
     ],
-);
+)
+.at_home("io.k8s.api.policy.v1");
 
 pub(crate) static POD_DISRUPTION_BUDGET_SPEC: Record = Record::new(
     "PodDisruptionBudgetSpec",
@@ -33,9 +35,10 @@ pub(crate) static POD_DISRUPTION_BUDGET_SPEC: Record = Record::new(
         Field::new("minAvailable", Type::Optional(&Type::IntOrString)).numbered(&[1]),
         Field::new("selector", Type::Optional(&Type::Record(LabelSelector::record))).numbered(&[2]).replaced(),
         Field::new("maxUnavailable", Type::Optional(&Type::IntOrString)).numbered(&[3]),
-        Field::new("unhealthyPodEvictionPolicy", Type::Optional(&Type::Named("v1.UnhealthyPodEvictionPolicyType", &Type::Text))).numbered(&[4]),
+        Field::new("unhealthyPodEvictionPolicy", Type::Optional(&Type::Named("v1.UnhealthyPodEvictionPolicyType", &Type::Text))).numbered(&[4]).one_of(&["AlwaysAllow","IfHealthyBudget"]),
     ],
-);
+)
+.at_home("io.k8s.api.policy.v1");
 
 pub(crate) static POD_DISRUPTION_BUDGET_STATUS: Record = Record::new(
     "PodDisruptionBudgetStatus",
@@ -48,4 +51,5 @@ pub(crate) static POD_DISRUPTION_BUDGET_STATUS: Record = Record::new(
         Field::new("expectedPods", Type::Int32).numbered(&[6]).required(),
         Field::new("conditions", Type::List(&Type::Record(|| &super::meta_v1::CONDITION))).numbered(&[7]).list(ListType::Map(&["type"])).patched_by("type"),
     ],
-);
+)
+.at_home("io.k8s.api.policy.v1");

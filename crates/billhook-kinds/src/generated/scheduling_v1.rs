@@ -13,6 +13,7 @@ pub(crate) static PRIORITY_CLASS: Record = Record::new(
         Field::new("value", Type::Int32).numbered(&[2]).required(),
         Field::new("globalDefault", Type::Flag).numbered(&[3]),
         Field::new("description", Type::Text).numbered(&[4]),
-        Field::new("preemptionPolicy", Type::Optional(&Type::Named("v1.PreemptionPolicy", &Type::Text))).numbered(&[5]),
+        Field::new("preemptionPolicy", Type::Optional(&Type::Named("v1.PreemptionPolicy", &Type::Text))).numbered(&[5]).one_of(&["Never","PreemptLowerPriority"]),
     ],
-);
+)
+.at_home("io.k8s.api.scheduling.v1");
