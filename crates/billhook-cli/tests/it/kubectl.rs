@@ -84,6 +84,14 @@ reportingController: c
 reportingInstance: h
 ";
 
+const LIST: &str = r"
+apiVersion: v1
+kind: List
+items:
+- {apiVersion: v1, kind: ConfigMap, metadata: {name: one}}
+- {apiVersion: v1, kind: ConfigMap, metadata: {name: two}}
+";
+
 struct Kubectl {
     directory: PathBuf,
 }
@@ -263,8 +271,36 @@ fn kubectl_sees_a_cluster() {
         "--write-kubeconfig",
         configuration.to_str().unwrap(),
     ]);
+    for (name, text) in [("foo.yaml", OBJECT), ("list.yaml", LIST)] {
+        std::fs::write(directory.join(name), text).unwrap();
+    }
     let refused = "Cannot evict pod as it would violate the pod's disruption budget.";
     Kubectl { directory }.check(&[
+        ("get nodes", 0, "node-0 Ready <none>"),
+        ("get nodes", 0, "v1.36."),
+        ("apply -f foo.yaml", 1, "no matches for kind \"Foo\" in version \"example.com/v1\""),
+        ("create -f list.yaml", 0, "configmap/one created configmap/two created"),
+        (
+            "explain pod.spec.containers.livenessProbe.httpGet",
+            0,
+            "port <IntOrString> -required- <no description> scheme <string> enum: HTTP, HTTPS",
+        ),
+        ("explain service.spec.ports --output plaintext-openapiv2", 0, "port <integer> -required-"),
+        ("run tool --image tool", 0, "pod/tool created"),
+        ("wait --for=condition=Ready pod/tool --timeout=60s", 0, "condition met"),
+        (
+            "logs tool --previous",
+            1,
+            "previous terminated container \"tool\" in pod \"tool\" not found",
+        ),
+        ("debug tool --image look --container look --profile general", 0, ""),
+        (
+            "wait --for=jsonpath={.status.ephemeralContainerStatuses[0].state.running} pod/tool \
+             --timeout=60s",
+            0,
+            "condition met",
+        ),
+        ("delete pod tool --timeout=60s", 0, "deleted"),
         ("create deployment web --image web --replicas 3", 0, "deployment.apps/web created"),
         ("rollout status deployment web --timeout=60s", 0, "successfully rolled out"),
         ("scale deployment web --replicas 4", 0, "scaled"),
