@@ -29,6 +29,7 @@ use crate::future::finish;
 use crate::measures::Measures;
 use crate::own::own_resources;
 use crate::permissions::{AuthorizationMode, Decide, Permissions, Recorder, master};
+use crate::plugins::SERVICE_ACCOUNT;
 use crate::pod_logs::PodLogs;
 use crate::presence::Presence;
 use crate::request_log::Log;
@@ -104,7 +105,7 @@ impl Default for ServerBuilder {
             settles_like_a_server: false,
             finalizes_in_background: false,
             collects_garbage: false,
-            disabled_plugins: Vec::new(),
+            disabled_plugins: vec![SERVICE_ACCOUNT.to_owned()],
             pod_security: SecurityDefaults::default(),
             has_controllers: true,
             has_namespace_controller: true,
@@ -454,6 +455,15 @@ impl ServerBuilder {
     #[must_use]
     pub fn without_admission_plugin(mut self, name: &str) -> Self {
         self.disabled_plugins.push(name.to_owned());
+        self
+    }
+
+    /// Gives pods their service accounts, with tokens in a volume, as the admission plugin ServiceAccount
+    /// does (BK-565). It is off by default, as in most servers for tests. The account `default` need not
+    /// be there yet; others have to.
+    #[must_use]
+    pub fn give_service_accounts(mut self) -> Self {
+        self.disabled_plugins.retain(|name| name != SERVICE_ACCOUNT);
         self
     }
 

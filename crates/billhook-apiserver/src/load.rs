@@ -134,7 +134,8 @@ pub(crate) fn rank(object: &Value) -> u8 {
     match CustomResourceDefinition::is_definition(object) {
         true => 0,
         false if is_namespace(object) => 1,
-        false => 2,
+        false if text(object, "kind") == "ServiceAccount" => 2,
+        false => 3,
     }
 }
 

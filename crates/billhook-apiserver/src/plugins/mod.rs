@@ -1,6 +1,6 @@
-//! The admission plugins that are on by default and change or refuse objects of built-in kinds
-//! (BK-560).
+//! The admission plugins that change or refuse objects of built-in kinds (BK-560).
 
+mod accounts;
 mod certificates;
 mod classes;
 mod limits;
@@ -34,6 +34,9 @@ struct KindPlugin {
     validate: Option<Act>,
 }
 
+/// The plugin that is off unless it is switched on (BK-565).
+pub(crate) const SERVICE_ACCOUNT: &str = "ServiceAccount";
+
 const CREATE: &[Operation] = &[Operation::Create];
 const WRITE: &[Operation] = &[Operation::Create, Operation::Update];
 
@@ -55,7 +58,7 @@ const fn of_requests(name: &'static str) -> KindPlugin {
 }
 
 /// The plugins in the order in which they are run.
-static PLUGINS: [KindPlugin; 30] = [
+static PLUGINS: [KindPlugin; 31] = [
     KindPlugin {
         mutate: Some(limits::set_defaults),
         validate: Some(limits::check_pod),
@@ -72,6 +75,7 @@ static PLUGINS: [KindPlugin; 30] = [
         validate: Some(limits::check_claim),
         ..plugin("LimitRanger", "", "persistentvolumeclaims")
     },
+    KindPlugin { mutate: Some(accounts::set_account), ..plugin(SERVICE_ACCOUNT, "", "pods") },
     security("", "namespaces", security::check_namespace),
     security("", "pods", security::check_pod),
     KindPlugin { subresource: "ephemeralcontainers", ..security("", "pods", security::check_pod) },

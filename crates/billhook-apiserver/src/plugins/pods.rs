@@ -88,7 +88,10 @@ fn default_class(server: &Shared) -> Option<billhook::DeepValue> {
     defaults.min_by_key(|class| class.get("value").and_then(Value::as_i64))
 }
 
-fn spec_of<'r>(request: &'r mut PluginRequest<'_>) -> Option<&'r mut Map<String, Value>> {
+/// The spec of the pod of a request.
+pub(super) fn spec_of<'r>(
+    request: &'r mut PluginRequest<'_>,
+) -> Option<&'r mut Map<String, Value>> {
     request.object_mut()?.get_mut("spec")?.as_object_mut()
 }
 

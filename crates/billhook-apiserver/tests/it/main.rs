@@ -47,6 +47,7 @@ mod rest;
 mod rules;
 mod security_levels;
 mod sent_back;
+mod service_accounts;
 mod storage;
 mod support;
 mod tables;

@@ -279,6 +279,9 @@ async fn server(
     if controllers.selection.has_namespace_controller() {
         builder = builder.without_namespace_controller();
     }
+    if controllers.selection.has_service_accounts() {
+        builder = builder.give_service_accounts();
+    }
     if command.collect_garbage || controllers.selection.collects_garbage() {
         builder = builder.collect_garbage();
     }

@@ -288,6 +288,7 @@ fn kubectl_sees_a_cluster() {
         ("explain service.spec.ports --output plaintext-openapiv2", 0, "port <integer> -required-"),
         ("run tool --image tool", 0, "pod/tool created"),
         ("wait --for=condition=Ready pod/tool --timeout=60s", 0, "condition met"),
+        ("describe pod tool", 0, "Service Account: default"),
         (
             "logs tool --previous",
             1,

@@ -52,6 +52,7 @@ const NODES: &str = "nodes";
 const EVENT_EXPIRY: &str = "event-expiry";
 const APPROVAL: &str = "certificatesigningrequest-approving-controller";
 const SIGNING: &str = "certificatesigningrequest-signing-controller";
+const SERVICE_ACCOUNTS: &str = "serviceaccount-controller";
 const CERTIFICATE: &str = "root-ca-certificate-publisher-controller";
 
 /// Short names of controllers.
@@ -137,6 +138,12 @@ impl Selection {
     /// Returns whether pods are scheduled and run.
     pub fn has_nodes(&self) -> bool {
         self.names.contains(NODES)
+    }
+
+    /// Returns whether namespaces get a service account, and so pods may have one
+    /// ([`ServerBuilder::give_service_accounts`](billhook_apiserver::ServerBuilder::give_service_accounts)).
+    pub fn has_service_accounts(&self) -> bool {
+        self.names.contains(SERVICE_ACCOUNTS)
     }
 
     /// Returns whether namespaces get the certificate of the cluster
