@@ -458,7 +458,7 @@ impl ServerBuilder {
         self
     }
 
-    /// Gives pods their service accounts, with tokens in a volume, as the admission plugin ServiceAccount
+    /// Lets pods have their service accounts, with tokens in a volume, as the admission plugin ServiceAccount
     /// does (BK-565). It is off by default, as in most servers for tests. The account `default` need not
     /// be there yet; others have to.
     #[must_use]

@@ -17,7 +17,7 @@ const DEFAULT: &str = "default";
 const VOLUME: &str = "kube-api-access-";
 const PATH: &str = "/var/run/secrets/kubernetes.io/serviceaccount";
 
-/// Gives a pod its account, the secrets by which this pulls images, and a token.
+/// Sets the account of a pod, the secrets by which this pulls images, and a volume with its token.
 pub(super) fn set_account(server: &Shared, request: &mut PluginRequest<'_>) -> Result<(), Status> {
     let attributes = request.attributes();
     let namespace = attributes.namespace.clone();
