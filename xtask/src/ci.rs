@@ -24,7 +24,10 @@ const STEPS: [Step; 6] = [
         cargo(root, "clippy --workspace --all-targets --all-features --locked -- -D warnings")
     }),
     ("docs", |root| {
-        let arguments = "doc --workspace --all-features --no-deps --locked --quiet";
+        // With the examples come the packages of tests, and features as clippy has them: other packages
+        // are not checked once more.
+        let arguments =
+            "doc --workspace --all-features --no-deps --lib --bins --examples --locked --quiet";
         run(root, Command::new(CARGO).args(words(arguments)).env("RUSTDOCFLAGS", "-D warnings"))
     }),
 ];
