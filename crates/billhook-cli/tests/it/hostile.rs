@@ -65,7 +65,7 @@ fn threads_are_limited() {
 /// Each object of many finds its old one.
 #[test]
 fn old_objects_are_found_by_index() {
-    let objects: Vec<_> = (0..20_000).map(|index| object(&format!("a{index}"))).collect();
+    let objects: Vec<_> = (0..5_000).map(|index| object(&format!("a{index}"))).collect();
     let list = format!(r#"{{"apiVersion":"v1","kind":"List","items":[{}]}}"#, objects.join(","));
     let directory = std::env::temp_dir().join(format!("billhook-old-{}", std::process::id()));
     std::fs::create_dir_all(&directory).unwrap();
