@@ -70,7 +70,8 @@ pub(crate) fn serve(server: &Shared, request: &Request, parts: &[&str]) -> Optio
     };
     let catalog = server.catalog();
     if path.is_empty() {
-        return Some(index(&catalog));
+        let index = catalog.documents.get_or_init(|| index(&catalog).into());
+        return Some(json_response(index.clone()));
     }
     let (group, version) = match path {
         ["api", version] => ("", *version),
@@ -134,7 +135,7 @@ fn versions(catalog: &Catalog) -> Vec<CrdVersion> {
 }
 
 /// Lists the documents, with the hash of each (DT-40).
-fn index(catalog: &Catalog) -> Response {
+fn index(catalog: &Catalog) -> String {
     let versions = versions(catalog);
     let mut paths = Map::new();
     for same in versions.chunk_by(|left, right| left.api_version() == right.api_version()) {
@@ -144,7 +145,7 @@ fn index(catalog: &Catalog) -> Response {
         let url = json!({"serverRelativeURL": format!("/openapi/v3/{path}?hash={hash}")});
         paths.insert(path, url);
     }
-    json_response(compact_json(&json!({"paths": paths})))
+    compact_json(&json!({"paths": paths}))
 }
 
 /// Answers with a document, or says that the client has it already (DT-41).

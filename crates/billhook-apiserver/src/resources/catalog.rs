@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 use billhook::{KubernetesVersion, Scope};
 use billhook_admission::Chain;
 use billhook_kinds::Kind;
+use bytes::Bytes;
 
 use super::definition::StoredDefinition;
 use super::resource::{Resource, collection_of};
@@ -25,6 +26,8 @@ pub(crate) struct Catalog {
     pub(crate) kubernetes: KubernetesVersion,
     native: Arc<BTreeMap<String, BuiltIn>>,
     definitions: Arc<BTreeMap<String, Arc<StoredDefinition>>>,
+    /// The list of the documents of OpenAPI 3, for which all of them have to be made.
+    pub(crate) documents: Arc<OnceLock<Bytes>>,
 }
 
 /// A resource of the server itself, which is compiled when it is first used.
@@ -219,6 +222,7 @@ impl Catalog {
     /// Takes over a definition as it is stored now; `None` if it is gone. Returns whether the same is
     /// served as before.
     pub(crate) fn define(&mut self, name: &str, object: Option<&Object>, chain: &Chain) -> bool {
+        self.documents = Arc::default();
         let definitions = Arc::make_mut(&mut self.definitions);
         let before = definitions.remove(name);
         let defined = object.and_then(|object| {

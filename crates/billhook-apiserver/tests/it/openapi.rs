@@ -37,6 +37,26 @@ async fn documents_have_a_hash() {
     assert_eq!(get(&server, "/openapi/v3/apis/example.com/v2").await.code, 404);
 }
 
+/// DT-40: the list is that of the definitions as they are.
+#[tokio::test]
+async fn the_list_follows_definitions() {
+    let server = crate::support::server();
+    let definition = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/foos.example.com";
+    let group = async || {
+        let index = get(&server, "/openapi/v3").await.json();
+        index["paths"].get("apis/example.com/v1").cloned()
+    };
+    let before = group().await;
+    let form = [("content-type", "application/json-patch+json")];
+    let place = "/spec/versions/0/schema/openAPIV3Schema/description";
+    let change = json!([{"op": "add", "path": place, "value": "A foo."}]).to_string();
+    assert_eq!(call(&server, Method::PATCH, definition, &form, &change).await.code, 200);
+    let after = group().await;
+    assert!(after.is_some() && after != before);
+    assert_eq!(call(&server, Method::DELETE, definition, &[], "").await.code, 200);
+    assert_eq!(group().await, None);
+}
+
 /// DT-41: a document can be read in parts, as a file can, with any method.
 #[tokio::test]
 async fn documents_are_read_in_parts() {
