@@ -40,6 +40,7 @@ impl Time {
         let since_1970 = self.seconds.saturating_sub(EPOCH);
         let second = since_1970.rem_euclid(DAY);
         let Date { year, month, day } = Date::from_days(since_1970.div_euclid(DAY));
+        let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
         let mut text = String::with_capacity(LAYOUT.len());
         if year < 0 {
             text.push('-');
@@ -51,9 +52,8 @@ impl Time {
             }
             year => text.push_str(itoa::Buffer::new().format(year)),
         }
-        let (hour, minute, second) = (second / 3600, second / 60, second);
         for (before, number) in
-            [('-', month), ('-', day), ('T', hour), (':', minute % 60), (':', second % 60)]
+            [('-', month), ('-', day), ('T', hour), (':', minute), (':', second)]
         {
             text.push(before);
             push_pair(&mut text, number);

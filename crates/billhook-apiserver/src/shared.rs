@@ -186,6 +186,13 @@ pub(crate) struct Settings {
     pub(crate) budgets: Budgets,
 }
 
+impl Settings {
+    /// Returns what a server gives an object that is created now.
+    pub(crate) fn server_fields(&self) -> ServerFields {
+        self.new_objects.as_ref().map_or_else(ServerFields::random, |new| new())
+    }
+}
+
 /// The chain with the webhooks and policies that are stored.
 #[derive(Clone, Debug)]
 pub(crate) struct Configured {

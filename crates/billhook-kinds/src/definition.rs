@@ -139,9 +139,6 @@ impl Deriving {
     fn value(&mut self, type_: Type) -> Value {
         match type_.unnamed() {
             Type::Optional(type_) => self.value(*type_),
-            Type::Flag => json!({"type": "boolean"}),
-            Type::Int32 => json!({"type": "integer", "format": "int32"}),
-            Type::Int64 => json!({"type": "integer", "format": "int64"}),
             Type::Float => json!({"type": "number"}),
             Type::Time | Type::MicroTime => {
                 json!({"type": "string", "format": "date-time", "nullable": true})
@@ -161,8 +158,18 @@ impl Deriving {
             Type::Map(type_) => {
                 object([("type", "object".into()), ("additionalProperties", self.element(*type_))])
             }
-            _ => json!({"type": "string"}),
+            scalar => scalar_schema(scalar),
         }
+    }
+}
+
+/// The schema of a truth value, an integer or a text.
+pub(crate) fn scalar_schema(type_: Type) -> Value {
+    match type_ {
+        Type::Flag => json!({"type": "boolean"}),
+        Type::Int32 => json!({"type": "integer", "format": "int32"}),
+        Type::Int64 => json!({"type": "integer", "format": "int64"}),
+        _ => json!({"type": "string"}),
     }
 }
 
@@ -206,7 +213,7 @@ fn item_of(type_: Type) -> Option<&'static Record> {
 }
 
 /// An object of its members, which `json!` would copy.
-fn object<const N: usize>(members: [(&str, Value); N]) -> Value {
+pub(crate) fn object<const N: usize>(members: [(&str, Value); N]) -> Value {
     Value::Object(members.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
 }
 

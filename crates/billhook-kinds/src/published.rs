@@ -4,7 +4,7 @@ use billhook_apimachinery::KubernetesVersion;
 use billhook_apimachinery::record::{Field, Record, Type};
 use serde_json::{Map, Value, json};
 
-use crate::definition::{merging, set};
+use crate::definition::{merging, object, scalar_schema, set};
 use crate::kind::Kind;
 
 /// The package of the types that all groups have.
@@ -69,7 +69,8 @@ impl Publishing {
             known().filter(|field| field.is_needed).map(|field| field.name).collect();
         let properties: Map<String, Value> =
             known().map(|field| (field.name.to_owned(), self.field(field))).collect();
-        let mut schema = json!({"type": "object", "properties": properties});
+        let mut schema =
+            object([("type", "object".into()), ("properties", Value::Object(properties))]);
         if !needed.is_empty() {
             set(&mut schema, "required", json!(needed));
         }
@@ -97,9 +98,6 @@ impl Publishing {
     fn value(&mut self, type_: Type) -> Value {
         match type_.unnamed() {
             Type::Optional(type_) => self.value(*type_),
-            Type::Flag => json!({"type": "boolean"}),
-            Type::Int32 => json!({"type": "integer", "format": "int32"}),
-            Type::Int64 => json!({"type": "integer", "format": "int64"}),
             Type::Float => json!({"type": "number", "format": "double"}),
             Type::Bytes => json!({"type": "string", "format": "byte"}),
             Type::Time | Type::MicroTime => json!({"type": "string", "format": "date-time"}),
@@ -113,7 +111,7 @@ impl Publishing {
             Type::Map(type_) => {
                 json!({"type": "object", "additionalProperties": self.value(*type_)})
             }
-            _ => json!({"type": "string"}),
+            scalar => scalar_schema(scalar),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use billhook_admission::{ObjectRequest, ServerFields};
+use billhook_admission::ObjectRequest;
 use billhook_apimachinery::{Status, namespace};
 use billhook_kinds::InitialObject;
 use serde_json::json;
@@ -133,8 +133,7 @@ async fn store(server: &Shared, object: &InitialObject) -> Result<(), (String, S
     if server.storage.get(&collection, object.key).is_some() {
         return Ok(());
     }
-    let new = server.settings.new_objects.as_ref();
-    let uid = new.map_or_else(ServerFields::random, |new| new()).uid;
+    let uid = server.settings.server_fields().uid;
     let text = object.text(&uid, &server.now().to_rfc3339());
     let written = server.storage.write(&collection, object.key, Write::create(text)).await;
     let failed =

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use billhook_admission::ServerFields;
 use billhook_apimachinery::Status;
 use billhook_apimachinery::metadata::{MicroTime, Time};
 use serde_json::{Value, json};
@@ -73,8 +72,7 @@ pub(crate) async fn renew(server: &Arc<Shared>) -> Result<(), (String, Status)> 
     if server.read_object("coordination.k8s.io", "leases", &key).is_none()
         && let Value::Object(members) = &mut spec
     {
-        let new = server.settings.new_objects.as_ref();
-        let uid = new.map_or_else(ServerFields::random, |new| new()).uid;
+        let uid = server.settings.server_fields().uid;
         members.insert("holderIdentity".to_owned(), format!("{name}_{uid}").into());
     }
     let lease = json!({

@@ -1,6 +1,6 @@
 //! The accounts of pods: programs in them are known to the server by a token (BK-565).
 
-use billhook_admission::{PluginRequest, ServerFields};
+use billhook_admission::PluginRequest;
 use billhook_apimachinery::Status;
 use billhook_apimachinery::print::quote;
 use billhook_apimachinery::record::text;
@@ -90,7 +90,5 @@ pub(super) fn set_account(server: &Shared, request: &mut PluginRequest<'_>) -> R
 
 /// The name of a new volume, which ends as generated names do.
 fn new_volume(server: &Shared) -> String {
-    let new = server.settings.new_objects.as_ref();
-    let new = new.map_or_else(ServerFields::random, |new| new());
-    format!("{VOLUME}{}", new.name_suffix)
+    format!("{VOLUME}{}", server.settings.server_fields().name_suffix)
 }

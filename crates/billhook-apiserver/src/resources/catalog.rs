@@ -151,19 +151,20 @@ impl Catalog {
 
     /// Finds the resource that has the objects of a kind.
     pub(crate) fn of_kind(&self, group: &str, kind: &str) -> Option<&Resource> {
-        let mut resources = self.resources();
-        let found = resources.find(|listed| listed.group() == group && listed.kind() == kind)?;
-        found.resource().map(|resource| &**resource)
+        self.of_kinds(group, kind).next()
     }
 
     /// Finds the resource that has the objects of a kind, and is served in a version.
     pub(crate) fn serving(&self, group: &str, version: &str, kind: &str) -> Option<&Resource> {
-        let of_kind = |listed: &Listed<'_>| listed.group() == group && listed.kind() == kind;
-        let mut found = self.resources().filter(of_kind).filter_map(Listed::resource);
-        let found = found.find(|resource| {
+        self.of_kinds(group, kind).find(|resource| {
             resource.definition.version(version).is_some_and(|version| version.is_served())
-        });
-        found.map(|resource| &**resource)
+        })
+    }
+
+    /// The resources that have the objects of a kind: one for each version of a kind of the server itself.
+    fn of_kinds(&self, group: &str, kind: &str) -> impl Iterator<Item = &Resource> {
+        let is_meant = move |listed: &Listed<'_>| listed.group() == group && listed.kind() == kind;
+        self.resources().filter(is_meant).filter_map(Listed::resource).map(|resource| &**resource)
     }
 
     /// Finds the resource whose objects are in a collection.
