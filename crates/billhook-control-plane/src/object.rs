@@ -3,16 +3,13 @@
 use std::fmt;
 use std::sync::{Arc, LazyLock, OnceLock};
 
-use billhook_apimachinery::KubernetesVersion;
-use billhook_apimachinery::record::text;
 use billhook_apimachinery::value::{DeepValue, at};
 use billhook_apiserver::storage;
-use billhook_kinds::Kind;
 use serde_json::{Map, Value};
 
 use crate::clock::Timestamp;
 use crate::reading::{Writes, read, read_whole};
-use crate::resource::{EVENTS, POD_AUTOSCALERS, Resource, split_key};
+use crate::resource::{Resource, split_key};
 
 /// An object of a [`View`](crate::View): the stored one, read once for all who look at it.
 pub struct Object {
@@ -22,24 +19,6 @@ pub struct Object {
 
 /// The labels or annotations of an object that has none.
 static NONE: LazyLock<Map<String, Value>> = LazyLock::new(Map::new);
-
-/// Versions in which objects may be stored, as they were written in them, and the resources in whose
-/// version controllers read these.
-static OTHER_VERSIONS: [(&str, &Resource); 2] =
-    [("autoscaling/v1", &POD_AUTOSCALERS), ("events.k8s.io/v1", &EVENTS)];
-
-/// Returns a document in the version that controllers read.
-fn in_version_read(mut value: DeepValue) -> DeepValue {
-    let stored_in = text(&value, "apiVersion");
-    let other = OTHER_VERSIONS.iter().find(|(version, _)| *version == stored_in);
-    if let Some((_, resource)) = other.filter(|(_, resource)| text(&value, "kind") == resource.kind)
-        && let Some(kind) = Kind::named(&resource.api_version(), resource.kind)
-    {
-        let kubernetes = KubernetesVersion::default();
-        kind.behavior().convert(&mut value, &resource.api_version(), kubernetes);
-    }
-    value
-}
 
 impl fmt::Debug for Object {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -54,12 +33,12 @@ impl Object {
 
     /// Returns its document, without its resource version and its managed fields.
     pub fn value(&self) -> &Value {
-        self.value.get_or_init(|| in_version_read(read(&self.stored.text)))
+        self.value.get_or_init(|| read(&self.stored.text))
     }
 
     /// Reads its document with its managed fields.
     pub(crate) fn whole(&self) -> DeepValue {
-        in_version_read(read_whole(&self.stored.text))
+        read_whole(&self.stored.text)
     }
 
     /// Returns who has written it, and when.

@@ -204,8 +204,7 @@ impl Round<'_> {
     /// nothing may be done.
     fn owner(&mut self, namespace: &str, reference: &OwnerReference) -> Option<Owner> {
         let (group, version) = split_api_version(&reference.api_version);
-        let resource = self.catalog.of_kind(group, &reference.kind)?;
-        resource.definition.served(version).ok()?;
+        let resource = self.catalog.serving(group, version, &reference.kind)?;
         let namespace = match (resource.definition.scope(), namespace) {
             (Scope::Cluster, _) => "",
             // An object of the cluster cannot have such an owner.

@@ -11,9 +11,9 @@ use billhook_kinds::Kind;
 use bytes::Bytes;
 
 use super::definitions::from_beta;
-use crate::kinds::{is_stored_in_json, own_text, record_of};
+use crate::kinds::{is_stored_in_json, record_of};
 use crate::protobuf;
-use crate::storage::Collection;
+use crate::storage::{Collection, stored_as, text_as};
 
 /// The group whose definitions are stored in JSON, of an older version in other servers (ES-12).
 const DEFINITIONS: &str = "apiextensions.k8s.io";
@@ -25,6 +25,8 @@ pub(super) struct Values {
     kinds: Kinds,
     /// Those that are stored in a version of their group that is not served.
     older: Kinds,
+    /// Those that other kinds are stored as, too.
+    shared: Kinds,
 }
 
 /// Kinds by their groups and plurals.
@@ -45,6 +47,7 @@ impl Values {
         Values {
             kinds: stored().filter(is_own).map(by_name).collect(),
             older: stored().filter(is_older).map(by_name).collect(),
+            shared: stored().filter_map(stored_as).map(by_name).collect(),
         }
     }
 
@@ -61,15 +64,24 @@ impl Values {
             });
             return Ok([older.as_ref().unwrap_or(object), &b"\n"[..]].concat().into());
         };
-        let object = read_json(&own_text(kind)(object)).map_err(|error| error.to_string())?;
+        let object = read_json(object).map_err(|error| error.to_string())?;
         let message = protobuf::object(&object.into_value(), record_of);
         let unwritable = || format!("the object is no {}", kind.kind);
         message.map(Bytes::from).ok_or_else(unwritable)
     }
 
-    /// Returns the text of stored bytes. Those that cannot be read, because they are damaged or
-    /// encrypted, stay as they are: reads of the object fail (ES-14, ES-15).
+    /// Returns the text of stored bytes, in the version that is stored here if other servers had another
+    /// one. Those that cannot be read, because they are damaged or encrypted, stay as they are: reads of
+    /// the object fail (ES-14, ES-15).
     pub(super) fn decode(&self, collection: &Collection, stored: &Bytes) -> Bytes {
+        let text = self.text(collection, stored);
+        match self.shared.get(&collection.parts()) {
+            Some(kind) => text_as(kind, &text),
+            None => text,
+        }
+    }
+
+    fn text(&self, collection: &Collection, stored: &Bytes) -> Bytes {
         let older = self.older.get(&collection.parts()).copied();
         if stored.starts_with(protobuf::MAGIC) {
             return from_protobuf(stored, older).unwrap_or_else(|| stored.clone());

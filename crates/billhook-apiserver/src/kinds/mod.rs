@@ -1,7 +1,6 @@
 //! The kinds of the server itself beside definitions.
 
 mod policies;
-mod shared;
 
 use std::sync::Arc;
 
@@ -15,9 +14,9 @@ use bytes::Bytes;
 
 use crate::protobuf;
 use crate::resources::Resource;
+use crate::storage::StorageForm;
 
 pub(crate) use self::policies::check_types;
-pub(crate) use self::shared::own_text;
 
 /// The kinds whose objects a server of a version stores.
 pub(crate) fn served(kubernetes: KubernetesVersion) -> impl Iterator<Item = &'static Kind> {
@@ -48,7 +47,7 @@ fn compiled(
     let resource = Resource::new(&definition, &options, Chain::new(Unreachable)).ok()?;
     let strategy = KindStrategy::new(kind, kubernetes)?.refuse_privileged(refuses_privileged);
     let mut resource = resource.native(Arc::new(strategy), kind);
-    resource.own_text = own_text(kind);
+    resource.form = StorageForm::of(kind);
     if !is_stored_in_json(kind) {
         resource.stored_size = message_size;
     }

@@ -20,13 +20,13 @@ const TYPE_CHECKER: &str = "validatingadmissionpolicy-status";
 
 impl PolicyTypes for Catalog {
     fn kind(&self, resource: &GroupVersionResource) -> Option<GroupVersionKind> {
-        let found = self.find(&resource.group, &resource.resource)?;
+        let found = self.find_in(&resource.group, &resource.resource, &resource.version)?;
         let version = found.definition.version(&resource.version)?;
         version.is_served().then(|| ApiResource::of_version(&version).kind)
     }
 
     fn schema(&self, kind: &GroupVersionKind) -> Option<SchemaType> {
-        let resource = self.of_kind(&kind.group, &kind.kind)?;
+        let resource = self.serving(&kind.group, &kind.version, &kind.kind)?;
         resource.definition.version(&kind.version)?.expression_type()
     }
 }

@@ -10,7 +10,7 @@ use bytes::Bytes;
 
 use super::definition::StoredDefinition;
 use super::resource::{Resource, collection_of};
-use crate::storage::{Collection, Object};
+use crate::storage::{Collection, Object, stored_as};
 
 /// The groups that have reviews alone.
 const REVIEW_GROUPS: [&str; 2] = ["authentication.k8s.io", "authorization.k8s.io"];
@@ -208,9 +208,7 @@ impl Catalog {
     pub(crate) fn add(&mut self, kind: &'static Kind, compile: Compile) {
         let (mut name, kubernetes) = (format!("{}.{}", kind.plural, kind.group), self.kubernetes);
         // One version is stored and found by the name alone.
-        if Kind::named(kind.storage_version, kind.kind).is_some_and(|it| it.group == kind.group)
-            && kind.api_version() != kind.storage_version
-        {
+        if stored_as(kind).is_some_and(|stored| stored.group == kind.group) {
             name = format!("{name}/{}", kind.version);
         }
         let added = BuiltIn { kind, kubernetes, compile, compiled: OnceLock::new() };

@@ -15,7 +15,7 @@ use serde_json::Value;
 use tokio::time::Instant;
 
 use super::style::ApiStyle;
-use crate::storage::{Collection, Object, OwnText, Revision, stored_object, with_revision};
+use crate::storage::{Collection, Object, Revision, StorageForm, with_revision};
 
 /// Where custom resources are stored, as some errors say (RE-72).
 const REGISTRY: &str = "/registry/apiextensions.kubernetes.io";
@@ -38,8 +38,8 @@ pub(crate) struct Resource {
     pub(crate) kind: Option<&'static Kind>,
     /// The beginning of the text of each object, which lists leave out; empty for custom resources.
     heading: String,
-    /// Returns the text of a stored object, which another resource may have stored.
-    pub(crate) own_text: OwnText,
+    /// The version that its objects are stored in, if it is one of the server itself.
+    pub(crate) form: StorageForm,
     /// Returns how large an object is in etcd, by its text.
     pub(crate) stored_size: fn(&Bytes) -> usize,
     /// The revision since which it is served as it is: older changes are not shown (LC-42).
@@ -75,7 +75,7 @@ impl Resource {
             record: None,
             kind: None,
             heading: String::new(),
-            own_text: Bytes::clone,
+            form: StorageForm::default(),
             stored_size: Bytes::len,
             since: 0,
             established: None,
@@ -109,7 +109,7 @@ impl Resource {
 
     /// Returns an object of the storage, as the write path takes it.
     pub(crate) fn stored(&self, object: &Object) -> StoredObject {
-        stored_object(object, self.own_text)
+        self.form.object(object)
     }
 
     /// How long a server still holds back the creation of objects: for a time after the definition

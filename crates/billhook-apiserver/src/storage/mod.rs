@@ -8,6 +8,7 @@ mod consistency;
 mod durable;
 #[cfg(feature = "redb")]
 mod file;
+mod form;
 mod history;
 mod objects;
 mod shared;
@@ -29,13 +30,14 @@ pub use self::changes::{Batch, Changes};
 #[cfg(feature = "redb")]
 #[cfg_attr(docsrs, doc(cfg(feature = "redb")))]
 pub use self::file::{FileReport, Redb};
+#[cfg(feature = "etcd")]
+pub(crate) use self::form::text_as;
+pub(crate) use self::form::{StorageForm, stored_as};
 pub use self::history::HistoryLimits;
 pub(crate) use self::history::Snapshot;
 pub(crate) use self::shared::Observer;
 pub use self::store::Storage;
-pub(crate) use self::text::{
-    OwnText, push_revision, revision_member, stored_object, with_revision,
-};
+pub(crate) use self::text::{push_revision, revision_member, with_revision};
 pub use self::watch::Watch;
 
 /// The number of a write. Every write of a storage, whatever it writes to, has a greater one than all

@@ -1,13 +1,5 @@
 //! The texts of stored objects: their revisions, and the resources that read them.
 
-use billhook_admission::StoredObject;
-use bytes::Bytes;
-
-use super::Object;
-
-/// Returns the text of a stored object as an object of a resource.
-pub(crate) type OwnText = fn(&Bytes) -> Bytes;
-
 /// Returns the text of an object with its revision, which belongs before a member of its metadata.
 pub(crate) fn with_revision(stored: &[u8], place: usize, revision: &str) -> Option<Vec<u8>> {
     let (before, after) = stored.split_at_checked(place)?;
@@ -28,10 +20,4 @@ pub(crate) fn push_revision(revision: &str, text: &mut Vec<u8>) {
 /// The parts of the member that shows a revision, with the comma after it.
 pub(crate) fn revision_member(revision: &str) -> [&str; 3] {
     [r#""resourceVersion":""#, revision, r#"","#]
-}
-
-/// Returns an object of the storage with the text that its resource reads.
-pub(crate) fn stored_object(object: &Object, own_text: OwnText) -> StoredObject {
-    let stored = StoredObject::new(own_text(&object.text)).as_written();
-    stored.resource_version(object.modified.to_string())
 }

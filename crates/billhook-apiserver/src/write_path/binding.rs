@@ -14,9 +14,7 @@ use serde_json::Value;
 use crate::future::BoxFuture;
 use crate::resources::Resource;
 use crate::shared::Shared;
-use crate::storage::{
-    Collection, Object, OwnText, Revision, TOO_LARGE, Write, WriteError, stored_object,
-};
+use crate::storage::{Collection, Object, Revision, StorageForm, TOO_LARGE, Write, WriteError};
 
 /// How many bytes a stored object has at most: as in etcd (RE-140).
 const MAX_STORED: usize = 3 << 19;
@@ -70,7 +68,7 @@ pub(crate) async fn replace_stored(
 pub(super) struct Binding {
     server: Arc<Shared>,
     collection: Collection,
-    own_text: OwnText,
+    form: StorageForm,
     size: fn(&Bytes) -> usize,
 }
 
@@ -83,8 +81,8 @@ impl Store for Binding {
 impl Binding {
     pub(super) fn new(server: &Arc<Shared>, resource: &Resource) -> Self {
         let (server, collection) = (Arc::clone(server), resource.collection.clone());
-        let (own_text, size) = (resource.own_text, resource.stored_size);
-        Binding { server, collection, own_text, size }
+        let (form, size) = (resource.form, resource.stored_size);
+        Binding { server, collection, form, size }
     }
 
     /// Returns how large an object is in etcd. What is stored is never larger than the text, so that only
@@ -102,7 +100,7 @@ impl Binding {
             return Err(self.mismatch(found.as_ref()));
         }
         let expected = found.as_ref().map(|found| found.modified);
-        let text = write.object.cloned();
+        let text = write.object.map(|object| self.form.stored(object));
         let size = text.as_ref().map_or(0, |text| self.stored_size(text));
         if size > MAX_SENT {
             let why = format!("trying to send message larger than max ({size} vs. {MAX_SENT})");
@@ -142,7 +140,7 @@ impl Binding {
 
     /// Says what is stored in place of what a write expects.
     fn mismatch(&self, found: Option<&Object>) -> StoreError {
-        StoreError::Mismatch(found.map(|found| stored_object(found, self.own_text)))
+        StoreError::Mismatch(found.map(|found| self.form.object(found)))
     }
 }
 

@@ -27,10 +27,7 @@ impl StoredObjects<'_> {
     fn of_kind<T>(&self, kind: &ParamKind, then: impl FnOnce(&Resource, &str) -> T) -> Option<T> {
         let api_version = kind.api_version.as_str();
         let (group, version) = split_api_version(api_version);
-        let catalog = self.0.catalog();
-        let resource = catalog.of_kind(group, &kind.kind)?;
-        resource.definition.version(version).filter(|version| version.is_served())?;
-        Some(then(resource, version))
+        Some(then(self.0.catalog().serving(group, version, &kind.kind)?, version))
     }
 }
 

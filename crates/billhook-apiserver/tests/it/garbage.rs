@@ -64,6 +64,27 @@ async fn objects_go_with_the_last_of_their_owners() {
     assert_eq!(get(&server, &format!("{MAPS}/shared")).await, None);
 }
 
+/// BK-481: an owner can be named in each version of its kind.
+#[tokio::test]
+async fn objects_go_with_owners_of_either_version() {
+    let server = server();
+    let path = "/apis/autoscaling/v2/namespaces/default/horizontalpodautoscalers";
+    let autoscaler = json!({"apiVersion": "autoscaling/v2", "kind": "HorizontalPodAutoscaler",
+        "metadata": {"name": "a"},
+        "spec": {"maxReplicas": 5, "scaleTargetRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": "d"}}});
+    let created = call(&server, Method::POST, path, &[], &autoscaler.to_string()).await;
+    let uid = text(&created.json(), "/metadata/uid").to_owned();
+    for version in ["v1", "v2"] {
+        let owner = json!({"apiVersion": format!("autoscaling/{version}"),
+            "kind": "HorizontalPodAutoscaler", "name": "a", "uid": uid});
+        create(&server, MAPS, version, owned(&[&owner])).await;
+    }
+    delete(&server, &format!("{path}/a"), "Background").await;
+    for version in ["v1", "v2"] {
+        assert_eq!(get(&server, &format!("{MAPS}/{version}")).await, None, "{version}");
+    }
+}
+
 #[tokio::test]
 async fn owners_wait_for_what_blocks_them() {
     let server = server();

@@ -334,6 +334,12 @@ async fn autoscalers_have_two_versions() {
     let found = get(&server, &format!("{}/a", path("v1"))).await.json();
     assert_eq!(found["spec"]["targetCPUUtilizationPercentage"], 70);
     assert_eq!(get(&server, &path("v1")).await.json()["items"].as_array().unwrap().len(), 1);
+    for version in ["v1", "v2"] {
+        let path = format!("{}/a", path(version));
+        let found = get(&server, &path).await;
+        let put = call(&server, Method::PUT, &path, &[], &found.text).await;
+        assert_eq!(put.text, found.text, "nothing is written");
+    }
 }
 
 /// BK-13: deletions that say nothing about dependents, and classes that stay.

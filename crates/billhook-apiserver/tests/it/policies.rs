@@ -147,6 +147,42 @@ async fn config_maps_are_parameters() {
     assert_eq!(create(&server, "c", "white").await.code, 422);
 }
 
+/// PO-30, PO-90, BK-481: parameters and types are those of the version that is named.
+#[tokio::test]
+async fn versions_of_autoscalers_are_told_apart() {
+    let server = server();
+    let path = "/apis/autoscaling/v2/namespaces/default/horizontalpodautoscalers";
+    let spec = json!({"maxReplicas": 5, "scaleTargetRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": "d"},
+        "metrics": [{"type": "Resource", "resource": {"name": "cpu",
+            "target": {"type": "Utilization", "averageUtilization": 70}}}]});
+    let autoscaler = json!({"apiVersion": "autoscaling/v2", "kind": "HorizontalPodAutoscaler",
+        "metadata": {"name": "a"}, "spec": spec});
+    assert_eq!(post(&server, path, &autoscaler).await.code, 201);
+    let checked = async |policy: &str| {
+        let path = format!("{GROUP}/validatingadmissionpolicies/{policy}");
+        call(&server, Method::GET, &path, &[], "").await.json()["status"]["typeChecking"].clone()
+    };
+    let named = json!({"name": "a", "parameterNotFoundAction": "Deny"});
+    for (version, field) in [
+        ("v1", "targetCPUUtilizationPercentage"),
+        ("v2", "metrics[0].resource.target.averageUtilization"),
+    ] {
+        let mut policy = of_foos(&format!("params.spec.{field} == 70"));
+        policy["paramKind"] = json!({"kind": "HorizontalPodAutoscaler",
+            "apiVersion": format!("autoscaling/{version}")});
+        enforce(&server, version, &policy, &["Deny"], &named).await;
+        assert_eq!(checked(version).await, json!({}), "{version}");
+    }
+    let created = create(&server, "a", "blue").await;
+    assert_eq!(created.code, 201, "{}", created.text);
+
+    let mut policy = of_foos("object.spec.targetCPUUtilizationPercentage < 99");
+    policy["matchConstraints"] = constraints("autoscaling", "horizontalpodautoscalers");
+    policy["matchConstraints"]["resourceRules"][0]["apiVersions"] = json!(["v1"]);
+    assert_eq!(add(&server, "ValidatingAdmissionPolicy", "typed", &policy).await.code, 201);
+    assert_eq!(checked("typed").await, json!({}));
+}
+
 /// PO-46.
 #[tokio::test]
 async fn policies_see_the_namespace() {

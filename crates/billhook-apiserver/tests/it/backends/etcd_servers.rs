@@ -149,6 +149,46 @@ async fn stored_versions_are_those_of_a_server() {
     }
 }
 
+/// ES-13: what is served in several versions is stored in one, also where another server stored it in
+/// another one.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn one_version_is_stored() {
+    let Some(etcd) = Process::start() else { return };
+    let here = server(&etcd).await;
+    let autoscalers = "/apis/autoscaling/v1/namespaces/default/horizontalpodautoscalers";
+    let autoscaler = |name: &str| {
+        json!({"kind": "HorizontalPodAutoscaler", "apiVersion": "autoscaling/v1",
+            "metadata": {"name": name, "namespace": "default"},
+            "spec": {"maxReplicas": 5, "targetCPUUtilizationPercentage": 70,
+                "scaleTargetRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": "d"}}})
+    };
+    let events = "/apis/events.k8s.io/v1/namespaces/default/events";
+    let event = json!({"apiVersion": "events.k8s.io/v1", "kind": "Event", "metadata": {"name": "a"},
+        "eventTime": "2026-11-22T11:00:00.000000Z", "regarding": {"kind": "Foo", "name": "x", "namespace": "default"},
+        "note": "n", "reportingController": "c", "reportingInstance": "i", "action": "A", "reason": "R",
+        "type": "Normal"});
+    for (path, object) in [(autoscalers, &autoscaler("a")), (events, &event)] {
+        let created = post(&here, path, object).await;
+        assert_eq!(created.code, 201, "{}", created.text);
+        assert_eq!(get(&here, &format!("{path}/a")).await.text, created.text);
+    }
+    let stored = |key: &str| etcd.ctl(&["get", "--print-value-only", &format!("/registry/{key}")]);
+    let begin = b"k8s\0\n)\n\x0eautoscaling/v2\x12\x17HorizontalPodAutoscaler\x12";
+    let value = stored("horizontalpodautoscalers/default/a");
+    assert!(value.starts_with(begin), "{value:?}");
+    let value = stored("events/default/a");
+    assert!(value.starts_with(b"k8s\0\n\x0b\n\x02v1\x12\x05Event\x12"), "{value:?}");
+
+    let other = "/registry/horizontalpodautoscalers/default/b";
+    etcd.ctl(&["put", other, "--", &autoscaler("b").to_string()]);
+    for server in [here, server(&etcd).await] {
+        let path = autoscalers.replace("v1", "v2");
+        let found = get(&server, &format!("{path}/b")).await.json();
+        let target = &found["spec"]["metrics"][0]["resource"]["target"];
+        assert_eq!(target["averageUtilization"], 70, "{found}");
+    }
+}
+
 /// ES-11, ES-12, ES-14, ES-15: what another server has stored is served; what cannot be read is a failure of
 /// its own.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
