@@ -6,7 +6,6 @@ use billhook_admission::Warnings;
 use billhook_apimachinery::Status;
 use billhook_apimachinery::print::{escape_html, indent_json};
 use billhook_decode::read_json;
-use bytes::Bytes;
 use http::{HeaderValue, Method, StatusCode, header};
 use serde::Serialize;
 
@@ -239,13 +238,13 @@ pub(crate) fn timed_out(request: &Request, time: Duration) -> Response {
 
 /// The answer for a path that nothing is served at (RE-06).
 pub(crate) fn plain_not_found() -> Response {
-    let mut response = plain(StatusCode::NOT_FOUND, "404 page not found\n");
+    let mut response = plain(StatusCode::NOT_FOUND, Body::whole("404 page not found\n"));
     let nosniff = HeaderValue::from_static("nosniff");
     response.headers_mut().insert(header::X_CONTENT_TYPE_OPTIONS, nosniff);
     response
 }
 
 /// Answers with plain text.
-pub(crate) fn plain(code: StatusCode, text: impl Into<Bytes>) -> Response {
-    response(code, PLAIN_TEXT, Body::whole(text))
+pub(crate) fn plain(code: StatusCode, text: Body) -> Response {
+    response(code, PLAIN_TEXT, text)
 }

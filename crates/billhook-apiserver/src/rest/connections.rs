@@ -9,11 +9,15 @@ use billhook_apimachinery::{GroupVersionKind, GroupVersionResource, Status};
 use billhook_decode::read_json;
 use http::StatusCode;
 use serde_json::{Map, Value};
+use tokio::time::Instant;
 
 use super::context::Context;
 use super::log_options::{self, LogOptions};
+use super::logs::{Running, check_has_log};
 use super::options::WriteOptions;
+use super::watch::later;
 use super::write::warn;
+use crate::answer::Body;
 use crate::failures::not_allowed;
 use crate::permissions::question_of;
 use crate::request::Verb;
@@ -121,7 +125,7 @@ fn connected(context: &Context<'_>, container: &str) -> Result<Response, Status>
     let node = text(spec, "nodeName");
     let is_log = subresource == "log";
     if node.is_empty() && is_log {
-        return Ok(plain(StatusCode::NO_CONTENT, ""));
+        return Ok(plain(StatusCode::NO_CONTENT, Body::default()));
     }
     if node.is_empty() {
         return Err(Status::bad_request(format!("pod {name} does not have a host assigned")));
@@ -135,40 +139,22 @@ fn connected(context: &Context<'_>, container: &str) -> Result<Response, Status>
         named => named,
     };
     let status = pod.value().get("status").unwrap_or(&Value::Null);
-    check_has_log(name, status, container, context.request.query.flag("previous"))?;
-    let logs = &context.server.settings.pod_logs;
-    let log = logs.read(&stored, container, wanted.lines, wanted.bytes);
-    Ok(plain(StatusCode::OK, log))
-}
-
-/// A container that has not started has no log, and one that has not started again no previous one.
-/// A pod whose status says nothing of it has an empty log.
-fn check_has_log(
-    pod: &str,
-    status: &Value,
-    container: &str,
-    is_previous: bool,
-) -> Result<(), Status> {
-    let lists = ["containerStatuses", "initContainerStatuses", "ephemeralContainerStatuses"];
-    let lists = lists.into_iter().filter_map(|list| status.get(list)?.as_array());
-    let Some(found) = lists.flatten().find(|found| text(found, "name") == container) else {
-        return Ok(());
+    let is_previous = context.request.query.flag("previous");
+    check_has_log(name, status, container, is_previous)?;
+    let settings = &context.server.settings;
+    let log = settings.pod_logs.read(&stored, container, wanted.lines, wanted.bytes);
+    let follows = context.request.query.flag("follow") && !is_previous;
+    let body = match Running::find(status, container).filter(|_| follows) {
+        None => Body::whole(log),
+        Some(running) => {
+            let pods = &context.resource.collection;
+            let changes = context.storage().watch(pods, &stored.key, stored.modified);
+            let changes = changes.map_err(|why| Status::internal_error(&why.to_string()))?;
+            let end = later(Instant::now(), settings.watch_time);
+            running.follow(log, container, &stored.key, changes, end)
+        }
     };
-    if found.pointer("/lastState/terminated").is_some() {
-        return Ok(());
-    }
-    let (container, pod) = (quote(container), quote(pod));
-    if is_previous {
-        let why = format!("previous terminated container {container} in pod {pod} not found");
-        return Err(Status::bad_request(why));
-    }
-    let Some(waiting) = found.pointer("/state/waiting") else { return Ok(()) };
-    let reason = match text(waiting, "reason") {
-        "ErrImagePull" | "ImagePullBackOff" => "trying and failing to pull image",
-        reason => reason,
-    };
-    let why = format!("container {container} in pod {pod} is waiting to start: {reason}");
-    Err(Status::bad_request(why))
+    Ok(plain(StatusCode::OK, body))
 }
 
 fn refusal_of_node(context: &Context<'_>, node: &str) -> Status {

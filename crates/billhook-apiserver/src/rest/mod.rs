@@ -12,6 +12,7 @@ mod list;
 mod list_options;
 mod list_text;
 mod log_options;
+mod logs;
 mod options;
 mod read;
 mod route;

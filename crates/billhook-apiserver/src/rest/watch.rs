@@ -445,7 +445,7 @@ fn next_progress(now: Instant, end: Instant) -> Instant {
 }
 
 /// The end of a duration that begins at a time.
-fn later(begin: Instant, duration: Duration) -> Instant {
+pub(super) fn later(begin: Instant, duration: Duration) -> Instant {
     begin.checked_add(duration.min(MAX_DURATION)).unwrap_or(begin)
 }
 

@@ -127,6 +127,51 @@ async fn containers_that_have_not_started_have_no_log() {
     }
 }
 
+/// Changes the only status of a container of a pod, and the phase of the pod.
+async fn set_state(server: &Server, phase: &str, restarts: u32, state: &Value) {
+    let status = json!({"phase": phase, "containerStatuses": [{
+        "name": "a", "image": "i", "imageID": "", "ready": false, "restartCount": restarts, "state": state,
+    }]});
+    let patch = json!({"status": status}).to_string();
+    let merge = [("content-type", "application/merge-patch+json")];
+    let path = format!("{PODS}/p/status");
+    assert_eq!(call(server, Method::PATCH, &path, &merge, &patch).await.code, 200);
+}
+
+/// BK-114: a log that is followed lasts as long as its container.
+#[tokio::test]
+async fn logs_are_followed_to_the_end_of_the_container() {
+    let running = json!({"running": {"startedAt": "2026-01-01T00:00:00Z"}});
+    let ended = json!({"terminated": {"exitCode": 0}});
+    for end in ["ended", "started again", "failed", "deleted"] {
+        let server = Server::builder().build();
+        server.read_logs_by(|_, container| format!("{container} begins\n"));
+        let node = json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n"}});
+        post(&server, "/api/v1/nodes", &node).await;
+        let spec = json!({"nodeName": "n", "terminationGracePeriodSeconds": 0, "containers": [container("a")]});
+        post(&server, PODS, &pod("p", &spec)).await;
+        // It is not meant by the name of the first one.
+        post(&server, PODS, &pod("pp", &spec)).await;
+        set_state(&server, "Running", 0, &running).await;
+        let mut log = std::pin::pin!(get(&server, "p/log?follow=true"));
+        let mut is_over = async || {
+            let time = std::time::Duration::from_millis(50);
+            tokio::time::timeout(time, &mut log).await.ok().map(|log| (log.code, log.text))
+        };
+        assert_eq!(is_over().await, None);
+        set_state(&server, "Running", 0, &running).await;
+        call(&server, Method::DELETE, &format!("{PODS}/pp"), &[], "").await;
+        assert_eq!(is_over().await, None, "{end}");
+        match end {
+            "ended" => set_state(&server, "Running", 0, &ended).await,
+            "started again" => set_state(&server, "Running", 1, &running).await,
+            "failed" => set_state(&server, "Failed", 0, &running).await,
+            _ => drop(call(&server, Method::DELETE, &format!("{PODS}/p"), &[], "").await),
+        }
+        assert_eq!(is_over().await, Some((200, "a begins\n".to_owned())), "{end}");
+    }
+}
+
 #[tokio::test]
 async fn options_of_logs() {
     let server = Server::builder().build();
