@@ -14,6 +14,7 @@ mod disruption_budgets;
 mod endpoints;
 mod http_api;
 mod jobs;
+mod laws;
 mod namespace_tables;
 mod namespaces;
 mod node_lifecycle;
