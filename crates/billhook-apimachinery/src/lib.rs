@@ -29,6 +29,7 @@ mod edition;
 mod field_error;
 mod field_errors;
 mod field_path;
+mod float;
 mod go_value;
 mod group_version_kind;
 mod hash;

@@ -1,11 +1,12 @@
 //! Printing of values as the server's errors and storage encoding print them (VV-62, RP-52).
 
 use std::fmt::{self, Write as _};
-use std::ops::Range;
 
 use serde_json::Value;
 
 use crate::value::{DeepValue, Num, grow, in_order};
+
+pub use crate::float::{Float, json_float, plain_float, shortest_float};
 
 /// Returns bytes as text, with U+FFFD for every byte that is not UTF-8.
 pub fn lossy(bytes: &[u8]) -> String {
@@ -74,38 +75,6 @@ pub fn error_value(value: &Value) -> String {
         },
         other => compact_json(other),
     }
-}
-
-/// Prints a float, single or double, outside JSON: shortest digits, an exponent below 1e-4 and from
-/// 1e6 on.
-pub fn plain_float(float: impl fmt::Display + fmt::LowerExp) -> String {
-    float_text(float, -4..6, 2)
-}
-
-/// Prints a float in JSON: shortest digits, an exponent below 1e-6 and from 1e21 on.
-pub fn json_float(float: f64) -> String {
-    float_text(float, -6..21, 1)
-}
-
-/// Shortest digits; `plain` are the decimal exponents written without exponent notation,
-/// `exponent_width` is the least number of exponent digits.
-fn float_text(
-    float: impl fmt::Display + fmt::LowerExp,
-    plain: Range<i32>,
-    exponent_width: usize,
-) -> String {
-    let scientific = format!("{float:e}");
-    let Some((mantissa, exponent)) = scientific.split_once('e') else { return scientific };
-    let Ok(exponent) = exponent.parse::<i32>() else { return scientific };
-    if plain.contains(&exponent) {
-        return format!("{float}");
-    }
-    let sign = if exponent < 0 { '-' } else { '+' };
-    format!(
-        "{mantissa}e{sign}{:0width$}",
-        exponent.abs(),
-        width = if exponent < 0 { exponent_width } else { 2 }
-    )
 }
 
 /// The bytes that most values need, so that printing begins with one allocation.

@@ -207,7 +207,7 @@ fn number(double: f64, letter: char, precision: usize) -> String {
 /// Returns the shortest decimal digits of a number, and the place of its point after the first of
 /// them.
 fn shortest(double: f64) -> (Vec<u8>, i32) {
-    let text = format!("{double:e}");
+    let text = print::shortest_float(double);
     let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
     let digits = mantissa.bytes().filter(u8::is_ascii_digit).map(|digit| digit - b'0').collect();
     (digits, exponent.parse().unwrap_or_default())
