@@ -46,6 +46,8 @@ pub fn decode(text: &str) -> Result<Vec<u8>, usize> {
                 padding += 1;
                 continue;
             }
+            // Padding that is missing is noticed at that before it.
+            _ if padding > 0 => return Err(offset - usize::from(digits + padding < 4)),
             b'A'..=b'Z' => byte - b'A',
             b'a'..=b'z' => byte - b'a' + 26,
             b'0'..=b'9' => byte - b'0' + 52,
@@ -53,10 +55,6 @@ pub fn decode(text: &str) -> Result<Vec<u8>, usize> {
             b'/' => 63,
             _ => return Err(offset),
         };
-        if padding > 0 {
-            // One that is missing is noticed at the padding before it.
-            return Err(if digits + padding < 4 { offset - 1 } else { offset });
-        }
         bits = bits << 6 | u32::from(value);
         digits += 1;
         if digits == 4 {
@@ -102,6 +100,7 @@ mod tests {
             ("Z===", 1),
             ("Zg==Zg==", 4),
             ("Zg=v", 2),
+            ("Zg=-", 2),
             ("Zm-v", 2),
             ("Zg=", 3),
             ("Zm8==", 4),

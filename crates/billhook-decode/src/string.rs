@@ -1,6 +1,6 @@
 //! The content of JSON strings.
 
-use billhook_apimachinery::print::lossy;
+use billhook_apimachinery::print::{is_printable, lossy, quote};
 
 use crate::scanner::end_of_plain;
 
@@ -97,8 +97,26 @@ fn code_unit(bytes: &[u8], at: usize) -> Result<u32, Failure> {
 
 fn invalid_escape(bytes: &[u8], at: usize, length: usize) -> Failure {
     let sequence = bytes.get(at..(at + length).min(bytes.len())).unwrap_or_default();
-    let sequence = String::from_utf8_lossy(sequence);
-    failure(at, format!("invalid escape sequence `{sequence}` in string"))
+    failure(at, format!("invalid escape sequence {} in string", quoted(sequence)))
+}
+
+/// Returns a text in backquotes, or in double quotes with escapes if not all of it can be seen.
+fn quoted(text: &[u8]) -> String {
+    let is_plain = |c: char| {
+        is_printable(c) && !c.is_whitespace() && !matches!(c, '`' | char::REPLACEMENT_CHARACTER)
+    };
+    if let Ok(text) = std::str::from_utf8(text)
+        && text.chars().all(is_plain)
+    {
+        return format!("`{text}`");
+    }
+    let mut out = String::from('"');
+    for chunk in text.utf8_chunks() {
+        let valid = quote(chunk.valid());
+        out += valid.strip_prefix('"').and_then(|it| it.strip_suffix('"')).unwrap_or_default();
+        out.extend(chunk.invalid().iter().map(|byte| format!("\\x{byte:02x}")));
+    }
+    out + "\""
 }
 
 /// The first character of `rest` as the server's errors show it.
@@ -109,7 +127,7 @@ pub(crate) fn character(rest: &[u8]) -> String {
         Some('\'') => r"'\''".to_owned(),
         Some('"') => "'\"'".to_owned(),
         Some(c) => {
-            let quoted = billhook_apimachinery::print::quote(c.encode_utf8(&mut [0; 4]));
+            let quoted = quote(c.encode_utf8(&mut [0; 4]));
             format!("'{}'", quoted.trim_matches('"'))
         }
         None => format!("'\\x{:02x}'", rest.first().copied().unwrap_or_default()),

@@ -142,3 +142,21 @@ fn every_byte_in_strings() {
         if byte.is_ascii_hexdigit() { accept(&digit) } else { refuse(&digit, 1) }
     }
 }
+
+/// A sequence that can be seen as it is stands in backquotes, any other in quotes with escapes.
+#[test]
+fn escape_sequences_are_shown() {
+    for (text, shown) in [
+        (&br#""\x""#[..], r"`\x`"),
+        (br#""\u00g0""#, r"`\u00g0`"),
+        (br#""\ d""#, r#""\\ ""#),
+        (b"\"\\u12\t0\"", r#""\\u12\t0""#),
+        (b"\"\\\x01\"", r#""\\\x01""#),
+        (b"\"\\`\"", r#""\\`""#),
+        ("\"\\é\"".as_bytes(), r#""\\\xc3""#),
+    ] {
+        let error = read_json(text).unwrap_err().to_string();
+        let expected = format!("invalid escape sequence {shown} in string");
+        assert_eq!(error, expected, "{text:?}");
+    }
+}
