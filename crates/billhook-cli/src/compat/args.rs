@@ -16,11 +16,11 @@ Each version of each CRD is asked five questions:
   appliers    does server-side apply merge as before?
   definition  does a server accept the change, and do clients find what they know?
 
-The answer is `safe` with a proof, `breaks` with an object that shows it, on which both CRDs were run,
-or `undecided`.
+The answer is `safe` with a proof, `breaks` with an object that shows it, on which both CRDs were
+run, or `undecided`.
 
-With `--git main..HEAD config/crd`, or as `git:v1.2.0:config/crd`, CRDs are read from revisions of the
-repository around.
+With `--git main..HEAD config/crd`, or as `git:v1.2.0:config/crd`, CRDs are read from revisions of
+the repository around.
 
 Exit status:
   0  all is safe, or allowed

@@ -12,11 +12,11 @@ pub(crate) const HELP: &str = "\
 Objects are read as if they were stored, and printed as a server returns them in the other version:
 fields that its schema does not specify are removed, and its defaults are not set.
 
-With the conversion strategy None only the apiVersion changes. With Webhook, the conversion webhook of
-the CRD is called for each object of another version.
+With the conversion strategy None only the apiVersion changes. With Webhook, the conversion webhook
+of the CRD is called for each object of another version.
 
-With --round-trip nothing is printed but what objects lose on the way to another version and back. Made
-objects have no empty texts, zeros or `false`, which many webhooks leave out.
+With --round-trip nothing is printed but what objects lose on the way to another version and back.
+Made objects have no empty texts, zeros or `false`, which many webhooks leave out.
 
 Exit status:
   0  all objects are converted; with --round-trip they come back as they were

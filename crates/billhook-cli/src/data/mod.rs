@@ -20,10 +20,10 @@ Exit status:
      etcd does not answer; or objects cannot be imported: the file exists, etcd has objects, or
      their kinds are unknown
 
-A copy of a file that no server has open is a snapshot; `etcdctl snapshot save` makes one of an etcd.
-FILE.sums beside it only lets a server start sooner: it may be left out of a copy, or removed.
-Imported objects are not validated; their resource versions are new. `billhook serve --load` creates objects
-that were not exported.
+A copy of a file that no server has open is a snapshot; `etcdctl snapshot save` makes one of an
+etcd. FILE.sums beside it only lets a server start sooner: it may be left out of a copy, or removed.
+Imported objects are not validated; their resource versions are new. `billhook serve --load` creates
+objects that were not exported.
 
 Examples:
   billhook data check objects.data

@@ -9,7 +9,8 @@ use crate::server::Server;
 
 pub(crate) const HELP: &str = "\
 Both sides are decoded, pruned and defaulted as a server does it; elements of lists with keys are
-matched by their keys. Lines with `-` and `+` are real differences, all others have a cause in parentheses.
+matched by their keys. Lines with `-` and `+` are real differences, all others have a cause in
+parentheses.
 
 A field that only the live object has is a real difference if a manager that applies the manifests
 owns it, or nobody does. If only other managers own it, it is theirs.

@@ -7,8 +7,8 @@ use clap::{Args, Subcommand, ValueEnum};
 use crate::program::Release;
 
 pub(crate) const HELP: &str = "\
-The directory has kube-apiserver, etcd and kubectl, as setup-envtest lays them out; all three are this
-program. kube-apiserver follows the Kubernetes version that the directory is named after.
+The directory has kube-apiserver, etcd and kubectl, as setup-envtest lays them out; all three are
+this program. kube-apiserver follows the Kubernetes version that the directory is named after.
 
 Exit status:
   0  all is well

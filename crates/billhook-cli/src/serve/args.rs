@@ -12,8 +12,8 @@ use crate::etcd::EtcdArgs;
 use crate::server::Server;
 
 pub(crate) const HELP: &str = "\
-The server keeps everything in memory, with --data in a file, or with --etcd-servers in etcd. It prints one line with its address when it is ready, and ends
-with SIGTERM or Ctrl-C.
+The server keeps everything in memory, with --data in a file, or with --etcd-servers in etcd. It
+prints one line with its address when it is ready, and ends with SIGTERM or Ctrl-C.
 
 Exit status:
   0  ended by a signal

@@ -4,7 +4,7 @@ use std::io::{BufRead as _, BufReader};
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
-use crate::support::{Scratch, go_platform, root, run, snapshot};
+use crate::support::{Scratch, go_platform, root, run, run_with, snapshot};
 
 /// The files that examples name, and those of the workspace that they are.
 const FILES: [(&str, &str); 14] = [
@@ -97,6 +97,19 @@ fn serve(line: &str, directory: &Path) -> String {
     server.kill().unwrap();
     server.wait().unwrap();
     ready.split(' ').next().unwrap().to_owned()
+}
+
+/// A terminal of the usual width breaks no line of what stands below the options.
+#[test]
+fn texts_below_the_options_fit() {
+    for subcommand in SUBCOMMANDS {
+        let [narrow, wide] = ["100", "400"].map(|columns| {
+            let help = run_with(&format!("{subcommand} --help"), b"", &[("COLUMNS", columns)]);
+            let (_, below) = help.split_once("  -h, --help").unwrap();
+            below.split_once("\n\n").unwrap().1.to_owned()
+        });
+        assert_eq!(narrow, wide, "{subcommand}");
+    }
 }
 
 /// The status of each example, and the first line that it prints.
