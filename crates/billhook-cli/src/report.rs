@@ -59,7 +59,10 @@ pub(crate) fn problems(problems: &[Problem]) -> Status {
 
 /// Prints a problem; returns its status.
 pub(crate) fn problem(problem: &Problem) -> Status {
-    let mut text = labelled(ERROR, "error", &format!("{}: {}", problem.place, problem.message));
+    let mut lines = problem.message.lines();
+    let first = lines.next().unwrap_or_default();
+    let mut text = labelled(ERROR, "error", &format!("{}: {first}", problem.place));
+    lines.for_each(|line| text.push_str(&format!("  {}\n", visible(line))));
     if let Some(help) = &problem.help {
         text.push_str(&labelled(HELP, " help", help));
     }
