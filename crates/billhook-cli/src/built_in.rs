@@ -48,6 +48,12 @@ impl<T> BuiltIn<T> {
         self.of(group, kind).into_iter().map(|(kind, _)| kind.version.to_owned()).collect()
     }
 
+    /// The first server that has a kind which this one does not have yet.
+    pub(crate) fn since(&self, group: &str, kind: &str) -> Option<KubernetesVersion> {
+        let named = Kind::all().iter().filter(|it| [it.group, it.kind] == [group, kind]);
+        named.map(|kind| kind.since).filter(|since| *since > self.kubernetes).min()
+    }
+
     /// The groups and names of the kinds.
     pub(crate) fn names(&self) -> impl Iterator<Item = (&str, &str)> {
         self.kinds.iter().map(|(kind, _)| (kind.group, kind.kind))

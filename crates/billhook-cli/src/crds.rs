@@ -282,7 +282,10 @@ impl Crds {
         };
         let same_kind = self.names(|_, known| known.eq_ignore_ascii_case(kind));
         let same_group = self.names(|known, _| known == group);
-        let help = if !same_kind.is_empty() {
+        let since = self.built_in.since(group, kind);
+        let help = if let Some(since) = since {
+            format!("it is built in from Kubernetes {since} on; `--kubernetes` sets the version")
+        } else if !same_kind.is_empty() {
             format!("a similar kind is known: {}", list(&same_kind))
         } else if !same_group.is_empty() {
             format!("known kinds of this group: {}", list(&same_group))
@@ -292,7 +295,7 @@ impl Crds {
             let given = self.found.iter().map(|entry| name(&entry.group, &entry.kind_name));
             format!("kinds of the CRDs: {}", list(&sorted(given)))
         };
-        let field = if same_kind.is_empty() { "kind" } else { "apiVersion" };
+        let field = if since.is_some() || same_kind.is_empty() { "kind" } else { "apiVersion" };
         let problem = Problem::unusable(place.clone(), message).field(field).help(help);
         problem.once(format!("{kind}.{group}"))
     }

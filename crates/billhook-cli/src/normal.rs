@@ -90,5 +90,7 @@ fn formed(document: Document, crds: &Crds, form: Form) -> Result<DeepValue, Box<
     }
     let options = DecodeOptions::default().field_validation(FieldValidation::Ignore);
     version.decode_value(&mut value, &options).map_err(refused)?;
+    // Decoding sets some of it.
+    version.remove_server_state(&mut value);
     Ok(value)
 }

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use billhook_apimachinery::metadata::Invalid;
+use billhook_apimachinery::metadata::{Invalid, write_unset_time};
 use billhook_apimachinery::print::quote;
 use billhook_apimachinery::record::{InText, Record, RecordError, check_types};
 use billhook_apimachinery::value::{DeepValue, deep_clone};
@@ -319,6 +319,11 @@ impl CrdVersion {
         let Some(object_type) = self.definition().object_type() else { return Ok(Vec::new()) };
         let before = reports.then(|| DeepValue::from(deep_clone(object)));
         let unknown = object_type.read(object)?;
+        if self.definition().kubernetes().writes_unset_time()
+            && let Some(metadata) = object.get_mut("metadata")
+        {
+            write_unset_time(metadata);
+        }
         if let Some(before) = before {
             cleaned.changes.extend(changes_of_type(&before, object));
         }

@@ -139,7 +139,17 @@ impl CrdVersion {
             has_status: self.has_status_subresource(),
             is_namespaced: self.definition().scope() == Scope::Namespaced,
         };
-        kind.differences((&mut decoded, &of_desired), (&mut read, &of_live), is_own)
+        let mut found =
+            kind.differences((&mut decoded, &of_desired), (&mut read, &of_live), is_own)?;
+        // Nobody has the schema of a kind that is built in.
+        if self.definition().object_type().is_some() {
+            for difference in &mut found {
+                if let Cause::Server { schema_path, .. } = &mut difference.cause {
+                    *schema_path = FieldPath::default();
+                }
+            }
+        }
+        Ok(found)
     }
 
     /// Writes an object to storage and reads it, where it is stored in another version, which has
@@ -375,7 +385,14 @@ impl Finder<'_> {
     fn by_decoding(&self, found: &[Difference]) -> Vec<Difference> {
         let found: FieldSet = found.iter().map(|difference| difference.path.clone()).collect();
         let changes = self.changes.by_path.iter();
-        let changes = changes.filter(|(path, _)| !found.covers(path.elements()));
+        // An object that is set empty says nothing beside what differs in it.
+        let is_empty = |change: &Change| {
+            change.after().and_then(Value::as_object).is_some_and(|members| members.is_empty())
+        };
+        let changes = changes.filter(|(path, sided)| {
+            let path = path.elements();
+            !(found.covers(path) || is_empty(sided.change) && found.touches(path))
+        });
         let mut above: &[PathElement] = &[];
         let topmost = changes.filter(|(path, _)| {
             let is_below = !above.is_empty() && path.elements().starts_with(above);

@@ -43,6 +43,7 @@ impl CrdVersion {
         let mut neat = DeepValue::from(deep_clone(object));
         let options = DecodeOptions::default().field_validation(FieldValidation::Ignore);
         self.decode_value(&mut neat, &options)?;
+        remove_unset_time(&mut neat);
         match self.definition().object_type() {
             Some(object_type) => shrink_type(object_type, self.schema().root(), &mut neat),
             None => shrink(self.schema().root(), &mut neat),
@@ -65,6 +66,16 @@ impl CrdVersion {
             }
         }
         drop(take_last_applied(object));
+    }
+}
+
+/// Removes the creation time that old servers write without a value (KV-01): every read sets it
+/// again.
+fn remove_unset_time(object: &mut Value) {
+    if let Some(Value::Object(metadata)) = object.get_mut("metadata")
+        && metadata.get("creationTimestamp").is_some_and(Value::is_null)
+    {
+        metadata.remove("creationTimestamp");
     }
 }
 

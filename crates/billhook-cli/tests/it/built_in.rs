@@ -16,6 +16,11 @@ cases! {
     built_in_update_of_another_version: "validate --format concise --old fixtures/manifests/versions/v1.yaml fixtures/manifests/versions/v2.yaml";
     built_in_decode: "decode fixtures/manifests/mistakes/old.yaml";
     built_in_neat: "neat fixtures/manifests/mistakes/old.yaml";
+    built_in_of_a_newer_server: "validate --kubernetes 1.33 -"
+        < ["apiVersion: resource.k8s.io/v1\nkind: DeviceClass\nmetadata: {name: a}\nspec: {}\n"];
+    built_in_diff_of_statuses: "diff - fixtures/manifests/statuses/live.yaml"
+        < ["apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\nspec: {selector: {matchLabels: {app: web}}, \
+            template: {metadata: {labels: {app: web}}, spec: {containers: [{name: c, image: i, ports: [{containerPort: 80}]}]}}}\n"];
     built_in_of_an_older_server: "validate --kubernetes 1.32 --format concise -"
         < ["apiVersion: networking.k8s.io/v1\nkind: ServiceCIDR\nmetadata: {name: a}\nspec: {cidrs: [10.0.0.0/8]}\n"];
 }
@@ -41,6 +46,22 @@ fn neat_manifests_decode_to_the_same() {
     let again = scratch.run("decode --quiet DIR/neat.yaml");
     let expected = scratch.run("decode --quiet DIR/decoded.yaml");
     assert_eq!(body(&again), body(&expected));
+}
+
+/// Up to 1.33 decoding writes a creation time that is not set, which no manifest has (KV-01).
+#[test]
+fn unset_times() {
+    let object = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n";
+    for (version, is_written) in [("1.33", true), ("1.34", false)] {
+        let formed = |command: &str| run(&format!("{command} --kubernetes {version} -"), object);
+        let decoded = formed("decode");
+        assert_eq!(body(&decoded).contains("\n  creationTimestamp: null\n"), is_written);
+        assert_eq!(decoded.contains(": no changes"), !is_written, "{decoded}");
+        assert!(!decoded.contains("null removed"), "{decoded}");
+        for command in ["neat", "normalize"] {
+            assert!(!formed(command).contains("creationTimestamp"), "{version} {command}");
+        }
+    }
 }
 
 /// The standard output of a command.
