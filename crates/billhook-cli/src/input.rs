@@ -10,7 +10,9 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use billhook::{CustomResourceDefinition, MAX_LINE, ManifestError};
 use billhook_apimachinery::value::DeepValue;
 use billhook_findings::{Source, syntax_help};
+use serde_json::Value;
 
+use crate::json;
 use crate::options::{is_manifest, is_stdin};
 use crate::problem::{Place, Problem, no_objects};
 use crate::size::Size;
@@ -107,24 +109,30 @@ pub(crate) fn sources(
 
 /// The files that the paths stand for; directories are searched.
 pub(crate) fn inputs(paths: &[PathBuf]) -> Vec<Result<Input, Box<Problem>>> {
+    inputs_without(paths, |_| false)
+}
+
+/// [`inputs`] without files of directories that are excluded.
+pub(crate) fn inputs_without(
+    paths: &[PathBuf],
+    is_excluded: impl Fn(&Path) -> bool,
+) -> Vec<Result<Input, Box<Problem>>> {
     let mut sources = Vec::new();
     for path in paths {
         if is_stdin(path) {
             sources.push(Ok(Input::Stdin));
         } else if path.is_dir() {
-            let mut files = Vec::new();
-            let before = sources.len();
-            if let Err(problem) = search(path, &mut files) {
-                sources.push(Err(problem));
-            }
-            sources.extend(files.into_iter().map(|file| Ok(Input::File(file))));
-            if sources.len() == before {
+            let mut found = Vec::new();
+            search(path, &mut found);
+            if found.is_empty() {
                 let place = Place::path(path);
                 let message = "no file in this directory ends in .yaml, .yml or .json";
-                sources.push(Err(Problem::unusable(place, message)));
+                found.push(Err(Problem::unusable(place, message)));
             }
+            found.retain(|found| !matches!(found, Ok(Input::File(file)) if is_excluded(file)));
+            sources.extend(found);
         } else {
-            sources.push(Ok(Input::File(path.clone())));
+            sources.push(Ok(Input::file(path)));
         }
     }
     sources
@@ -158,18 +166,26 @@ pub(crate) fn entries(directory: &Path) -> Result<Vec<(PathBuf, bool)>, Box<Prob
     Ok(entries)
 }
 
-fn search(directory: &Path, files: &mut Vec<PathBuf>) -> Result<(), Box<Problem>> {
-    for (path, is_directory) in entries(directory)? {
+fn search(directory: &Path, found: &mut Vec<Result<Input, Box<Problem>>>) {
+    let entries = match entries(directory) {
+        Ok(entries) => entries,
+        Err(problem) => return found.push(Err(problem)),
+    };
+    for (path, is_directory) in entries {
         if is_directory {
-            search(&path, files)?;
+            search(&path, found);
         } else if is_manifest(&path) && path.is_file() {
-            files.push(path);
+            found.push(Ok(Input::file(&path)));
         }
     }
-    Ok(())
 }
 
 impl Input {
+    /// A file, without the `./` that would make another name of it in reports and baselines.
+    fn file(path: &Path) -> Self {
+        Input::File(path.strip_prefix(".").unwrap_or(path).to_owned())
+    }
+
     /// Returns the name of the source.
     pub(crate) fn label(&self) -> String {
         match self {
@@ -226,7 +242,10 @@ pub(crate) fn documents_of(source: &Arc<Source>) -> Result<Vec<Document>, Box<Pr
         for (index, object) in manifest.into_objects().into_iter().enumerate() {
             let place = Place { item: is_list.then_some(index + 1), ..place.clone() };
             let duplicates = object.duplicates().to_vec();
-            documents.push(Document { place, value: object.into_value(), duplicates, body: None });
+            let value = object.into_value();
+            if !is_own(&value) {
+                documents.push(Document { place, value, duplicates, body: None });
+            }
         }
     }
     if let [document] = documents.as_mut_slice()
@@ -236,6 +255,11 @@ pub(crate) fn documents_of(source: &Arc<Source>) -> Result<Vec<Document>, Box<Pr
         document.body = Some(source.clone());
     }
     Ok(documents)
+}
+
+/// Whether a document is one that this program has written, such as a baseline among manifests.
+fn is_own(value: &Value) -> bool {
+    value.get("apiVersion").and_then(Value::as_str) == Some(json::API_VERSION)
 }
 
 fn read_limited(reader: impl Read) -> io::Result<Vec<u8>> {

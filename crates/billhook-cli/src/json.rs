@@ -10,6 +10,9 @@ use crate::identity::Identity;
 use crate::problem::{Place, Problem, Status};
 use crate::report::clear_progress;
 
+/// The API version of the documents that this program writes.
+pub(crate) const API_VERSION: &str = "billhook.dev/v1alpha1";
+
 /// The items of a document on standard output, which are printed as they come.
 #[derive(Debug)]
 pub(crate) struct Items {
@@ -70,7 +73,7 @@ impl Items {
     }
 
     fn start(&mut self) -> io::Result<()> {
-        self.out.write_all(b"{\n  \"apiVersion\": \"billhook.dev/v1alpha1\",\n  \"items\": [")
+        write!(self.out, "{{\n  \"apiVersion\": \"{API_VERSION}\",\n  \"items\": [")
     }
 
     fn start_item(&mut self) -> io::Result<()> {

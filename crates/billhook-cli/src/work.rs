@@ -120,7 +120,7 @@ pub(crate) fn run<W: Work>(
     let others = Others { is_all: true, kinds: Vec::new() };
     let end = End { status: Status::Fine, others, summary: Summary::default() };
     let Pass { fixing, policy, threads, quiet } = pass;
-    let inputs = input::inputs(paths);
+    let inputs = input::inputs_without(paths, |file| policy.config().excludes(file));
     let mut progress = Progress::new(inputs.len(), quiet);
     let reader = Reader { work, fixing, config: policy.config() };
     let mut run = Run { fixing, policy, end, reported: BTreeSet::new(), emit };

@@ -102,7 +102,7 @@ pub fn compare_with(
             continue;
         }
         if let Some(reason) = pair.unreadable() {
-            let of = |question| preserved::answers(&pair, question, reason);
+            let of = |question| preserved::answers(&pair, question, &reason);
             answers.extend(asked.into_iter().flat_map(of));
             continue;
         }

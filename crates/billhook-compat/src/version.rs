@@ -140,11 +140,15 @@ impl<'s> Pair<'s> {
     }
 
     /// Why nothing can be said of it.
-    pub(crate) fn unreadable(&self) -> Option<&'static str> {
+    pub(crate) fn unreadable(&self) -> Option<String> {
         if self.names_others() {
-            return Some("the group, the kind or the scope of objects changed");
+            return Some(format!(
+                "the {} of objects changed",
+                self.other_names().join(" and the ")
+            ));
         }
-        (self.preserves() != (false, false)).then_some("spec.preserveUnknownFields is true")
+        let is_kept = self.preserves() != (false, false);
+        is_kept.then(|| "spec.preserveUnknownFields is true".to_owned())
     }
 
     /// The places without a proof between the old schema and the new one.
@@ -158,11 +162,18 @@ impl<'s> Pair<'s> {
 
     /// Whether the objects of the two definitions are others.
     fn names_others(&self) -> bool {
-        let of = |side: &'s Side| {
-            let crd = side.version.definition();
-            (crd.group().to_owned(), crd.kind().to_owned(), crd.scope())
-        };
-        of(self.old) != of(self.new)
+        !self.other_names().is_empty()
+    }
+
+    /// What makes the objects of the two definitions others.
+    fn other_names(&self) -> Vec<&'static str> {
+        let (old, new) = (self.old.version.definition(), self.new.version.definition());
+        let differ = [
+            ("group", old.group() != new.group()),
+            ("kind", old.kind() != new.kind()),
+            ("scope", old.scope() != new.scope()),
+        ];
+        differ.into_iter().filter(|(_, differs)| *differs).map(|(name, _)| name).collect()
     }
 
     /// The number of replicas, which a scale subresource checks (RP-75).

@@ -184,15 +184,17 @@ fn printed(command: &Compat, answers: &[Answered], gone: Vec<Finding>) -> String
         Chosen::Own(Form::Markdown) => return report::markdown(answers),
         Chosen::Findings(format) => format,
     };
-    let mut subjects: IndexMap<&str, Vec<Finding>> = IndexMap::new();
+    let mut subjects: IndexMap<&str, Subject> = IndexMap::new();
     for one in answers {
-        let findings = subjects.entry(&one.answer.definition).or_default();
+        let name = one.answer.definition.as_str();
+        let subject = subjects
+            .entry(name)
+            .or_insert_with(|| Subject::new(one.finding.file(), name, Vec::new()));
         if !one.is_allowed && (one.answer.verdict != Verdict::Safe || command.explain) {
-            findings.push(one.finding.clone());
+            subject.findings.push(one.finding.clone());
         }
     }
-    let mut subjects: Vec<Subject> =
-        subjects.into_iter().map(|(name, findings)| Subject::new("", name, findings)).collect();
+    let mut subjects: Vec<Subject> = subjects.into_values().collect();
     if !gone.is_empty() {
         subjects.push(Subject::new("", "baseline", gone));
     }

@@ -9,6 +9,7 @@ use billhook_findings::{Finding, human as excerpt};
 use serde_json::{Map, Value, json};
 
 use super::Answered;
+use crate::json::API_VERSION;
 
 /// Answers that are not safe, with excerpts of both files and the witness; then a line for each
 /// definition.
@@ -25,8 +26,8 @@ pub(super) fn human(answers: &[Answered], gone: &[Finding], explain: bool) -> St
             for line in to_yaml(witness).lines() {
                 let _ = writeln!(out, "    {line}");
             }
+            out.push('\n');
         }
-        out.push('\n');
     }
     for finding in gone {
         out.push_str(&excerpt(finding, true));
@@ -65,7 +66,7 @@ fn counted(answers: &[Answered]) -> Vec<(&str, [usize; 4])> {
 pub(super) fn json(answers: &[Answered]) -> String {
     let answers: Vec<Value> = answers.iter().map(answer).collect();
     let document = json!({
-        "apiVersion": "billhook.dev/v1alpha1",
+        "apiVersion": API_VERSION,
         "kind": "CompatibilityReport",
         "answers": answers,
     });

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::UNUSED;
 use crate::input::read_file;
+use crate::json::API_VERSION;
 use crate::problem::{Place, Problem};
 use crate::report;
 
@@ -42,7 +43,6 @@ struct Document {
     findings: Vec<Known>,
 }
 
-const API_VERSION: &str = "billhook.dev/v1alpha1";
 const KIND: &str = "Baseline";
 
 impl Baseline {

@@ -40,6 +40,9 @@ struct File {
     /// Definitions: files and directories.
     #[serde(default)]
     crds: Vec<PathBuf>,
+    /// Files that are not looked for in directories.
+    #[serde(default)]
+    exclude: Vec<Pattern>,
     /// Levels of rules.
     #[serde(default)]
     rules: BTreeMap<RuleId, Level>,
@@ -107,6 +110,13 @@ pub(super) enum Level {
 #[serde(try_from = "String")]
 struct Pattern(glob::Pattern);
 
+impl Pattern {
+    fn fits(&self, path: &Path) -> bool {
+        let options = glob::MatchOptions { require_literal_separator: true, ..Default::default() };
+        self.0.matches_path_with(path, options)
+    }
+}
+
 impl TryFrom<String> for Pattern {
     type Error = String;
 
@@ -163,13 +173,18 @@ impl Config {
         if !self.file.files.is_empty()
             && let Some(path) = self.relative(source.path().unwrap_or(Path::new(source.name())))
         {
-            let options =
-                glob::MatchOptions { require_literal_separator: true, ..Default::default() };
-            let fits = |rules: &&FileRules| rules.pattern.0.matches_path_with(&path, options);
-            let rules = self.file.files.iter().filter(fits).flat_map(|rules| &rules.rules);
+            let files = self.file.files.iter().filter(|rules| rules.pattern.fits(&path));
+            let rules = files.flat_map(|rules| &rules.rules);
             levels.extend(rules.map(|(rule, level)| (rule.0.as_str(), *level)));
         }
         levels
+    }
+
+    /// Whether a file that is found in a directory is left out.
+    pub(crate) fn excludes(&self, file: &Path) -> bool {
+        let patterns = &self.file.exclude;
+        !patterns.is_empty()
+            && self.relative(file).is_some_and(|path| patterns.iter().any(|it| it.fits(&path)))
     }
 
     /// A file from the directory of the settings.

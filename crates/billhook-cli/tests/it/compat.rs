@@ -51,6 +51,18 @@ fn status(scratch: &Scratch, args: &str) -> i32 {
     output(scratch, args).status.code().unwrap()
 }
 
+/// What makes objects others is named; findings of each format are of a file.
+#[test]
+fn compat_of_other_objects() {
+    let old = definition(&json!({}));
+    let new = old.replace("Namespaced", "Cluster");
+    let scratch = Scratch::new("compat-scope", &[("old.yaml", &old), ("new.yaml", &new)]);
+    for format in ["human", "junit", "tap"] {
+        let args = format!("compat --format {format} DIR/old.yaml DIR/new.yaml");
+        snapshot!(format!("compat_of_other_objects_{format}"), scratch.run(&args));
+    }
+}
+
 #[test]
 fn compat_statuses() {
     let project = project("compat-status");

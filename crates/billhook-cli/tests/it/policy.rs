@@ -1,5 +1,7 @@
 //! `billhook.toml`, comments that ignore findings, and baselines.
 
+use std::process::Command;
+
 use serde_json::Value;
 
 use crate::support::{Scratch, run, snapshot};
@@ -55,6 +57,44 @@ fn run_elsewhere(scratch: &Scratch) -> String {
     let path = scratch.path().to_str().unwrap().to_owned();
     let args = format!("validate --format concise --config {path}/billhook.toml -");
     run(&args, OBJECT).replace(&path, "DIR")
+}
+
+/// Files of directories can be left out; one that is named is always read. `./` makes no other name.
+#[test]
+fn settings_that_exclude() {
+    let files = [
+        (
+            "billhook.toml",
+            "crds = [\"crds\"]\nexclude = [\"**/node_modules/**\", \"chart/*.yaml\"]\n",
+        ),
+        ("a.yaml", OBJECT),
+        ("web/node_modules/x/package.json", "{\"name\": \"x\"}"),
+        ("chart/values.yaml", "size: 1\n"),
+        ("chart/templates/b.yaml", OBJECT),
+    ];
+    let scratch = scratch("exclude", &files);
+    let here = |args: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_billhook"));
+        let output = command.args(args.split(' ')).current_dir(scratch.path()).output().unwrap();
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let all = here("validate --format concise .");
+    let of = |file: &str| all.lines().filter(|line| line.starts_with(file)).count();
+    assert_eq!((of("a.yaml:"), of("chart/templates/b.yaml:")), (3, 3), "{all}");
+    assert_eq!(all.lines().count(), 6, "{all}");
+    assert_eq!(here("validate --format concise ./a.yaml ./chart/templates/b.yaml"), all);
+    snapshot!("settings_exclude_named", scratch.run("validate DIR/chart/values.yaml"));
+    snapshot!("settings_exclude_all", scratch.run("validate DIR/web"));
+}
+
+/// A baseline may lie among the manifests.
+#[test]
+fn baselines_among_manifests() {
+    let files = [("billhook.toml", "crds = [\"crds\"]\n"), ("all/a.yaml", OBJECT)];
+    let scratch = scratch("baseline-among", &files);
+    scratch.run("validate --baseline DIR/all/known.json --write-baseline DIR/all");
+    let again = scratch.run("validate --baseline DIR/all/known.json DIR/all");
+    assert!(again.contains("\nexit status: 0\n"), "{again}");
 }
 
 #[test]
