@@ -5,6 +5,7 @@ mod book;
 mod inline;
 mod render;
 mod table;
+mod words;
 
 use std::io::Write as _;
 
@@ -19,7 +20,8 @@ pub(crate) struct Explain {
     /// List the rules whose ids start with ID, or all rules, with their titles
     #[arg(long)]
     list: bool,
-    /// Ids of rules, such as `PR-12`, in upper or lower case
+    /// Ids of rules, such as `PR-12`, in upper or lower case, or words that findings have in their
+    /// place, such as `FieldValueRequired`
     #[arg(value_name = "ID", required_unless_present = "list")]
     ids: Vec<String>,
 }
@@ -36,30 +38,45 @@ Examples:
 impl Explain {
     /// Says which id is not one.
     pub(crate) fn check(&self) -> Result<(), String> {
-        self.find(&Book::read()).map(drop)
+        let book = Book::read();
+        match self.list {
+            true => self.listed(&book).map(drop),
+            false => self.texts(&book).map(drop),
+        }
     }
 
-    fn find<'b>(&self, book: &'b Book) -> Result<Vec<&'b Rule<'static>>, String> {
+    fn listed<'b>(&self, book: &'b Book) -> Result<Vec<&'b Rule<'static>>, String> {
         if self.ids.is_empty() {
             return Ok(book.rules().collect());
         }
-        let found: Result<Vec<_>, _> =
-            self.ids.iter().map(|id| find(book, id, self.list)).collect();
+        let found: Result<Vec<_>, _> = self.ids.iter().map(|id| find(book, id, true)).collect();
         Ok(found?.concat())
+    }
+
+    fn texts(&self, book: &Book) -> Result<Vec<String>, String> {
+        let text = |id: &String| match words::text(id) {
+            Some(text) => Ok(vec![text]),
+            None => {
+                let id = if words::is_reason(id) { words::REASONS } else { id };
+                Ok(find(book, id, false)?.into_iter().map(render::rule).collect())
+            }
+        };
+        let texts: Result<Vec<_>, String> = self.ids.iter().map(text).collect();
+        Ok(texts?.concat())
     }
 }
 
 pub(crate) fn run(command: &Explain) -> Result<Status, RunError> {
     let book = Book::read();
-    let rules = command.find(&book).unwrap_or_default();
     let mut out = anstream::stdout().lock();
     if command.list {
+        let rules = command.listed(&book).unwrap_or_default();
         let width = rules.iter().map(|rule| rule.id.len()).max().unwrap_or_default();
         for rule in rules {
             writeln!(out, "{:width$}  {}", rule.id, inline::plain(rule.title))?;
         }
     } else {
-        let texts: Vec<String> = rules.into_iter().map(render::rule).collect();
+        let texts = command.texts(&book).unwrap_or_default();
         out.write_all(texts.join("\n\n").as_bytes())?;
     }
     out.flush()?;

@@ -26,7 +26,7 @@ pub(crate) fn rule(rule: &Rule<'_>) -> String {
 }
 
 /// The blocks of a rule.
-fn body(markdown: &str) -> String {
+pub(super) fn body(markdown: &str) -> String {
     let mut out = String::new();
     let mut lines = markdown.lines().peekable();
     while let Some(text) = lines.next() {

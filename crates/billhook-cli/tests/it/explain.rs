@@ -2,6 +2,8 @@
 
 use std::fs;
 
+use billhook::ErrorType;
+
 use crate::support::{cases, root, run, run_with, snapshot};
 
 cases! {
@@ -11,6 +13,7 @@ cases! {
     explain_wide_table: "explain SS-03 OM-31";
     explain_code: "explain WCF-40";
     explain_families: "explain --list pr-2 DI-T1";
+    explain_words: "explain refused fieldvaluetoolong";
     explain_unknown: "explain PR-12 pr-99";
     explain_unknown_family: "explain qqqq-1";
     explain_nothing: "explain";
@@ -41,6 +44,21 @@ fn explain_all() {
     }
     for id in ids {
         assert!(all.contains(&format!("\n{id} ")), "{id}");
+    }
+}
+
+/// The words that findings have in place of numbers can be explained, too.
+#[test]
+fn explain_all_words() {
+    let formats = fs::read_to_string(root().join("docs/formats/README.md")).unwrap();
+    let (_, own) = formats.split_once("words in place of numbers: ").unwrap();
+    let (own, _) = own.split_once("\n`schema`").unwrap();
+    let words: Vec<&str> = own.split('`').skip(1).step_by(2).collect();
+    assert!(words.len() > 8, "{words:?}");
+    let reasons = ErrorType::ALL.iter().map(|error| error.reason());
+    for word in words.into_iter().chain(reasons) {
+        let shown = run(&format!("explain {word}"), "");
+        assert!(shown.contains("\nexit status: 0\n"), "{shown}");
     }
 }
 
