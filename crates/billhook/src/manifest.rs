@@ -53,14 +53,23 @@ impl Manifest {
         self.spans
     }
 
-    /// Whether the document is a `List`, as clients make of several objects.
+    /// Whether the document is a `List`, as clients make of several objects, or the list of a kind,
+    /// as servers answer with.
     pub fn is_list(&self) -> bool {
-        text(&self.value, "apiVersion") == "v1"
-            && text(&self.value, "kind").ends_with("List")
-            && self.value.get("items").is_some_and(Value::is_array)
+        let Some(items) = self.value.get("items").and_then(Value::as_array) else { return false };
+        // A kind of a CRD may be called so, and have items of its own.
+        let has_metadata = |item: &Value| item.get("metadata").is_some_and(Value::is_object);
+        let is_of_objects = || {
+            self.value.pointer("/metadata/name").is_none()
+                && !items.is_empty()
+                && items.iter().all(has_metadata)
+        };
+        text(&self.value, "kind").ends_with("List")
+            && (text(&self.value, "apiVersion") == "v1" || is_of_objects())
     }
 
-    /// Returns the items of a [list](Self::is_list), without spans, or the document itself.
+    /// Returns the items of a [list](Self::is_list), without spans, or the document itself. Items of
+    /// the list of a kind, which say nothing of it themselves, get `apiVersion` and `kind`.
     ///
     /// ```
     /// let text = b"apiVersion: v1\nkind: List\nitems: [{kind: A}, {kind: B}]";
@@ -74,11 +83,21 @@ impl Manifest {
         if !self.is_list() {
             return vec![self];
         }
+        let list_kind = text(&self.value, "kind");
+        let kind = list_kind.strip_suffix("List").filter(|kind| !kind.is_empty());
+        let kind = kind.map(|kind| [text(&self.value, "apiVersion"), kind].map(str::to_owned));
         let items = match self.value.get_mut("items").map(Value::take) {
             Some(Value::Array(items)) => items,
             _ => Vec::new(),
         };
-        let object = |(index, value): (usize, Value)| {
+        let object = |(index, mut value): (usize, Value)| {
+            if let (Some([api_version, kind]), Value::Object(members)) = (&kind, &mut value)
+                && !members.contains_key("apiVersion")
+                && !members.contains_key("kind")
+            {
+                members.insert("apiVersion".to_owned(), api_version.as_str().into());
+                members.insert("kind".to_owned(), kind.as_str().into());
+            }
             let prefix = format!("items[{index}].");
             let inside = |path: &String| path.strip_prefix(&prefix).map(str::to_owned);
             Manifest {

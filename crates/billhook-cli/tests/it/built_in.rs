@@ -48,6 +48,23 @@ fn neat_manifests_decode_to_the_same() {
     assert_eq!(body(&again), body(&expected));
 }
 
+/// Servers answer with lists whose items do not say of which kind they are (BK-19).
+#[test]
+fn lists_of_a_kind() {
+    let list = |text: &str| run("validate --strict --format concise -", text);
+    let found = list(
+        "apiVersion: apps/v1\nkind: DeploymentList\nmetadata: {resourceVersion: \"7\"}\nitems:\n\
+         - metadata: {name: a}\n  sepc: {}\n- metadata: {name: b}\n  spec: {replicas: two}\n",
+    );
+    assert!(
+        found.contains("<stdin>:6:3: error[RP-21] strict decoding error: unknown field \"sepc\""),
+        "{found}"
+    );
+    assert!(found.contains("<stdin>:8:20: error[refused] Deployment in version \"v1\""), "{found}");
+    let found = list("apiVersion: v1\nkind: ConfigMapList\nitems: [{metadata: {name: a}}]\n");
+    assert!(found.contains("\nexit status: 0\n"), "{found}");
+}
+
 /// Up to 1.33 decoding writes a creation time that is not set, which no manifest has (KV-01).
 #[test]
 fn unset_times() {
