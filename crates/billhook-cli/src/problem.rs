@@ -168,8 +168,14 @@ impl Problem {
 
     /// A file that cannot be read or written.
     pub(crate) fn io(place: Place, error: &io::Error) -> Box<Self> {
-        let text = error.to_string();
-        let text = text.split(" (os error").next().unwrap_or_default();
+        Self::system(place, &error.to_string())
+    }
+
+    /// An error that may be one of the system, whose texts begin with a capital and end with a number.
+    pub(crate) fn system(place: Place, text: &str) -> Box<Self> {
+        let Some((text, _)) = text.split_once(" (os error") else {
+            return Self::unusable(place, text);
+        };
         let mut chars = text.chars();
         let first = chars.next().map(|c| c.to_ascii_lowercase());
         Self::unusable(place, first.into_iter().chain(chars).collect::<String>())

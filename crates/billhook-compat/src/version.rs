@@ -165,7 +165,7 @@ impl<'s> Pair<'s> {
         !self.other_names().is_empty()
     }
 
-    /// What makes the objects of the two definitions others.
+    /// The things that make the objects of the two definitions others.
     fn other_names(&self) -> Vec<&'static str> {
         let (old, new) = (self.old.version.definition(), self.new.version.definition());
         let differ = [

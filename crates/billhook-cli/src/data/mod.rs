@@ -114,5 +114,5 @@ fn runtime() -> std::io::Result<Runtime> {
 }
 
 fn problem(file: &Path, error: &BackendError) -> RunError {
-    Problem::unusable(Place::path(file), error.to_string()).into()
+    Problem::system(Place::path(file), &error.to_string()).into()
 }

@@ -29,10 +29,11 @@ Examples:
 
 #[derive(Debug, Args)]
 #[command(group = clap::ArgGroup::new("what").required(true).args(["request", "objects"]))]
+#[command(group = clap::ArgGroup::new("by").required(true).multiple(true).args(["webhooks", "policies"]))]
 pub(crate) struct Match {
     /// Webhook configurations and Namespaces: a file, a directory or `-` for standard input; may be
     /// repeated
-    #[arg(long, value_name = "FILE", required_unless_present = "policies")]
+    #[arg(long, value_name = "FILE")]
     pub(crate) webhooks: Vec<PathBuf>,
     /// Admission policies, their bindings, their parameters and Namespaces: a file, a directory or
     /// `-`; may be repeated

@@ -338,7 +338,7 @@ async fn build(builder: ServerBuilder, command: &Serve) -> Result<Server, Box<Pr
 
 fn unusable_data(command: &Serve, message: &str) -> Box<Problem> {
     let place = command.data.as_deref().map_or_else(|| Place::file("--data"), Place::path);
-    Problem::unusable(place, message)
+    Problem::system(place, message)
 }
 
 /// The failure of a definition that a server would refuse, with all its errors.

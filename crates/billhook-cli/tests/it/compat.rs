@@ -51,7 +51,7 @@ fn status(scratch: &Scratch, args: &str) -> i32 {
     output(scratch, args).status.code().unwrap()
 }
 
-/// What makes objects others is named; findings of each format are of a file.
+/// The thing that makes objects others is named; findings of each format are of a file.
 #[test]
 fn compat_of_other_objects() {
     let old = definition(&json!({}));
