@@ -205,6 +205,26 @@ fn versions(first: Value, second: Value, storage: &str) -> Value {
     crd
 }
 
+/// A witness may break several things; each answer has the error that it is about (CC-20).
+#[test]
+fn reasons_are_of_the_field() {
+    let spec = |group: Value, kind: Value| {
+        definition(json!({"type": "object", "required": ["group"], "properties": {
+            "group": group, "kind": kind}}))
+    };
+    let (long, short) =
+        (json!({"type": "string", "minLength": 5}), json!({"type": "string", "maxLength": 3}));
+    let comparison = compared(&spec(long, json!({"type": "string"})), &spec(short.clone(), short));
+    let told = lines(&comparison);
+    for field in ["spec.group", "spec.kind"] {
+        let reason = format!("it is refused now: {field}: Too long: may not be more than 3 bytes");
+        let is_told = |line: &str| {
+            line.starts_with(&format!("v1 writers: breaks {field}: ")) && line.contains(&reason)
+        };
+        assert!(told.lines().any(is_told), "{told}");
+    }
+}
+
 #[test]
 fn whole_definitions() {
     let text = json!({"type": "string"});
