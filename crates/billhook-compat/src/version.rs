@@ -375,6 +375,15 @@ fn is_invalid(value: &Value, obstacle: &Obstacle<'_>) -> bool {
     is_scalar && obstacle.keyword != "scale" && !Validator::new(obstacle.nodes.0).is_valid(value)
 }
 
+/// The error at a place, in it or around it; the first one if there is none.
+pub(crate) fn reason(refusal: &Refusal, path: &FieldPath) -> String {
+    let found = |fits: fn(&FieldPath, &FieldPath) -> bool| {
+        refusal.errors.iter().find(|error| fits(error.field(), path))
+    };
+    let nearest = found(|field, path| field == path).or_else(|| found(are_nested));
+    nearest.map_or_else(|| refusal.text.clone(), ToString::to_string)
+}
+
 /// Whether an error is about a place, something in it or around it.
 pub(crate) fn is_related(refusal: &Refusal, path: &FieldPath) -> bool {
     refusal.errors.is_empty()

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::answer::{Answer, Question};
 use crate::inclusion::{Obstacle, shown};
 use crate::search::run::{self, Unknown};
-use crate::version::{Candidate, Pair, Witness, are_nested};
+use crate::version::{self, Candidate, Pair, Witness, are_nested};
 
 /// The answers about manifests.
 pub(crate) fn answers(pair: &Pair<'_>) -> Vec<Answer> {
@@ -70,7 +70,7 @@ fn broken(pair: &Pair<'_>, candidate: &Candidate, obstacle: &Obstacle<'_>) -> Op
     let refusal = run::update(new, &stored, object, part, Unknown::Dropped).err()?;
     pair.is_refused_for(obstacle, &refusal, (object, Some(updated))).then(|| Witness {
         value: json!({"before": updated, "after": object}),
-        reason: format!("the update is refused now: {}", refusal.text_for(&obstacle.path)),
+        reason: format!("the update is refused now: {}", version::reason(&refusal, &obstacle.path)),
     })
 }
 
@@ -81,7 +81,7 @@ fn written_otherwise(pair: &Pair<'_>, object: &Value, obstacle: &Obstacle<'_>) -
     let reason = match after {
         Ok(after) => difference(&before, &after, path)?,
         Err(refusal) if pair.is_refused_for(obstacle, &refusal, (object, None)) => {
-            format!("it is refused now: {}", refusal.text_for(path))
+            format!("it is refused now: {}", version::reason(&refusal, path))
         }
         Err(refusal) => {
             let after = run::decoded(&pair.new.version, object)?;

@@ -8,8 +8,6 @@ use billhook_apimachinery::value::{deep_clone, deep_eq};
 use billhook_generation::set_metadata;
 use serde_json::Value;
 
-use crate::version::are_nested;
-
 /// Why a request is refused.
 #[derive(Clone, Debug)]
 pub(crate) struct Refusal {
@@ -21,15 +19,6 @@ impl Refusal {
     fn of(errors: &[FieldError]) -> Self {
         let text = errors.first().map(ToString::to_string).unwrap_or_default();
         Refusal { text, errors: errors.to_vec() }
-    }
-
-    /// Returns the error at a place, in it or around it; the first one if there is none.
-    pub(crate) fn text_for(&self, path: &FieldPath) -> String {
-        let found = |fits: fn(&FieldPath, &FieldPath) -> bool| {
-            self.errors.iter().find(|error| fits(error.field(), path))
-        };
-        let nearest = found(|field, path| field == path).or_else(|| found(are_nested));
-        nearest.map_or_else(|| self.text.clone(), ToString::to_string)
     }
 }
 
