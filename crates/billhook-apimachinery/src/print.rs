@@ -137,6 +137,16 @@ pub fn push_json(value: &Value, out: &mut String) {
     *out = printer.out;
 }
 
+/// Prints JSON: compact, or indented with `{:#}`.
+impl fmt::Display for DeepValue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match f.alternate() {
+            true => f.write_str(&pretty_json(self)),
+            false => f.write_str(&plain_json(self)),
+        }
+    }
+}
+
 impl fmt::Debug for DeepValue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&compact_json(self))

@@ -26,6 +26,23 @@ impl UserInfo {
         UserInfo { username: username.into(), ..UserInfo::default() }
     }
 
+    /// Creates the user that a service account is, in the groups of all service accounts, of those of its
+    /// namespace, and of all users who have said who they are.
+    ///
+    /// ```
+    /// use billhook_apimachinery::UserInfo;
+    ///
+    /// let user = UserInfo::service_account("shop", "controller");
+    /// assert_eq!(user.username, "system:serviceaccount:shop:controller");
+    /// assert_eq!(user.groups[1], "system:serviceaccounts:shop");
+    /// ```
+    pub fn service_account(namespace: &str, name: &str) -> Self {
+        UserInfo::named(format!("system:serviceaccount:{namespace}:{name}"))
+            .group("system:serviceaccounts")
+            .group(format!("system:serviceaccounts:{namespace}"))
+            .group("system:authenticated")
+    }
+
     /// Adds the user to a group.
     #[must_use]
     pub fn group(mut self, group: impl Into<String>) -> Self {

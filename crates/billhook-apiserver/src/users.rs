@@ -26,13 +26,6 @@ const AUTHENTICATION: &str = "authentication.k8s.io";
 /// The group of all users who have said who they are.
 pub(crate) const AUTHENTICATED: &str = "system:authenticated";
 
-/// Returns a service account as a user.
-pub(crate) fn service_account(namespace: &str, name: &str) -> UserInfo {
-    let user = UserInfo::named(format!("system:serviceaccount:{namespace}:{name}"));
-    let of_namespace = format!("system:serviceaccounts:{namespace}");
-    user.group("system:serviceaccounts").group(of_namespace).group(AUTHENTICATED)
-}
-
 /// Adds how a user proved who it is.
 pub(crate) fn with_credential(mut user: UserInfo, credential: &str) -> UserInfo {
     let key = "authentication.kubernetes.io/credential-id".to_owned();
@@ -83,7 +76,7 @@ pub(crate) fn impersonated(headers: &HeaderMap) -> Result<Option<UserInfo>, Stat
     };
     let account = name.strip_prefix(SERVICE_ACCOUNT).and_then(|rest| rest.split_once(':'));
     let mut user = match account {
-        Some((namespace, name)) => service_account(namespace, name),
+        Some((namespace, name)) => UserInfo::service_account(namespace, name),
         None => UserInfo::named(&name),
     };
     if !groups.is_empty() {

@@ -21,10 +21,7 @@ impl Account {
     /// Returns the account of a controller of kube-controller-manager: a service account of the
     /// namespace `kube-system`.
     pub fn of_controller(name: &str) -> Self {
-        let user = UserInfo::named(format!("system:serviceaccount:kube-system:{name}"))
-            .group("system:serviceaccounts")
-            .group("system:serviceaccounts:kube-system")
-            .group("system:authenticated");
+        let user = UserInfo::service_account("kube-system", name);
         let user_agent = format!("kube-controller-manager/{VERSION}/{}", user.username);
         Account { user, user_agent }
     }

@@ -4,6 +4,7 @@ use billhook_apimachinery::print::{
     compact_json, compact_json_with_place, indent_json, json_float, plain_float, pretty_json,
     quote, yaml_string,
 };
+use billhook_apimachinery::value::DeepValue;
 use serde_json::{Value, json};
 
 /// VV-62, RP-52.
@@ -100,4 +101,18 @@ fn unprintable_characters_are_escaped_where_people_read() {
     assert_eq!(pretty_json(&json!(text)), json);
     assert_eq!(serde_json::from_str::<Value>(json).unwrap(), text);
     assert_eq!(yaml_string(text), r#""a\u009bb\u202e\ufeff\U000e0001é😀""#);
+}
+
+#[test]
+fn values_of_any_depth_are_displayed_as_json() {
+    let value = DeepValue::from(json!({"b": "<é>", "a": [1.0, {}]}));
+    assert_eq!(value.to_string(), r#"{"a":[1,{}],"b":"<é>"}"#);
+    assert_eq!(format!("{value:#}"), pretty_json(&value));
+    let mut deep = Value::Null;
+    for _ in 0..10_000 {
+        deep = Value::Array(vec![deep]);
+    }
+    let (deep, brackets) = (DeepValue::from(deep), 10_000);
+    let text = deep.to_string();
+    assert_eq!(text, "[".repeat(brackets) + "null" + &"]".repeat(brackets));
 }

@@ -15,7 +15,7 @@ pub(crate) use self::recorder::Recorder;
 pub use self::recorder::UsedPermissions;
 pub(crate) use self::request::question_of;
 pub(crate) use self::roles::{KindOfRoles, RBAC_GROUP, Roles};
-use crate::users::{AUTHENTICATED, service_account};
+use crate::users::AUTHENTICATED;
 
 /// The group whose users may do everything.
 const MASTERS: &str = "system:masters";
@@ -128,7 +128,7 @@ impl Authorizer for Permissions {
             None => self.decide(user, request),
         };
         match &request.service_account {
-            Some(account) => decide(&service_account(&account.namespace, &account.name)),
+            Some(account) => decide(&UserInfo::service_account(&account.namespace, &account.name)),
             None => decide(user),
         }
     }

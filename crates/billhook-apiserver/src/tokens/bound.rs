@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::ServiceAccountTokens;
-use crate::users::{service_account, with_credential};
+use crate::users::with_credential;
 
 /// A service account.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -127,7 +127,7 @@ pub(crate) fn authenticate(
     let (namespace, account) = (text(own, "namespace"), own.get("serviceaccount")?);
     let in_namespace = |name: &str| format!("{namespace}/{name}");
     check(objects, "serviceaccounts", &in_namespace(text(account, "name")), account)?;
-    let mut user = service_account(namespace, text(account, "name"));
+    let mut user = UserInfo::service_account(namespace, text(account, "name"));
     text(account, "uid").clone_into(&mut user.uid);
     for (claim, kind) in CLAIMS {
         let Some(object) = own.get(claim) else { continue };

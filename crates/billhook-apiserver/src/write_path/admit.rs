@@ -4,14 +4,13 @@ use std::sync::Arc;
 
 use billhook::webhook::AdmissionAttributes;
 use billhook_admission::{Admission, AdmissionOutcome, ChainOutcome, ObjectRequest, Warnings};
-use billhook_apimachinery::Status;
+use billhook_apimachinery::{Status, UserInfo};
 use serde_json::Value;
 
 use super::binding::Binding;
 use super::cluster::StoredObjects;
 use crate::resources::Resource;
 use crate::shared::Shared;
-use crate::users::service_account;
 
 /// Takes a client's request through policies, webhooks and the write path to storage.
 pub(crate) async fn admit(
@@ -31,7 +30,7 @@ pub(crate) async fn admit_as_controller(
     account: &str,
     request: ObjectRequest,
 ) -> AdmissionOutcome {
-    let user = service_account("kube-system", account);
+    let user = UserInfo::service_account("kube-system", account);
     admit(server, resource, request.user(user)).await
 }
 
