@@ -246,8 +246,21 @@ impl ServerBuilder {
         self
     }
 
-    /// Takes the times of managed fields, and those that ages in tables end at, from elsewhere, for
-    /// tests.
+    /// Takes the time from elsewhere, for tests: in objects, their managed fields, logs and tokens, and for
+    /// ages in tables. What [`ServerBuilder::server_fields`] gives counts more.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// use billhook::Time;
+    /// use billhook_apiserver::Server;
+    ///
+    /// let time = Time::parse("2026-02-03T04:05:06Z")?;
+    /// let server = Server::builder().clock(move || time).build();
+    /// server.load_text("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}").await?;
+    /// assert!(server.dump().await?.contains("creationTimestamp: \"2026-02-03T04:05:06Z\""));
+    /// # Ok(()) }
+    /// ```
     #[must_use]
     pub fn clock(mut self, clock: impl Fn() -> Time + Send + Sync + 'static) -> Self {
         self.clock = Clock(Some(Arc::new(clock)));

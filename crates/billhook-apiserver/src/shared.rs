@@ -189,7 +189,10 @@ pub(crate) struct Settings {
 impl Settings {
     /// Returns what a server gives an object that is created now.
     pub(crate) fn server_fields(&self) -> ServerFields {
-        self.new_objects.as_ref().map_or_else(ServerFields::random, |new| new())
+        match &self.new_objects {
+            Some(new) => new(),
+            None => ServerFields::random_at(self.clock.now()),
+        }
     }
 }
 

@@ -73,7 +73,7 @@ pub struct Admission {
     strategy: Option<Arc<dyn Strategy>>,
     allocator: Option<Arc<dyn Allocator>>,
     registry: Arc<str>,
-    server_fields: Arc<dyn Fn() -> ServerFields + Send + Sync>,
+    server_fields: Option<Arc<dyn Fn() -> ServerFields + Send + Sync>>,
     clock: Arc<dyn Fn() -> Time + Send + Sync>,
 }
 
@@ -104,7 +104,7 @@ impl Admission {
             strategy: None,
             allocator: None,
             registry: "/registry".into(),
-            server_fields: Arc::new(ServerFields::random),
+            server_fields: None,
             clock: Arc::new(now),
         }
     }
@@ -133,11 +133,12 @@ impl Admission {
         mut self,
         server_fields: impl Fn() -> ServerFields + Send + Sync + 'static,
     ) -> Self {
-        self.server_fields = Arc::new(server_fields);
+        self.server_fields = Some(Arc::new(server_fields));
         self
     }
 
-    /// The write path with another clock for managed fields, for tests.
+    /// The write path with another clock for managed fields, and for the times of objects unless
+    /// [`Admission::server_fields`] gives them; for tests.
     #[must_use]
     pub fn clock(mut self, clock: impl Fn() -> Time + Send + Sync + 'static) -> Self {
         self.clock = Arc::new(clock);
@@ -242,13 +243,14 @@ impl Admission {
             resource: &resource,
             request,
         };
+        let random = || ServerFields::random_at((self.clock)());
         let mut fresh = None;
         for _ in 0..MAX_ATTEMPTS {
             let attempt = Attempt {
                 incoming,
                 stored: fresh.as_ref().unwrap_or(&request.stored),
                 store: self.store.as_deref(),
-                server_fields: &*self.server_fields,
+                server_fields: self.server_fields.as_deref().unwrap_or(&random),
                 now: (self.clock)(),
             };
             match attempt.run(run).await? {

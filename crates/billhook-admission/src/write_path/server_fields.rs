@@ -1,5 +1,7 @@
 //! The fields that the server sets in a new object (RP-45, AR-30).
 
+use billhook::Time;
+
 use crate::time::now;
 
 /// The fields that the server sets in a new object.
@@ -30,10 +32,15 @@ impl ServerFields {
 
     /// Makes the fields of an object that is created now.
     pub fn random() -> Self {
+        ServerFields::random_at(now())
+    }
+
+    /// Makes the fields of an object that is created at a time.
+    pub fn random_at(time: Time) -> Self {
         const LETTERS: &[u8] = b"bcdfghjklmnpqrstvwxz2456789";
         let uid = uuid::Uuid::new_v4();
         let letter = |byte: &u8| LETTERS.get(usize::from(*byte) % LETTERS.len()).copied();
         let suffix = uid.as_bytes().iter().take(5).filter_map(letter).map(char::from);
-        Self::new(uid, now().to_rfc3339(), suffix.collect::<String>())
+        Self::new(uid, time.to_rfc3339(), suffix.collect::<String>())
     }
 }

@@ -14,7 +14,6 @@ use std::path::Path;
 use std::sync::Arc;
 
 use billhook::{CrdError, Definition, KubernetesVersion};
-use billhook_admission::ServerFields;
 use billhook_apimachinery::UserInfo;
 use billhook_apiserver::etcd::Etcd;
 use billhook_apiserver::storage::Redb;
@@ -256,12 +255,8 @@ async fn server(
         builder = builder.token(token, user);
     }
     if clock.is_virtual() {
-        let (of_fields, of_objects) = (clock.clone(), clock.clone());
-        builder = builder.clock(move || of_fields.now().to_time()).server_fields(move || {
-            let mut fields = ServerFields::random();
-            fields.creation_timestamp = of_objects.now().to_rfc3339();
-            fields
-        });
+        let clock = clock.clone();
+        builder = builder.clock(move || clock.now().to_time());
     }
     if command.has_test_api() {
         builder = builder.log_requests();

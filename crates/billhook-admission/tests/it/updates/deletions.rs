@@ -1,11 +1,14 @@
 //! Deletions: their options, finalizers and what becomes of the object (RE-20, RE-21, RE-76, RE-111,
 //! RE-114).
 
-use billhook_admission::{DeleteOptions, MemoryCluster, ObjectRequest, ServerFields};
+use billhook::Time;
+use billhook_admission::{
+    Admission, Chain, DeleteOptions, MemoryCluster, ObjectRequest, ServerFields, Unreachable,
+};
 use serde_json::{Value, json};
 
 use super::{bytes, changed, refused};
-use crate::in_process::{InProcess, admission, allow};
+use crate::in_process::{InProcess, admission, allow, definition};
 
 const NOW: &str = "2026-02-03T04:05:06Z";
 
@@ -107,4 +110,21 @@ fn options_are_checked() {
         let status = refused(&delete(options));
         assert_eq!((status.code, status.message), (422, format!("{start}{expected}")));
     }
+}
+
+/// RP-45, RE-114.
+#[test]
+fn the_clock_tells_the_times_of_objects() {
+    let time = Time::parse(NOW).unwrap();
+    let admission = Admission::new(definition(), Chain::new(Unreachable)).clock(move || time);
+    let admit = |request: &ObjectRequest| {
+        let accepted = admission.admit_blocking(request, &MemoryCluster::new()).result.unwrap();
+        accepted.into_returned().unwrap()
+    };
+    let body = br#"{"apiVersion": "example.com/v1", "kind": "Foo",
+        "metadata": {"name": "x", "finalizers": ["example.com/kept"]}}"#;
+    let created = admit(&ObjectRequest::create("v1", body).namespace("default"));
+    assert_eq!(created["metadata"]["creationTimestamp"], NOW);
+    let deleted = admit(&ObjectRequest::delete("v1", &bytes(&created)).namespace("default"));
+    assert_eq!(deleted["metadata"]["deletionTimestamp"], NOW);
 }
