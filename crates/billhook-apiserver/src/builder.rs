@@ -2,13 +2,13 @@
 
 mod limits;
 mod logs;
+mod users;
 
 use std::fmt;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, RwLock};
 use std::time::Duration;
 
-use billhook::webhook::{AuthorizationDecision, AuthorizationRequest};
 use billhook::{
     CrdError, CrdOptions, CustomResourceDefinition, Definition, KubernetesVersion, Time,
 };
@@ -54,6 +54,7 @@ pub struct ServerBuilder {
     user: UserInfo,
     authorization: AuthorizationMode,
     answers: Option<Arc<Decide>>,
+    answers_decide: bool,
     recorder: Option<Recorder>,
     new_objects: Option<Arc<dyn Fn() -> ServerFields + Send + Sync>>,
     clock: Clock,
@@ -97,6 +98,7 @@ impl Default for ServerBuilder {
             user: master(),
             authorization: AuthorizationMode::default(),
             answers: None,
+            answers_decide: false,
             recorder: None,
             new_objects: None,
             clock: Clock::default(),
@@ -143,7 +145,8 @@ impl ServerBuilder {
         self
     }
 
-    /// Serves the resources of a definition, given as a document. Fails if a server would refuse it.
+    /// Serves the resources of a definition, given as a document; it takes the place of one of the same
+    /// name that was given before. Fails if a server would refuse it.
     pub fn definition(mut self, document: &Value) -> Result<Self, CrdError> {
         let options = CrdOptions::default().kubernetes(self.kubernetes);
         CustomResourceDefinition::with_options(document, &options)?;
@@ -152,88 +155,10 @@ impl ServerBuilder {
         {
             return Err(error.clone().into());
         }
+        let name = |document: &Value| document.pointer("/metadata/name").cloned();
+        self.definitions.retain(|given| name(given) != name(document));
         self.definitions.push(document.clone());
         Ok(self)
-    }
-
-    /// Names the user who makes the requests; one with the headers `Impersonate-User`,
-    /// `Impersonate-Group`, `Impersonate-Uid` and `Impersonate-Extra-…` is made by another one
-    /// (RE-142). By default it is `system:admin` in the groups `system:masters` and
-    /// `system:authenticated`.
-    #[must_use]
-    pub fn user(mut self, user: UserInfo) -> Self {
-        self.user = user;
-        self
-    }
-
-    /// Refuses the requests that users may not make. By default every user may do everything.
-    ///
-    /// ```
-    /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// use billhook_apimachinery::UserInfo;
-    /// use billhook_apiserver::{AuthorizationMode, Server};
-    /// use tower_service::Service as _;
-    ///
-    /// let mut server = Server::builder().authorization_mode(AuthorizationMode::Rbac).build();
-    /// let request = http::Request::get("/api/v1/namespaces/default/pods");
-    /// let request = request.extension(UserInfo::named("alice")).body(String::new())?;
-    /// assert_eq!(server.call(request).await?.status(), 403);
-    /// # Ok(()) }
-    /// ```
-    #[must_use]
-    pub fn authorization_mode(mut self, mode: AuthorizationMode) -> Self {
-        self.authorization = mode;
-        self
-    }
-
-    /// Remembers which permissions the requests of each user need, for
-    /// [`Server::used_permissions`].
-    ///
-    /// ```
-    /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// use billhook_apiserver::Server;
-    /// use tower_service::Service as _;
-    ///
-    /// let mut server = Server::builder().record_permissions().build();
-    /// let request = http::Request::get("/api/v1/namespaces/default/pods/a").body(String::new())?;
-    /// server.call(request).await?;
-    /// let used = server.used_permissions();
-    /// assert_eq!(used[0].user, "system:admin");
-    /// assert_eq!(
-    ///     used[0].namespaces["default"][0].to_string(),
-    ///     r#"{APIGroups:[""], Resources:["pods"], Verbs:["get"]}"#
-    /// );
-    /// # Ok(()) }
-    /// ```
-    #[must_use]
-    pub fn record_permissions(mut self) -> Self {
-        self.recorder = Some(Recorder::default());
-        self
-    }
-
-    /// Answers those who ask what users may do, in place of the authorization mode: access reviews and
-    /// `authorizer` in expressions. Requests are made whatever it says.
-    ///
-    /// ```
-    /// use billhook::webhook::AuthorizationDecision;
-    /// use billhook_apiserver::Server;
-    ///
-    /// let builder = Server::builder().authorizer(|user, request| {
-    ///     AuthorizationDecision::new(request.verb == "get" || user.username == "alice")
-    /// });
-    /// ```
-    #[must_use]
-    pub fn authorizer(
-        mut self,
-        decide: impl Fn(&UserInfo, &AuthorizationRequest) -> AuthorizationDecision
-        + Send
-        + Sync
-        + 'static,
-    ) -> Self {
-        self.answers = Some(Arc::new(decide));
-        self
     }
 
     /// Takes the UIDs, times and name suffixes of new objects from elsewhere, for tests.
@@ -276,7 +201,9 @@ impl ServerBuilder {
     }
 
     /// Reviews requests in this process where a webhook configuration names a service. The
-    /// configuration is an object of the server like any other, and counts from its creation on.
+    /// configuration is an object of the server like any other, and counts from its creation on. With
+    /// the feature `kube` of billhook-admission, requests and responses convert from and to those of
+    /// kube. A handler that has to wait is a [`WebhookCaller`] ([`ServerBuilder::webhooks`]).
     ///
     /// ```
     /// use billhook::webhook::Operation;
@@ -440,21 +367,6 @@ impl ServerBuilder {
         self
     }
 
-    /// Sets how tokens of service accounts are signed and verified.
-    #[must_use]
-    pub fn service_account_tokens(mut self, tokens: ServiceAccountTokens) -> Self {
-        self.tokens = tokens;
-        self
-    }
-
-    /// Adds a token that is that of a user: for [`Server::authenticate`] and for reviews of tokens. May be
-    /// called for several.
-    #[must_use]
-    pub fn token(mut self, token: impl Into<String>, user: UserInfo) -> Self {
-        self.known_tokens.add(token.into(), user);
-        self
-    }
-
     /// Sets the addresses and ports that services get; `10.0.0.0/24` and 30000 to 32767 by default.
     #[must_use]
     pub fn service_ranges(mut self, ranges: ServiceRanges) -> Self {
@@ -526,6 +438,7 @@ impl ServerBuilder {
             user,
             authorization,
             answers,
+            answers_decide,
             recorder,
             new_objects,
             clock,
@@ -588,7 +501,8 @@ impl ServerBuilder {
             watch_time,
             budgets: Budgets::default(),
         };
-        let permissions = Arc::new(Permissions::new(authorization, answers, recorder));
+        let permissions =
+            Arc::new(Permissions::new(authorization, answers, answers_decide, recorder));
         let shared = Shared {
             settings: Arc::new(settings),
             permissions: Arc::clone(&permissions),

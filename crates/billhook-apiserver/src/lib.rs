@@ -1,7 +1,15 @@
 //! A Kubernetes API server for custom resources, in process: for tests of controllers.
 //!
 //! - [`Server`]: a service of HTTP requests: create, get, list, update, patch, delete, watch.
-//! - [`storage`]: where objects are kept, with the semantics of etcd.
+//! - [`storage`]: where objects are kept, with the semantics of etcd; a
+//!   [`Backend`](storage::Backend) of your own keeps them elsewhere.
+//!
+//! # Crate features
+//!
+//! - `metrics`: metrics for Prometheus at `/metrics`, with `ServerBuilder::metrics`.
+//! - `tracing`: spans and log events of admission.
+//! - `redb`: `storage::Redb`, objects that last in a file.
+//! - `etcd`: `etcd::Etcd`, objects that last in etcd, which several servers may share.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 

@@ -4,7 +4,6 @@ use billhook_apimachinery::Status;
 use bytes::Bytes;
 
 use crate::answer::Body;
-use crate::request::Request;
 use crate::response::{Form, Response};
 use crate::server::Server;
 
@@ -40,7 +39,7 @@ impl Server {
         request.method_mut().clone_from(&parts.method);
         request.uri_mut().clone_from(&parts.uri);
         request.headers_mut().clone_from(&parts.headers);
-        let mut read = Request::new(parts, self.read_body(body).await);
+        let mut read = self.read(parts, body).await;
         let answer = match self.authorize(&mut read).and_then(|()| read.body().cloned()) {
             Ok(body) => answer(request.map(|()| body)).await,
             Err(status) => Err(status),

@@ -19,14 +19,14 @@ use tokio::time::Instant;
 use crate::answer::Body;
 use crate::audit::{Origin, Trail};
 use crate::background::Background;
-use crate::body::{RequestBody, read};
+use crate::body::read;
 use crate::controllers::{self, CONTROLLERS};
 use crate::discovery;
 use crate::future::BoxFuture;
 use crate::health;
 use crate::load::{self, CreateError, LoadError, Loaded, Why};
 use crate::openapi;
-use crate::permissions::{AuthorizationMode, Recorder, UsedPermissions, master, question_of};
+use crate::permissions::{Recorder, UsedPermissions, master, question_of};
 use crate::request::Request;
 use crate::request_log::{RequestLog, Started};
 use crate::response::{Form, Response, complete, timed_out};
@@ -42,7 +42,9 @@ use crate::version_and_health;
 ///
 /// It is a [`tower_service::Service`] of HTTP requests, so that clients need no socket. A request whose
 /// extensions have a [`UserInfo`](billhook_apimachinery::UserInfo) is made by this user, whom the one
-/// who passes it on has authenticated; others are made by [`ServerBuilder::user`](crate::ServerBuilder::user).
+/// who passes it on has authenticated; others are made by the user of [`Server::acting_as`], or else by
+/// [`ServerBuilder::user`](crate::ServerBuilder::user). Headers with tokens are not looked at:
+/// [`Server::authenticate`] says whose they are.
 ///
 /// ```
 /// use billhook_apiserver::Server;
@@ -68,18 +70,60 @@ use crate::version_and_health;
 #[derive(Clone)]
 pub struct Server {
     shared: Arc<Shared>,
+    /// Who makes the requests that do not say so.
+    user: Option<Arc<UserInfo>>,
 }
 
 impl fmt::Debug for Server {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Server").field("storage", &self.shared.storage).finish_non_exhaustive()
+        f.debug_struct("Server")
+            .field("revision", &self.shared.storage.revision())
+            .field("user", &self.user)
+            .finish_non_exhaustive()
     }
 }
 
 impl Server {
     /// The server of what all its clones share.
     pub(crate) fn of(shared: Arc<Shared>) -> Self {
-        Server { shared }
+        Server { shared, user: None }
+    }
+
+    /// Returns the same server for the requests of a user: those that do not name another one in their
+    /// extensions.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// use billhook_apimachinery::UserInfo;
+    /// use billhook_apiserver::{AuthorizationMode, Server};
+    /// use tower_service::Service as _;
+    ///
+    /// let server = Server::builder().authorization_mode(AuthorizationMode::Rbac).build();
+    /// server.load_text("
+    /// apiVersion: rbac.authorization.k8s.io/v1
+    /// kind: ClusterRole
+    /// metadata: {name: controller}
+    /// rules: [{apiGroups: [''], resources: [configmaps], verbs: [list]}]
+    /// ---
+    /// apiVersion: rbac.authorization.k8s.io/v1
+    /// kind: ClusterRoleBinding
+    /// metadata: {name: controller}
+    /// roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: controller}
+    /// subjects: [{kind: ServiceAccount, name: controller, namespace: shop}]
+    /// ").await?;
+    ///
+    /// // A client of kube is made as `Client::new(account, "shop")`.
+    /// let mut account = server.acting_as(UserInfo::service_account("shop", "controller"));
+    /// for (path, code) in [("/api/v1/configmaps", 200), ("/api/v1/secrets", 403)] {
+    ///     let request = http::Request::get(path).body(String::new())?;
+    ///     assert_eq!(account.call(request).await?.status(), code);
+    /// }
+    /// # Ok(()) }
+    /// ```
+    #[must_use]
+    pub fn acting_as(&self, user: UserInfo) -> Self {
+        Server { shared: Arc::clone(&self.shared), user: Some(Arc::new(user)) }
     }
 
     /// Creates another server with the same objects and definitions, in constant time.
@@ -111,7 +155,7 @@ impl Server {
         if settings.settles_like_a_server || settings.finalizes_in_background {
             controllers::resume(&shared);
         }
-        Server { shared }
+        Server { shared, user: self.user.clone() }
     }
 
     /// Lets a function say what the containers of pods on nodes have logged: of a stored pod, by the name
@@ -250,7 +294,7 @@ impl Server {
         let copy = load::without_revision(object);
         let object = copy.as_deref().unwrap_or(object);
         let mut request = http::Request::post(path).header(http::header::USER_AGENT, "billhook");
-        if self.shared.permissions.mode != AuthorizationMode::AlwaysAllow {
+        if self.shared.permissions.may_refuse() {
             // Those who hold the server may do everything.
             request = request.extension(master());
         }
@@ -347,7 +391,7 @@ impl Server {
     {
         let (parts, body) = request.into_parts();
         let origin = self.shared.settings.audit.as_ref().map(|_| Box::new(Origin::of(&parts)));
-        let mut request = Request::new(parts, self.read_body(body).await);
+        let mut request = self.read(parts, body).await;
         let log = &self.shared.settings.log;
         let revision = || self.shared.storage.revision();
         let now = || self.shared.settings.clock.now();
@@ -392,13 +436,18 @@ impl Server {
         trail.decided(decision);
     }
 
-    /// Reads the body of a request within the limits of the server.
-    pub(crate) async fn read_body<B>(&self, body: B) -> Result<RequestBody, Status>
+    /// Reads a request, its body within the limits of the server.
+    pub(crate) async fn read<B>(&self, parts: http::request::Parts, body: B) -> Request
     where
         B: http_body::Body<Data = Bytes> + Send,
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
     {
-        read(body, &self.shared.settings.budgets.bodies).await
+        let body = read(body, &self.shared.settings.budgets.bodies).await;
+        let mut request = Request::new(parts, body);
+        if request.user.is_none() {
+            request.user = self.user.as_deref().cloned();
+        }
+        request
     }
 
     /// Finds the user of a request, and refuses what the user may not do.

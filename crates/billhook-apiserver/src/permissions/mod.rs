@@ -50,6 +50,8 @@ pub(crate) struct Permissions {
     pub(crate) mode: AuthorizationMode,
     /// Answers questions in place of the mode, if there is one.
     answers: Option<Answers>,
+    /// Whether the answers decide on requests, too.
+    answers_decide: bool,
     pub(crate) roles: Roles,
     /// Remembers what is used, if it is asked to.
     pub(crate) recorder: Option<Recorder>,
@@ -72,21 +74,29 @@ impl Permissions {
     pub(crate) fn new(
         mode: AuthorizationMode,
         answers: Option<Arc<Decide>>,
+        answers_decide: bool,
         recorder: Option<Recorder>,
     ) -> Self {
-        Permissions { mode, answers: answers.map(Answers), roles: Roles::default(), recorder }
+        let (answers, roles) = (answers.map(Answers), Roles::default());
+        Permissions { mode, answers, answers_decide, roles, recorder }
     }
 
     /// The permissions of another server with the same roles.
     pub(crate) fn fork(&self) -> Self {
         let answers = self.answers.clone();
         let recorder = self.recorder.as_ref().map(|_| Recorder::default());
-        Permissions { mode: self.mode, answers, roles: self.roles.fork(), recorder }
+        let (mode, answers_decide) = (self.mode, self.answers_decide);
+        Permissions { mode, answers, answers_decide, roles: self.roles.fork(), recorder }
     }
 
     /// Whether requests are looked at: they may be refused, or are remembered.
     pub(crate) fn look_at_requests(&self) -> bool {
-        self.mode != AuthorizationMode::AlwaysAllow || self.recorder.is_some()
+        self.may_refuse() || self.recorder.is_some()
+    }
+
+    /// Whether there may be requests that are refused.
+    pub(crate) fn may_refuse(&self) -> bool {
+        self.answers_decide || self.mode != AuthorizationMode::AlwaysAllow
     }
 
     /// Whether everything is allowed, and nothing else is answered.
@@ -107,6 +117,9 @@ impl Permissions {
     ) -> AuthorizationDecision {
         if is_master(user) {
             return AuthorizationDecision::new(true);
+        }
+        if let Some(answers) = self.answers.as_ref().filter(|_| self.answers_decide) {
+            return (answers.0)(user, request);
         }
         match self.mode {
             AuthorizationMode::AlwaysAllow => AuthorizationDecision::new(true),

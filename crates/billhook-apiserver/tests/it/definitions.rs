@@ -218,3 +218,11 @@ async fn a_server_is_built_with_many_definitions() {
         assert_eq!(get(&server, &path).await.code, 200, "{number}");
     }
 }
+
+#[tokio::test]
+async fn a_definition_takes_the_place_of_one_of_the_same_name() {
+    let builder = Server::builder().definition(&definition("foos", "Foo")).unwrap();
+    let server = builder.definition(&definition("foos", "Bar")).unwrap().build();
+    let answer = call(&server, Method::GET, "/apis/example.com/v1", &[], "").await;
+    assert_eq!(answer.json()["resources"][0]["kind"], "Bar");
+}

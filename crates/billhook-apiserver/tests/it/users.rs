@@ -335,3 +335,73 @@ async fn the_group_of_masters_has_no_certificates() {
         assert_eq!((answer.code, answer.message()), (code, message.to_owned()));
     }
 }
+
+/// RE-142.
+#[tokio::test]
+async fn a_server_acts_as_a_user() {
+    let server = server();
+    let name = async |server: &Server, headers: &[(&str, &str)]| {
+        let answer = post(server, WHO, headers, &json!({})).await;
+        text(&answer.json(), "/status/userInfo/username")
+    };
+    let carol = server.acting_as(UserInfo::named("carol"));
+    assert_eq!(name(&server, &[]).await, "bob");
+    assert_eq!(name(&carol, &[]).await, "carol");
+    assert_eq!(name(&carol.fork(), &[]).await, "carol");
+    assert_eq!(name(&carol.acting_as(UserInfo::named("dave")), &[]).await, "dave");
+    assert_eq!(name(&carol, &[("Impersonate-User", "erin")]).await, "erin");
+    let request = http::Request::post(WHO).extension(UserInfo::named("frank"));
+    let request = request.body("{}".to_owned()).unwrap();
+    let Ok(response) = carol.clone().call(request).await;
+    let body = response.into_body().collect().await.unwrap().to_bytes();
+    let body: Value = serde_json::from_slice(&body).unwrap();
+    assert_eq!(text(&body, "/status/userInfo/username"), "frank");
+}
+
+/// BK-651, RE-142.
+#[tokio::test]
+async fn an_authorizer_decides_on_requests() {
+    let decide = |user: &UserInfo, request: &AuthorizationRequest| {
+        AuthorizationDecision::new(user.username == "alice" || request.verb == "get")
+    };
+    let builder = Server::builder().request_authorizer(decide);
+    let server = builder.definition(&definition()).unwrap().build();
+    server.load_text("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}").await.unwrap();
+    let code =
+        async |server: &Server, path: &str| call(server, Method::GET, path, &[], "").await.code;
+    let [alice, bob] = ["alice", "bob"].map(|name| server.acting_as(UserInfo::named(name)));
+    for (server, path, expected) in [
+        (&server, FOOS, 200),
+        (&alice, FOOS, 200),
+        (&bob, FOOS, 403),
+        (&bob, "/api/v1/namespaces/default/configmaps/a", 200),
+        (&bob, "/version", 200),
+        (&bob.fork(), FOOS, 403),
+    ] {
+        assert_eq!(code(server, path).await, expected, "{server:?} {path}");
+    }
+    let refused = call(&bob, Method::GET, FOOS, &[], "").await;
+    assert_eq!(
+        refused.message(),
+        "foos.example.com is forbidden: User \"bob\" cannot list resource \"foos\" in API group \
+         \"example.com\" in the namespace \"default\""
+    );
+    let impersonated = [("Impersonate-User", "alice")];
+    assert_eq!(call(&bob, Method::GET, FOOS, &impersonated, "").await.code, 403);
+    for (name, expected) in [("alice", true), ("bob", false)] {
+        let asked = json!({"user": name,
+            "resourceAttributes": {"verb": "list", "group": "example.com", "resource": "foos"}});
+        let answer = post(&server, ACCESS, &[], &review(&asked)).await;
+        assert_eq!(answer.json()["status"]["allowed"], expected);
+    }
+}
+
+/// Nothing of the objects gets into logs by accident.
+#[tokio::test]
+async fn a_server_shows_no_objects_when_it_is_debugged() {
+    let server = server();
+    let secret = "apiVersion: v1\nkind: Secret\nmetadata: {name: a}\nstringData: {key: hidden}";
+    server.load_text(secret).await.unwrap();
+    let shown = format!("{:?}", server.acting_as(UserInfo::named("carol")));
+    assert!(shown.contains("carol") && !shown.contains("aGlkZGVu"), "{shown}");
+}
