@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use billhook::{FieldPath, Span};
+use billhook::{FieldPath, Segment, Span};
 
 use crate::source::{Place, Position, Source};
 
@@ -135,6 +135,65 @@ impl Finding {
         self.place = Some(place.clone());
         self.path = path;
         self
+    }
+
+    /// Returns the finding at a field of a definition. What all versions have in common, a server names
+    /// without a version, such as `spec.validation`: it is where the first version has it.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use billhook::Definition;
+    /// use billhook_findings::{Finding, Place, Severity, Source};
+    ///
+    /// let text = "
+    /// apiVersion: apiextensions.k8s.io/v1
+    /// kind: CustomResourceDefinition
+    /// metadata: {name: foos.example.com}
+    /// spec:
+    ///   group: example.com
+    ///   scope: Namespaced
+    ///   names: {plural: foos, singular: foo, kind: Foo, listKind: FooList}
+    ///   versions:
+    ///   - name: v1
+    ///     served: true
+    ///     storage: true
+    ///     schema:
+    ///       openAPIV3Schema:
+    ///         type: object
+    ///         properties:
+    ///           spec: {}
+    /// ";
+    /// let document = billhook::read_manifests(text.as_bytes())?.remove(0).into_value();
+    /// let validation = Definition::from_value(&document)?.validate_create();
+    /// let error = &validation.errors()[0];
+    /// assert_eq!(
+    ///     error.field().to_string(),
+    ///     "spec.validation.openAPIV3Schema.properties[spec].type",
+    /// );
+    ///
+    /// let place = Place::document(Arc::new(Source::new("foos.yaml", text)), 0);
+    /// let finding = Finding::new(Severity::Error, "SS-01", error.to_string())
+    ///     .at_definition(&place, error.field().clone());
+    /// assert_eq!(finding.start().map(|start| start.line), Some(17));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn at_definition(self, place: &Place, path: FieldPath) -> Self {
+        let common = ["validation", "subresources", "additionalPrinterColumns", "selectableFields"];
+        let mut segments = path.segments().skip(1);
+        let written = match segments.next() {
+            Some(Segment::Name(name)) if common.contains(&name) => {
+                let name = if name == "validation" { "schema" } else { name };
+                let first = FieldPath::default().name("spec").name("versions").index(0).name(name);
+                Some(first.join(&segments.collect()))
+            }
+            _ => None,
+        };
+        let mut finding = self.at(place, path);
+        if let Some(written) = written {
+            finding.span = place.find(&written).map(|found| found.mark(place.source.text()));
+        }
+        finding
     }
 
     /// Returns the finding at the key of a field of an object.

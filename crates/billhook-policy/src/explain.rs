@@ -123,6 +123,46 @@ impl fmt::Display for PolicyMismatch {
     }
 }
 
+/// Prints a line for each step, each match condition with the parts of its expression, and at the end
+/// whether the policy applies.
+impl fmt::Display for PolicyExplanation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (field, trace) in
+            [("matchConstraints", &self.constraints), ("matchResources", &self.resources)]
+        {
+            for step in trace.iter().flat_map(Trace::steps) {
+                writeln!(f, "{field}: {step}")?;
+            }
+        }
+        for condition in &self.conditions {
+            writeln!(f, "{condition}")?;
+        }
+        match (&self.application, self.summary()) {
+            (PolicyApplication::Applies(matched), _) => write!(f, "applies with {}", matched.kind),
+            (_, summary) => f.write_str(&summary.unwrap_or_default()),
+        }
+    }
+}
+
+/// Prints the result, and a line for each part of the expression.
+impl fmt::Display for ConditionExplanation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let word = match &self.verdict {
+            None => "undecided",
+            Some(StepVerdict::Passed) => "true",
+            Some(StepVerdict::Failed) => "false",
+            Some(StepVerdict::Error(error)) => error,
+        };
+        write!(f, "matchConditions: `{}` {word} (PO-42)", self.name)?;
+        if let Some(trace) = self.trace.as_ref().filter(|_| self.verdict.is_some()) {
+            for line in trace.to_string().lines() {
+                write!(f, "\n  {line}")?;
+            }
+        }
+        Ok(())
+    }
+}
+
 impl PolicyExplanation {
     /// Returns the reason that the policy does not apply, or cannot be evaluated, in one line; none
     /// if it applies.

@@ -3,7 +3,7 @@
 mod collector;
 
 use billhook::webhook::DecisionReason;
-use billhook::{CrdVersion, FieldError, FieldPath, Segment, Span, StatusCause};
+use billhook::{CrdVersion, FieldError, FieldPath, Span, StatusCause};
 use billhook_admission::deprecation_warning;
 use billhook_findings::{DeprecatedField, Finding, ObjectName, SchemaSource, Severity};
 use billhook_suite::{Failure, Plan};
@@ -115,22 +115,16 @@ impl<'a> About<'a> {
         }
     }
 
-    /// An error in a definition, whose path may be that of what all versions have in common.
+    /// An error in a definition.
     pub(crate) fn definition_error(&self, error: &FieldError) -> Finding {
-        let mut finding = self.error(error);
-        let common = ["validation", "subresources", "additionalPrinterColumns", "selectableFields"];
-        let mut segments = error.field().segments().skip(1);
-        let (Some(place), Some(Segment::Name(name))) = (self.place.of_finding(), segments.next())
-        else {
-            return finding;
-        };
-        if common.contains(&name) {
-            let name = if name == "validation" { "schema" } else { name };
-            let first = FieldPath::default().name("spec").name("versions").index(0).name(name);
-            let path = first.join(&segments.collect());
-            finding.span = place.find(&path).map(|found| found.mark(place.source.text()));
+        let finding = self.error(error);
+        match self.place.of_finding() {
+            Some(place) => {
+                let path = finding.path.clone();
+                finding.at_definition(&place, path)
+            }
+            None => finding,
         }
-        finding
     }
 
     /// A problem with the object: each field for which it is refused, or all in one.

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use anstyle::{AnsiColor, Style};
-use billhook::webhook::{AdmissionAttributes, EquivalentResources, StepVerdict, Trace};
+use billhook::webhook::{AdmissionAttributes, EquivalentResources};
 use billhook::{CustomResourceDefinition, GroupVersionKind};
 use billhook_apimachinery::value::{DeepValue, deep_clone};
 use billhook_findings::{Finding, Severity};
@@ -163,34 +163,9 @@ pub(super) fn explain(text: &mut String, wanted: &str, found: &[PolicyExplanatio
     for found in found.iter().filter(is_it) {
         let (style, word) = word(&found.application);
         let _ = writeln!(text, "\n{style}{word}{style:#}: {}", name(found));
-        for (field, trace) in
-            [("matchConstraints", &found.constraints), ("matchResources", &found.resources)]
-        {
-            for step in trace.iter().flat_map(Trace::steps) {
-                let _ = writeln!(text, "  {field}: {}", visible(&step.to_string()));
-            }
+        for line in found.to_string().lines() {
+            let _ = writeln!(text, "  {}", visible(line));
         }
-        for condition in &found.conditions {
-            condition_lines(text, condition);
-        }
-        if let Some(summary) = found.summary() {
-            let _ = writeln!(text, "  {}", visible(&summary));
-        }
-    }
-}
-
-fn condition_lines(text: &mut String, condition: &ConditionExplanation) {
-    let word = match &condition.verdict {
-        None => "undecided",
-        Some(StepVerdict::Passed) => "true",
-        Some(StepVerdict::Failed) => "false",
-        Some(StepVerdict::Error(error)) => error,
-    };
-    let line = visible(&format!("matchConditions: `{}` {word} (PO-42)", condition.name));
-    let _ = writeln!(text, "  {line}");
-    let trace = condition.trace.iter().filter(|_| condition.verdict.is_some());
-    for line in trace.flat_map(|trace| trace.to_string().lines().map(visible).collect::<Vec<_>>()) {
-        let _ = writeln!(text, "    {line}");
     }
 }
 

@@ -72,11 +72,23 @@ fn each_reason_is_told() {
     assert_eq!(explain(&World::new(), &documents), expected);
     let set = PolicySet::new(documents);
     let found = set.explain(&create(json!({"size": 3})), &World::new().context());
-    let conditions = &found.iter().find(|it| it.policy == "condition").unwrap().conditions;
+    let text = |policy: &str| {
+        let found = found.iter().find(|found| found.policy == policy).unwrap();
+        found.to_string().lines().map(str::to_owned).collect::<Vec<_>>()
+    };
     assert_eq!(
-        conditions[0].trace.as_ref().unwrap().to_string(),
-        "object.spec.size > 5  false  bool  cost 4\n└─ object.spec.size   3      int   cost 3"
+        text("condition"),
+        [
+            "matchConstraints: namespaceSelector: passed, it selects everything (WM-13)",
+            "matchConstraints: objectSelector: passed, it selects everything (WM-20)",
+            "matchConstraints: resourceRules[0] for example.com/v1 widgets: passed (WM-30)",
+            "matchConditions: `large` false (PO-42)",
+            "  object.spec.size > 5  false  bool  cost 4",
+            "  └─ object.spec.size   3      int   cost 3",
+            "match condition `large` is false (PO-42)",
+        ]
     );
+    assert_eq!(text("applies").last().unwrap(), "applies with example.com/v1 Widget");
 }
 
 /// PO-30 to PO-32: an explanation for each parameter.
