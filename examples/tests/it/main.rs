@@ -28,6 +28,7 @@ examples! {
     check_definition
     decode_and_explain
     decode_dump
+    plan_apply
     validate_objects
     why_not_called
 }
