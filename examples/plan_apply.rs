@@ -59,7 +59,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let v1 = definition.served("v1")?;
 
     let live = applied(&admission, "gitops", &manifest("web:1"), None)?;
-    println!("stored: replicas {}, {}", live["spec"]["replicas"], live["spec"]["strategy"]);
+    let strategy = live.pointer("/spec/strategy").unwrap_or(&Value::Null);
+    println!("stored by default: {strategy}");
     let live = applied(&admission, "autoscaler", &scaled(5), Some(&live))?;
 
     // The repository asks for replicas of its own, which the autoscaler has set.

@@ -131,7 +131,8 @@ pub fn field_warnings(strict_errors: &[String]) -> impl Iterator<Item = &str> {
 }
 
 impl CrdVersion {
-    /// Decodes a request body of this version, JSON or YAML, as create and update do (RP-10).
+    /// Decodes a request body of this version, JSON or YAML, as create and update do (RP-10). The body
+    /// of another kind is left as it is (RP-13): validation refuses it.
     ///
     /// # Errors
     ///

@@ -205,7 +205,9 @@ impl<'a> FieldManagement<'a> {
 
     /// Applies a configuration, which is decoded but neither pruned nor defaulted. `live` is the
     /// stored object as a read returns it; none for an object that does not exist yet. Returns the
-    /// resulting object, with its managed fields.
+    /// resulting object, with its managed fields, before admission and validation. That of a built-in
+    /// kind does not have the defaults of the kind yet: `ObjectRequest::apply` of billhook-admission
+    /// is the whole of an apply.
     ///
     /// # Errors
     ///
