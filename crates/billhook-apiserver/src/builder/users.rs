@@ -95,7 +95,8 @@ impl ServerBuilder {
     }
 
     /// Decides which requests users may make, in place of the authorization mode, and answers those who ask
-    /// what users may do. Users of the group `system:masters` may do everything.
+    /// what users may do. Users of the group `system:masters` may do everything. The function may
+    /// be called more than once for a request.
     ///
     /// ```
     /// # #[tokio::main(flavor = "current_thread")]
