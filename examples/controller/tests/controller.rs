@@ -11,7 +11,8 @@ use std::collections::BTreeMap;
 use std::pin::pin;
 use std::time::Duration;
 
-use billhook_apiserver::Server;
+use billhook::UserInfo;
+use billhook_apiserver::{AuthorizationMode, Server};
 use billhook_control_plane::ControlPlane;
 use billhook_example_controller::{Leadership, Site, SiteSpec, run};
 use futures_util::StreamExt as _;
@@ -163,4 +164,40 @@ async fn a_reflector_keeps_up() {
     soon(stream.next()).await.unwrap().unwrap();
     let kept = store.get(&ObjectRef::new("blog").within("default")).unwrap();
     assert_eq!(kept.spec.language, "fr");
+}
+
+/// The roles that the controller is installed with.
+const PERMISSIONS: &str = r#"
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata: {name: site-controller}
+rules:
+- {apiGroups: [example.com], resources: [sites, sites/status], verbs: [list, watch, patch]}
+- {apiGroups: [""], resources: [configmaps], verbs: [list, watch, patch, delete]}
+- {apiGroups: [events.k8s.io], resources: [events], verbs: [create]}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRoleBinding
+metadata: {name: site-controller}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: site-controller}
+subjects: [{kind: ServiceAccount, name: site-controller, namespace: default}]
+"#;
+
+/// The controller works as its service account, with no more than its roles allow.
+#[tokio::test]
+async fn the_roles_of_the_controller_suffice() {
+    let definition = serde_json::to_value(Site::crd()).unwrap();
+    let server = Server::builder().authorization_mode(AuthorizationMode::Rbac).log_requests();
+    let server = server.definition(&definition).unwrap().build();
+    server.load_text(PERMISSIONS).await.unwrap();
+    let account = server.acting_as(UserInfo::service_account("default", "site-controller"));
+    tokio::spawn(run(Client::new(account, "default")));
+
+    let sites = Api::<Site>::default_namespaced(Client::new(server.clone(), "default"));
+    let uid = sites.create(&PostParams::default(), &site(&["home"])).await.unwrap().uid().unwrap();
+    soon(await_condition(sites.clone(), "blog", is_published(1))).await.unwrap();
+    sites.delete("blog", &DeleteParams::default()).await.unwrap();
+    soon(await_condition(sites, "blog", conditions::is_deleted(&uid))).await.unwrap();
+    let refused = server.requests().refused();
+    assert!(refused.iter().all(|request| request.code != 403), "{refused}");
 }
