@@ -44,7 +44,7 @@ impl ServerBuilder {
     }
 
     /// Remembers which permissions the requests of each user need, for
-    /// [`Server::used_permissions`].
+    /// [`Server::used_permissions`](crate::Server::used_permissions).
     ///
     /// ```
     /// # #[tokio::main(flavor = "current_thread")]
@@ -138,8 +138,9 @@ impl ServerBuilder {
         self
     }
 
-    /// Adds a token that is that of a user: for [`Server::authenticate`] and for reviews of tokens. May be
-    /// called for several.
+    /// Adds a token that is that of a user: for
+    /// [`Server::authenticate`](crate::Server::authenticate) and for reviews of tokens. May be called
+    /// for several.
     #[must_use]
     pub fn token(mut self, token: impl Into<String>, user: UserInfo) -> Self {
         self.known_tokens.add(token.into(), user);
