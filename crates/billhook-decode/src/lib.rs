@@ -31,7 +31,8 @@ pub use decoder::Decoder;
 pub use error::JsonError;
 pub use in_place::{Cleaning, Steps, prune_and_default};
 pub use reader::{
-    Document, MAX_DEPTH, is_json, read_json, read_json_to_depth, read_json_with_spans,
+    Document, MAX_DEPTH, is_json, read_json, read_json_documents, read_json_documents_with_spans,
+    read_json_to_depth, read_json_with_spans,
 };
 pub use report::Reported;
 pub use scanner::Stop;

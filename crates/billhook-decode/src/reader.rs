@@ -1,5 +1,8 @@
 //! The reader: JSON text to a value.
 
+use std::mem::take;
+use std::ops::Range;
+
 use billhook_apimachinery::value::{DeepValue, dismantle, grow};
 use billhook_apimachinery::{Segment, Spans, TreeBudget, TreeTooLargeError, WrittenTypes};
 use billhook_schema::walk::LEVELS;
@@ -61,7 +64,7 @@ pub fn read_json(text: &[u8]) -> Result<Document, JsonError> {
 /// If the text is not JSON as the server accepts it.
 pub fn read_json_with_spans(text: &[u8]) -> Result<(Document, Spans), JsonError> {
     let document = read_json(text)?;
-    Ok((document, spans(text)))
+    Ok((document, spans(text, std::str::from_utf8(text).ok(), 0..text.len())))
 }
 
 /// Like [`read_json`], with another limit for nesting, for documents that wrap objects.
@@ -70,23 +73,42 @@ pub fn read_json_with_spans(text: &[u8]) -> Result<(Document, Spans), JsonError>
 ///
 /// If the text is not JSON as the server accepts it.
 pub fn read_json_to_depth(text: &[u8], max_depth: usize) -> Result<Document, JsonError> {
-    let mut reader = Reader::new(text, std::str::from_utf8(text).ok(), max_depth);
-    let failed = |failure: Failure| JsonError::new(text, failure.0, failure.1);
-    let value = DeepValue::from(reader.document().map_err(failed)?);
-    if let Some((offset, literal)) = reader.out_of_range {
-        let message =
-            format!("json: cannot unmarshal number {literal} into Go value of type float64");
-        return Err(JsonError::new(text, offset, message).with_partial(value));
-    }
-    let Reader { duplicates, types, .. } = reader;
-    Ok(Document { value, duplicates: duplicates.into_paths(), types })
+    Reader::new(text, std::str::from_utf8(text).ok(), max_depth).read(Follows::Nothing)
+}
+
+/// Reads the JSON documents of a text, of which all but the first are objects, one after the other, as `jq`
+/// prints several. The last one is an error if it is one.
+pub fn read_json_documents(text: &[u8]) -> Vec<Result<Document, JsonError>> {
+    documents(text).map(|read| read.map(|(document, _)| document)).collect()
+}
+
+/// [`read_json_documents`], and the places of keys and values in the text.
+pub fn read_json_documents_with_spans(text: &[u8]) -> Vec<Result<(Document, Spans), JsonError>> {
+    let unicode = std::str::from_utf8(text).ok();
+    let with_spans = |(document, range)| (document, spans(text, unicode, range));
+    documents(text).map(|read| read.map(with_spans)).collect()
+}
+
+/// The documents of a text, and where they are in it.
+fn documents(text: &[u8]) -> impl Iterator<Item = Result<(Document, Range<usize>), JsonError>> {
+    let mut reader = Reader::new(text, std::str::from_utf8(text).ok(), MAX_DEPTH);
+    let mut is_over = false;
+    std::iter::from_fn(move || {
+        if is_over {
+            return None;
+        }
+        let start = reader.at;
+        let read = reader.read(Follows::Object);
+        is_over = read.is_err() || reader.at == text.len();
+        Some(read.map(|document| (document, start..reader.at)))
+    })
 }
 
 /// Reads text that is known to be JSON without repeated keys.
 pub(crate) fn read_checked(text: &str) -> Option<DeepValue> {
     let mut reader = Reader::new(text.as_bytes(), Some(text), MAX_DEPTH);
     reader.has_unique_keys = true;
-    reader.document().ok().map(DeepValue::from)
+    reader.document(Follows::Nothing).ok().map(DeepValue::from)
 }
 
 /// The part of a container that was read before an error may be deep.
@@ -98,6 +120,13 @@ fn finish(read: Result<(), Failure>, container: Value) -> Result<Value, Failure>
             Err(failure)
         }
     }
+}
+
+/// The text that may follow a document, apart from white space.
+#[derive(Clone, Copy, PartialEq)]
+enum Follows {
+    Nothing,
+    Object,
 }
 
 struct Reader<'t> {
@@ -131,11 +160,26 @@ impl<'t> Reader<'t> {
         }
     }
 
-    fn document(&mut self) -> Result<Value, Failure> {
+    /// Reads a document.
+    fn read(&mut self, follows: Follows) -> Result<Document, JsonError> {
+        let text = self.bytes;
+        let failed = |failure: Failure| JsonError::new(text, failure.0, failure.1);
+        let value = DeepValue::from(self.document(follows).map_err(failed)?);
+        if let Some((offset, literal)) = self.out_of_range {
+            let message =
+                format!("json: cannot unmarshal number {literal} into Go value of type float64");
+            return Err(JsonError::new(text, offset, message).with_partial(value));
+        }
+        let (duplicates, types) = (take(&mut self.duplicates), take(&mut self.types));
+        Ok(Document { value, duplicates: duplicates.into_paths(), types })
+    }
+
+    fn document(&mut self, follows: Follows) -> Result<Value, Failure> {
         self.skip_space();
         let value = self.value(&Place::top())?;
         self.skip_space();
-        if self.at < self.bytes.len() {
+        let is_followed = self.peek() == Some(b'{') && follows == Follows::Object;
+        if self.at < self.bytes.len() && !is_followed {
             let failure = self.invalid("after top-level value");
             dismantle(value);
             return Err(failure);

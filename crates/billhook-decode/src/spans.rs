@@ -1,13 +1,17 @@
 //! The places of keys and values in JSON text.
 
+use std::ops::Range;
+
 use billhook_apimachinery::{Span, SpanId, Spans, SpansBuilder};
 
 use crate::string;
 
-/// Returns the places of all values in text that has been read without an error.
-pub(crate) fn spans(text: &[u8]) -> Spans {
-    let unicode = std::str::from_utf8(text).ok();
-    let mut walk = Walk { text, unicode, at: 0, spans: SpansBuilder::default(), open: Vec::new() };
+/// Returns the places of all values in a part of a text that has been read without an error; `unicode` is
+/// the same text, if all of it is UTF-8.
+pub(crate) fn spans(text: &[u8], unicode: Option<&str>, range: Range<usize>) -> Spans {
+    let text = text.get(..range.end).unwrap_or(text);
+    let spans = SpansBuilder::default();
+    let mut walk = Walk { text, unicode, at: range.start, spans, open: Vec::new() };
     while let Some(&byte) = text.get(walk.at) {
         walk.token(byte);
     }

@@ -3,7 +3,9 @@
 use billhook_apimachinery::Spans;
 use billhook_apimachinery::record::text;
 use billhook_apimachinery::value::DeepValue;
-use billhook_decode::{JsonError, is_json, read_json, read_json_with_spans};
+use billhook_decode::{
+    Document, JsonError, is_json, read_json_documents, read_json_documents_with_spans,
+};
 use billhook_yaml::{read_documents, read_documents_with_spans};
 use indexmap::IndexSet;
 use serde_json::Value;
@@ -132,15 +134,8 @@ impl ManifestError {
     }
 }
 
-impl From<JsonError> for ManifestError {
-    fn from(error: JsonError) -> Self {
-        let place = Some((error.line(), error.column()));
-        ManifestError { message: error.to_string(), index: 0, place }
-    }
-}
-
-/// Reads all documents of a text. A text that begins with `{` or `[` is one JSON document,
-/// anything else is YAML; empty YAML documents are left out.
+/// Reads all documents of a text. One that begins with `{` or `[` is JSON: a document, or objects one after
+/// the other, as `jq` prints them; anything else is YAML. Empty YAML documents are left out.
 ///
 /// # Errors
 ///
@@ -176,12 +171,7 @@ pub fn read_manifests_with_spans(text: &[u8]) -> Result<Vec<Manifest>, ManifestE
 
 fn read(text: &[u8], with_spans: bool) -> Result<Vec<Manifest>, ManifestError> {
     if is_json(text) {
-        let (document, spans) = match with_spans {
-            true => read_json_with_spans(text).map(|(document, spans)| (document, Some(spans)))?,
-            false => (read_json(text)?, None),
-        };
-        let duplicates = document.duplicates().to_vec();
-        return Ok(vec![Manifest { value: document.into_value(), duplicates, index: 0, spans }]);
+        return read_all_json(text, with_spans);
     }
     let mut manifests = Vec::new();
     let documents = match with_spans {
@@ -204,6 +194,24 @@ fn read(text: &[u8], with_spans: bool) -> Result<Vec<Manifest>, ManifestError> {
         }
     }
     Ok(manifests)
+}
+
+fn read_all_json(text: &[u8], with_spans: bool) -> Result<Vec<Manifest>, ManifestError> {
+    let with = |(document, spans)| (document, Some(spans));
+    let documents: Vec<_> = match with_spans {
+        true => read_json_documents_with_spans(text).into_iter().map(|it| it.map(with)).collect(),
+        false => read_json_documents(text).into_iter().map(|it| it.map(|it| (it, None))).collect(),
+    };
+    let manifest = |(index, read): (usize, Result<(Document, Option<Spans>), JsonError>)| {
+        let (document, spans) = read.map_err(|error| ManifestError {
+            message: error.to_string(),
+            index,
+            place: Some((error.line(), error.column())),
+        })?;
+        let duplicates = document.duplicates().to_vec();
+        Ok(Manifest { value: document.into_value(), duplicates, index, spans })
+    };
+    documents.into_iter().enumerate().map(manifest).collect()
 }
 
 /// Returns a value as indented JSON text, with sorted keys and numbers as the server prints them.

@@ -40,6 +40,21 @@ spec:
   - {name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: string}}}
 ";
 
+/// As `kubectl get --output json | jq '.items[]'` prints them.
+#[test]
+fn json_objects_follow_each_other() {
+    let map = |name: &str, data: &str| {
+        format!(
+            r#"{{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {{"name": "{name}"}},
+ "data": {data}}}
+"#
+        )
+    };
+    let text = [map("a", r#"{"k": "v"}"#), map("b", r#"{"k": 5}"#), map("c", "{}")].concat();
+    snapshot!("json_objects", &run("validate -", &text));
+    snapshot!("json_objects_and_more", &run("validate -", &(text + "5\n")));
+}
+
 #[test]
 fn threads_change_nothing() {
     let scratch = scratch("threads");

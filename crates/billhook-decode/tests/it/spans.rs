@@ -2,7 +2,9 @@
 
 use billhook_apimachinery::value::deep_eq;
 use billhook_apimachinery::{FieldPath, Segment, Span, Spans};
-use billhook_decode::{read_json, read_json_with_spans};
+use billhook_decode::{
+    read_json, read_json_documents, read_json_documents_with_spans, read_json_with_spans,
+};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use serde_json::{Map, Value};
@@ -67,4 +69,35 @@ fn the_last_of_a_repeated_key_has_the_place() {
     assert_eq!(found.key.map(|key| slice(text, key)), Some(r#""\u0061""#));
     assert_eq!(slice(text, found.value), "[3,-4e1 ]");
     assert!(read_json_with_spans(b"{").is_err());
+}
+
+#[test]
+fn objects_may_follow_each_other() {
+    let text = "{\"a\": [1], \"a\": 2}\n {\"b\": {}}{\"c\": 3}  \n";
+    let read = read_json_documents_with_spans(text.as_bytes());
+    assert_eq!(read.len(), 3);
+    for (read, (name, value)) in read.into_iter().zip([("a", "2"), ("b", "{}"), ("c", "3")]) {
+        let (document, spans) = read.unwrap();
+        check(text, document.value(), &spans, &FieldPath::default());
+        let found = spans.find(&FieldPath::default().name(name)).unwrap();
+        assert_eq!(slice(text, found.value), value);
+        assert_eq!(document.duplicates(), if name == "a" { &["a"][..] } else { &[] });
+    }
+    for (text, whole, error) in [
+        ("{} {\"a\": }", 1, (9, "invalid character '}' looking for beginning of value")),
+        ("{}{}5", 1, (4, "invalid character '5' after top-level value")),
+        ("{}\n---\n{}", 0, (3, "invalid character '-' after top-level value")),
+        ("[] []", 0, (3, "invalid character '[' after top-level value")),
+        ("{} {", 1, (4, "unexpected end of JSON input")),
+        ("", 0, (0, "unexpected end of JSON input")),
+    ] {
+        let read = read_json_documents(text.as_bytes());
+        assert_eq!(read.iter().filter(|read| read.is_ok()).count(), whole, "{text}");
+        let last = read.last().unwrap().as_ref().unwrap_err();
+        assert_eq!((last.offset(), &*last.to_string()), error, "{text}");
+    }
+    // Nesting is counted for each document.
+    let deep = ["[".repeat(9_999), "]".repeat(9_999)].concat();
+    let text = format!("{{\"a\": {deep}}}").repeat(3);
+    assert_eq!(read_json_documents(text.as_bytes()).into_iter().filter(Result::is_ok).count(), 3);
 }
