@@ -138,8 +138,7 @@ impl Kubelet {
     /// Stops the containers of a pod that is being deleted, and lets it go (CP-114).
     fn stop(&self, mut pod: Pod<'_>, script: &Script, now: Timestamp) -> Plan {
         let object = pod.object;
-        let is_gone = object.int("/metadata/deletionGracePeriodSeconds") == Some(0);
-        if script.ignores_deletion || is_gone {
+        if script.ignores_deletion {
             return Plan::nothing();
         }
         let mut plan = Plan::nothing();
@@ -152,6 +151,10 @@ impl Kubelet {
             if let Some(left) = left {
                 return plan.again_after(left.max(Duration::from_millis(1)));
             }
+        }
+        // Finalizers alone keep it.
+        if object.int("/metadata/deletionGracePeriodSeconds") == Some(0) {
+            return plan;
         }
         let options = json!({"gracePeriodSeconds": 0, "preconditions": {"uid": object.uid()}});
         plan.try_request(Request::delete(&PODS, object.key(), &options), &[404, 409])

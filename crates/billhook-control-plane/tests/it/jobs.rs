@@ -129,6 +129,23 @@ fn failures_delay_the_next_pod() {
     });
 }
 
+/// CP-63, CP-114: a pod that is deleted without a delay has its finalizer still; its node stops it, so that it
+/// can be replaced.
+#[test]
+fn a_killed_pod_is_replaced_when_it_has_ended() {
+    run(async |plane| {
+        create(plane, &job("  podReplacementPolicy: Failed\n  completions: 2")).await;
+        let pods = column(plane, PODS, "/metadata/name").await;
+        let pod = format!("{PODS}/{}", pods[0]);
+        request(plane, "DELETE", &pod, r#"{"gracePeriodSeconds": 0}"#).await;
+        plane.settled().await.unwrap();
+        pass(plane, 30).await;
+        assert_eq!(request(plane, "GET", &pod, "").await["code"], 404);
+        assert_eq!(conditions(&status(plane).await).len(), 2);
+        assert_eq!(status(plane).await["succeeded"], 2);
+    });
+}
+
 /// CP-62: the delay holds though the failed pod is gone.
 #[test]
 fn a_pod_that_is_deleted_delays_the_next_one() {
