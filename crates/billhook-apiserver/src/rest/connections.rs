@@ -115,6 +115,7 @@ fn connected(context: &Context<'_>, container: &str) -> Result<Response, Status>
         "log" => log_options::read(context.name()?, &context.request.query)?,
         _ => LogOptions::default(),
     };
+    let seen = context.storage().revision();
     let stored = context.stored()?;
     let pod = read_json(&stored.text);
     let pod = pod.map_err(|error| Status::internal_error(&error.to_string()))?;
@@ -148,7 +149,8 @@ fn connected(context: &Context<'_>, container: &str) -> Result<Response, Status>
         None => Body::whole(log),
         Some(running) => {
             let pods = &context.resource.collection;
-            let changes = context.storage().watch(pods, &stored.key, stored.modified);
+            // Those since the pod was written may be forgotten.
+            let changes = context.storage().watch(pods, &stored.key, seen.max(stored.modified));
             let changes = changes.map_err(|why| Status::internal_error(&why.to_string()))?;
             let end = later(Instant::now(), settings.watch_time);
             running.follow(log, container, &stored.key, changes, end)

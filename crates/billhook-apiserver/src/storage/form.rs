@@ -6,7 +6,7 @@ use std::ptr;
 use billhook::KubernetesVersion;
 use billhook_admission::StoredObject;
 use billhook_apimachinery::record::declared_json;
-use billhook_decode::ObjectView;
+use billhook_decode::{ObjectView, read_json};
 use billhook_kinds::Kind;
 use bytes::Bytes;
 
@@ -49,14 +49,15 @@ impl StorageForm {
 
 /// Returns the text of an object as an object of a kind; what cannot be read stays as it is.
 pub(crate) fn text_as(kind: &Kind, object: &Bytes) -> Bytes {
-    let (Ok(view), Some(record)) = (ObjectView::read(object), kind.record()) else {
-        return object.clone();
-    };
     let api_version = kind.api_version();
-    if view.get("apiVersion").and_then(|it| it.as_str()).is_some_and(|it| it == api_version) {
+    let written = ObjectView::of_checked(object).get("apiVersion");
+    if written.and_then(|it| it.as_str()).is_some_and(|it| it == api_version) {
         return object.clone();
     }
-    let mut value = view.to_value();
+    let (Ok(document), Some(record)) = (read_json(object), kind.record()) else {
+        return object.clone();
+    };
+    let mut value = document.into_value();
     match kind.behavior().convert(&mut value, &api_version, KubernetesVersion::default()) {
         true => declared_json(&value, record).into(),
         false => object.clone(),

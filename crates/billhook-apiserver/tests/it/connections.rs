@@ -153,6 +153,9 @@ async fn logs_are_followed_to_the_end_of_the_container() {
         // It is not meant by the name of the first one.
         post(&server, PODS, &pod("pp", &spec)).await;
         set_state(&server, "Running", 0, &running).await;
+        let other = json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "o"}});
+        post(&server, "/api/v1/nodes", &other).await;
+        server.compact().await.unwrap();
         let mut log = std::pin::pin!(get(&server, "p/log?follow=true"));
         let mut is_over = async || {
             let time = std::time::Duration::from_millis(50);
