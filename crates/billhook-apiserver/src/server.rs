@@ -205,12 +205,36 @@ impl Server {
         self.shared.storage.changes()
     }
 
-    /// Closes the backend, if there is one, at the end. What was answered is there in any case.
+    /// Ends all watches and all logs that are followed, and those that begin from now on, as soon as they
+    /// have sent what was there. Everything else goes on: so a server of HTTP that is shut down gracefully
+    /// waits for nothing but requests.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// use billhook_apiserver::Server;
+    /// use http_body_util::BodyExt as _;
+    /// use tower_service::Service as _;
+    ///
+    /// let server = Server::builder().build();
+    /// let request = http::Request::get("/api/v1/configmaps?watch=true").body(String::new())?;
+    /// let mut watch = server.clone().call(request).await?.into_body();
+    /// server.end_watches();
+    /// assert!(watch.frame().await.is_none());
+    /// # Ok(()) }
+    /// ```
+    pub fn end_watches(&self) {
+        self.shared.watch_caches.end();
+    }
+
+    /// Ends watches as [`Server::end_watches`] does, and closes the backend, if there is one. What was
+    /// answered is there in any case.
     ///
     /// # Errors
     ///
     /// If the backend fails.
     pub async fn close(&self) -> Result<(), BackendError> {
+        self.end_watches();
         self.shared.storage.close().await
     }
 

@@ -27,12 +27,19 @@ pub(crate) struct Served {
 /// The lists and watches of a server's resources that were requested, by the names of their
 /// definitions.
 #[derive(Debug, Default)]
-pub(crate) struct WatchCaches(Mutex<BTreeMap<String, Arc<WatchCache>>>);
+pub(crate) struct WatchCaches(Mutex<Requested>);
+
+#[derive(Debug, Default)]
+struct Requested {
+    caches: BTreeMap<String, Arc<WatchCache>>,
+    /// Whether watches end as soon as they begin.
+    has_ended: bool,
+}
 
 /// The state of the lists and watches of a resource in a server.
 #[derive(Debug, Default)]
 pub(crate) struct WatchCache {
-    /// Says when the definition has become another one, or is gone.
+    /// Says when watches end: the definition has become another one, or is gone, or the server ends.
     pub(crate) retired: watch::Sender<bool>,
     /// Made when the objects are first listed or watched since it is served as it is.
     filling: OnceLock<Filling>,
@@ -49,7 +56,7 @@ struct Filling {
 }
 
 impl WatchCaches {
-    fn all(&self) -> MutexGuard<'_, BTreeMap<String, Arc<WatchCache>>> {
+    fn requested(&self) -> MutexGuard<'_, Requested> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -61,31 +68,41 @@ impl WatchCaches {
             Some(kind) => Cow::Owned(format!("{name}/{}", kind.version)),
             None => Cow::Borrowed(name),
         };
-        let mut all = self.all();
-        if let Some(cache) = all.get(name) {
+        let mut requested = self.requested();
+        if let Some(cache) = requested.caches.get(name) {
             return Arc::clone(cache);
         }
-        let cache = Arc::<WatchCache>::default();
-        all.insert(name.to_owned(), Arc::clone(&cache));
+        let retired = watch::Sender::new(requested.has_ended);
+        let cache = Arc::new(WatchCache { retired, ..WatchCache::default() });
+        requested.caches.insert(name.to_owned(), Arc::clone(&cache));
         cache
     }
 
     /// Ends the watches of a resource that has become another one, or is gone.
     pub(crate) fn retire(&self, name: &str) {
-        if let Some(cache) = self.all().remove(name) {
+        if let Some(cache) = self.requested().caches.remove(name) {
+            cache.retired.send_replace(true);
+        }
+    }
+
+    /// Ends all watches, and those that begin from now on.
+    pub(crate) fn end(&self) {
+        let mut requested = self.requested();
+        requested.has_ended = true;
+        for cache in requested.caches.values() {
             cache.retired.send_replace(true);
         }
     }
 
     /// Copies them for another server: what is filled stays so, and watches are those of one server.
     pub(crate) fn fork(&self) -> Self {
-        let all = self.all();
-        let filled = all.iter().filter(|(_, cache)| cache.filling.get().is_some());
+        let requested = self.requested();
+        let filled = requested.caches.iter().filter(|(_, cache)| cache.filling.get().is_some());
         let copies = filled.map(|(name, cache)| {
             let copy = WatchCache { filling: cache.filling.clone(), ..WatchCache::default() };
             (name.clone(), Arc::new(copy))
         });
-        WatchCaches(Mutex::new(copies.collect()))
+        WatchCaches(Mutex::new(Requested { caches: copies.collect(), has_ended: false }))
     }
 }
 

@@ -13,7 +13,7 @@ use tokio::time::Instant;
 
 use super::context::Context;
 use super::log_options::{self, LogOptions};
-use super::logs::{Running, check_has_log};
+use super::logs::{Followed, Running, check_has_log};
 use super::options::WriteOptions;
 use super::watch::later;
 use super::write::warn;
@@ -153,7 +153,8 @@ fn connected(context: &Context<'_>, container: &str) -> Result<Response, Status>
             let changes = context.storage().watch(pods, &stored.key, seen.max(stored.modified));
             let changes = changes.map_err(|why| Status::internal_error(&why.to_string()))?;
             let end = later(Instant::now(), settings.watch_time);
-            running.follow(log, container, &stored.key, changes, end)
+            let retired = context.cache.retired.subscribe();
+            running.follow(log, container, &stored.key, Followed { changes, retired, end })
         }
     };
     Ok(plain(StatusCode::OK, body))

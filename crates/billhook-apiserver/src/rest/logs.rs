@@ -11,6 +11,7 @@ use billhook_apimachinery::record::text;
 use billhook_decode::read_json;
 use bytes::Bytes;
 use serde_json::Value;
+use tokio::sync::watch;
 use tokio::time::{Instant, timeout_at};
 
 use crate::answer::{Body, Lines};
@@ -65,16 +66,15 @@ impl Running {
         found.pointer("/state/running").map(|_| Running(restarts))
     }
 
-    /// Returns a log that lasts until the container ends, its pod is gone, or the time is over. The changes
-    /// are those of pods whose key begins with that of this one, since its status was read.
+    /// Returns a log that lasts until the container ends or its pod is gone, as long as it is followed.
     pub(super) fn follow(
         self,
         log: String,
         container: &str,
         key: &Arc<str>,
-        mut changes: Watch,
-        end: Instant,
+        followed: Followed,
     ) -> Body {
+        let Followed { mut changes, mut retired, end } = followed;
         let (container, key) = (container.to_owned(), Arc::clone(key));
         let runs = move |pod: &[u8]| {
             let pod = read_json(pod).ok();
@@ -82,7 +82,13 @@ impl Running {
             Running::find(status.unwrap_or(&Value::Null), &container) == Some(self)
         };
         let ended = async move {
-            while let Ok(Ok(change)) = timeout_at(end, changes.next()).await {
+            loop {
+                let change = tokio::select! {
+                    biased;
+                    change = timeout_at(end, changes.next()) => change,
+                    _ = retired.wait_for(|is_retired| *is_retired) => return,
+                };
+                let Ok(Ok(change)) = change else { return };
                 let is_meant = change.key() == &*key;
                 if is_meant && !change.after.is_some_and(|pod| runs(&pod.text)) {
                     return;
@@ -92,6 +98,15 @@ impl Running {
         let log = Some(Bytes::from(log)).filter(|log| !log.is_empty());
         Body::events(FollowedLog { log, ended: Box::pin(ended) }, end.into_std())
     }
+}
+
+/// How a log is followed.
+pub(super) struct Followed {
+    /// The changes of pods whose key begins with that of this one, since its status was read.
+    pub(super) changes: Watch,
+    /// Says when watches of pods end.
+    pub(super) retired: watch::Receiver<bool>,
+    pub(super) end: Instant,
 }
 
 /// The log of a container that runs.

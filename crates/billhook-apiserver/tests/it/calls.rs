@@ -1,6 +1,7 @@
 //! The requests that kubectl and client libraries send, as they send them (DT-90 to DT-96).
 
 use billhook_apiserver::Server;
+use futures_util::FutureExt as _;
 use http::Method;
 use serde_json::{Value, json};
 
@@ -171,6 +172,29 @@ async fn validation_is_announced() {
     assert!(parameters.iter().any(|parameter| parameter["name"] == "fieldValidation"));
     let kind = json!({"group": "example.com", "version": "v1", "kind": "Foo"});
     assert_eq!(path["patch"]["x-kubernetes-group-version-kind"], kind);
+}
+
+/// Watches end with the server; all else goes on, and so do the watches of its copies.
+#[tokio::test]
+async fn watches_end_with_the_server() {
+    let server = server();
+    send(&server, "POST P", "J, json", FOO).await;
+    let copy = server.fork();
+    let is_open = |server: &Server, path: &str| {
+        let (server, path) = (server.clone(), format!("GET {path}"));
+        async move { send(&server, &path, "J", "").now_or_never().is_none() }
+    };
+    let old = send(&server, "GET P?watch=true", "J", "");
+    tokio::pin!(old);
+    assert!(old.as_mut().now_or_never().is_none());
+    server.end_watches();
+    assert_eq!(old.await.text.lines().count(), 1);
+    for path in ["P?watch=true", "/api/v1/configmaps?watch=true"] {
+        assert!(!is_open(&server, path).await, "{path}");
+        assert!(is_open(&copy, path).await, "{path}");
+    }
+    let color = r#"{"spec":{"color":"blue"}}"#;
+    assert_eq!(send(&server, "PATCH P/a", "J, merge", color).await.code, 200);
 }
 
 /// DT-93: how informers of different ages and libraries begin.

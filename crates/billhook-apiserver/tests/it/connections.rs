@@ -143,7 +143,7 @@ async fn set_state(server: &Server, phase: &str, restarts: u32, state: &Value) {
 async fn logs_are_followed_to_the_end_of_the_container() {
     let running = json!({"running": {"startedAt": "2026-01-01T00:00:00Z"}});
     let ended = json!({"terminated": {"exitCode": 0}});
-    for end in ["ended", "started again", "failed", "deleted"] {
+    for end in ["ended", "started again", "failed", "deleted", "the server ends"] {
         let server = Server::builder().build();
         server.read_logs_by(|_, container| format!("{container} begins\n"));
         let node = json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n"}});
@@ -169,6 +169,7 @@ async fn logs_are_followed_to_the_end_of_the_container() {
             "ended" => set_state(&server, "Running", 0, &ended).await,
             "started again" => set_state(&server, "Running", 1, &running).await,
             "failed" => set_state(&server, "Failed", 0, &running).await,
+            "the server ends" => server.end_watches(),
             _ => drop(call(&server, Method::DELETE, &format!("{PODS}/p"), &[], "").await),
         }
         assert_eq!(is_over().await, Some((200, "a begins\n".to_owned())), "{end}");

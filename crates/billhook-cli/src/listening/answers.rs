@@ -1,5 +1,4 @@
-//! The bodies of answers on their way out: watches end when the server does, and clients
-//! that do not read keep no answer.
+//! The bodies of answers on their way out: clients that do not read keep no answer.
 
 use std::collections::BTreeMap;
 use std::convert::Infallible;
@@ -11,7 +10,6 @@ use std::time::{Duration, Instant};
 use billhook_apiserver::Body;
 use http_body::{Body as _, Frame, SizeHint};
 use hyper::body::Bytes;
-use tokio::sync::watch;
 
 /// The most bytes that are handed over at once, so that the rest is kept, and counted, here.
 const PIECE: usize = 16 << 10;
@@ -80,21 +78,13 @@ pub(super) struct Answer {
     body: Body,
     /// The rest of a part of the body, which has not been handed over yet.
     rest: Bytes,
-    /// Ends a watch.
-    closing: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
     stream: Option<Stream>,
 }
 
 impl Answer {
     /// The body of the only answer that a connection sends at a time.
-    pub(super) fn new(body: Body, closed: &watch::Receiver<bool>) -> Self {
-        let closing = body.end().map(|_| -> Pin<Box<dyn Future<Output = ()> + Send>> {
-            let mut closed = closed.clone();
-            Box::pin(async move {
-                let _ = closed.wait_for(|closed| *closed).await;
-            })
-        });
-        Answer { body, rest: Bytes::new(), closing, stream: None }
+    pub(super) fn new(body: Body) -> Self {
+        Answer { body, rest: Bytes::new(), stream: None }
     }
 
     /// The body of one answer of several.
@@ -106,11 +96,6 @@ impl Answer {
 
     fn poll_piece(&mut self, context: &mut Context<'_>) -> Poll<Option<Bytes>> {
         if self.rest.is_empty() {
-            if let Some(closing) = &mut self.closing
-                && closing.as_mut().poll(context).is_ready()
-            {
-                return Poll::Ready(None);
-            }
             let frame = std::task::ready!(Pin::new(&mut self.body).poll_frame(context));
             let Some(Ok(data)) = frame.map(|frame| frame.map(Frame::into_data)) else {
                 return Poll::Ready(None);
@@ -131,10 +116,7 @@ impl http_body::Body for Answer {
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
         let Some(stream) = &self.stream else {
-            if self.closing.is_none() {
-                return Pin::new(&mut self.body).poll_frame(context);
-            }
-            return self.poll_piece(context).map(|piece| piece.map(|piece| Ok(Frame::data(piece))));
+            return Pin::new(&mut self.body).poll_frame(context);
         };
         stream.is_asked();
         let piece = std::task::ready!(self.poll_piece(context));

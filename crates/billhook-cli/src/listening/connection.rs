@@ -15,7 +15,6 @@ use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::graceful::Watcher;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
-use tokio::sync::watch;
 use tokio_rustls::TlsAcceptor;
 
 use super::answers::{Answer, Streams};
@@ -56,7 +55,6 @@ pub(super) struct Client {
     front: Front,
     address: IpAddr,
     settings: Arc<Settings>,
-    closed: watch::Receiver<bool>,
     /// Whether a request was admitted.
     is_known: Arc<AtomicBool>,
     /// When the answer that is being sent ends, if there is but one at a time.
@@ -66,17 +64,11 @@ pub(super) struct Client {
 }
 
 impl Client {
-    pub(super) fn new(
-        front: Front,
-        address: IpAddr,
-        settings: &Arc<Settings>,
-        closed: watch::Receiver<bool>,
-    ) -> Self {
+    pub(super) fn new(front: Front, address: IpAddr, settings: &Arc<Settings>) -> Self {
         Client {
             front,
             address,
             settings: Arc::clone(settings),
-            closed,
             is_known: Arc::default(),
             end: End::default(),
             streams: Streams::default(),
@@ -105,7 +97,7 @@ impl Client {
                     let close = HeaderValue::from_static("close");
                     response.headers_mut().insert(header::CONNECTION, close);
                 }
-                return Ok(response.map(|body| Answer::new(body, &self.closed)));
+                return Ok(response.map(Answer::new));
             }
             Ok(Some(user)) => drop(request.extensions_mut().insert(user)),
             Ok(None) => {}
@@ -122,7 +114,7 @@ impl Client {
         };
         self.end.set(answer.body().end().filter(|_| version != Version::HTTP_2));
         Ok(answer.map(|body| {
-            let body = Answer::new(body, &self.closed);
+            let body = Answer::new(body);
             if version == Version::HTTP_2 { body.of_stream(&self.streams) } else { body }
         }))
     }

@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use hyper_util::server::graceful::GracefulShutdown;
 use tokio::net::{TcpListener, TcpSocket};
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::Semaphore;
 
 pub(crate) use authority::{Authority, Issued, ServingPair, acceptor};
 pub(crate) use certificates::ClientAuthorities;
@@ -75,7 +75,6 @@ impl Listener {
     /// signal ends them at once (ET-22).
     pub(crate) async fn run(self, front: Front, signals: &mut Signals) {
         let graceful = GracefulShutdown::new();
-        let (closing, closed) = watch::channel(false);
         loop {
             let accept = async {
                 // Others wait in the queue of the system.
@@ -91,7 +90,7 @@ impl Listener {
                 tokio::time::sleep(Duration::from_millis(50)).await;
                 continue;
             };
-            let client = Client::new(front.clone(), address.ip(), &self.settings, closed.clone());
+            let client = Client::new(front.clone(), address.ip(), &self.settings);
             let watcher = graceful.watcher();
             tokio::spawn(async move {
                 let _permit = permit;
@@ -99,7 +98,7 @@ impl Listener {
             });
         }
         drop(self.listener);
-        let _ = closing.send(true);
+        front.server().end_watches();
         tokio::select! {
             () = signals.next() => {}
             _ = tokio::time::timeout(GRACE, graceful.shutdown()) => {}
