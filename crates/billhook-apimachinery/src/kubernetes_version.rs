@@ -74,10 +74,17 @@ fn known() -> String {
 impl FromStr for KubernetesVersion {
     type Err = KubernetesVersionError;
 
-    /// Parses a minor version, such as `1.34`.
+    /// Parses a minor version, such as `1.34`, also out of the version of a server: `v1.34.2`,
+    /// `v1.34.2-gke.100`. All patches of a minor version are alike.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let mut all = Self::ALL.into_iter();
-        all.find(|version| version.as_str() == text)
-            .ok_or_else(|| KubernetesVersionError { written: text.to_owned() })
+        let number = text.strip_prefix('v').unwrap_or(text);
+        let is_patch = |rest: &str| rest.starts_with(|first: char| first.is_ascii_digit());
+        let names = |version: &Self| match number.strip_prefix(version.as_str()) {
+            Some("") => true,
+            Some(rest) => rest.strip_prefix('.').is_some_and(is_patch),
+            None => false,
+        };
+        let error = || KubernetesVersionError { written: text.to_owned() };
+        Self::ALL.into_iter().find(names).ok_or_else(error)
     }
 }

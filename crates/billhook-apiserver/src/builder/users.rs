@@ -77,12 +77,12 @@ impl ServerBuilder {
     /// use billhook::webhook::AuthorizationDecision;
     /// use billhook_apiserver::Server;
     ///
-    /// let builder = Server::builder().authorizer(|user, request| {
+    /// let builder = Server::builder().review_authorizer(|user, request| {
     ///     AuthorizationDecision::new(request.verb == "get" || user.username == "alice")
     /// });
     /// ```
     #[must_use]
-    pub fn authorizer(
+    pub fn review_authorizer(
         mut self,
         decide: impl Fn(&UserInfo, &AuthorizationRequest) -> AuthorizationDecision
         + Send
@@ -126,7 +126,7 @@ impl ServerBuilder {
         + Sync
         + 'static,
     ) -> Self {
-        let mut builder = self.authorizer(decide);
+        let mut builder = self.review_authorizer(decide);
         builder.answers_decide = true;
         builder
     }

@@ -20,7 +20,7 @@ const WHO: &str = "/apis/authentication.k8s.io/v1/selfsubjectreviews";
 fn server() -> Server {
     let builder = Server::builder().definition(&definition()).unwrap();
     let builder = builder.user(UserInfo::named("bob").group("staff"));
-    let builder = builder.authorizer(|user, request| {
+    let builder = builder.review_authorizer(|user, request| {
         let is_foos = match &request.target {
             AuthorizationTarget::Resource(target) => target.resource == "foos",
             _ => false,
@@ -230,7 +230,7 @@ async fn policies_need_permission_for_their_parameters() {
         };
         AuthorizationDecision::new(allowed)
     };
-    let server = Server::builder().authorizer(decide).build();
+    let server = Server::builder().review_authorizer(decide).build();
     let root = "/apis/admissionregistration.k8s.io/v1";
     let rule = json!({"operations": ["*"], "apiGroups": ["*"], "apiVersions": ["*"],
         "resources": ["*"]});

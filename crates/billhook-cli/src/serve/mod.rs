@@ -286,7 +286,7 @@ async fn server(
         Settle::LikeAServer => builder.settle_like_a_server(),
     };
     if let Some(allowed) = authorizer(&command.allow) {
-        builder = builder.authorizer(move |user, request| allowed.authorize(user, request));
+        builder = builder.review_authorizer(move |user, request| allowed.authorize(user, request));
     }
     for document in definitions.iter().filter(|document| is_definition(document)) {
         builder = builder

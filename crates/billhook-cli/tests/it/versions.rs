@@ -13,7 +13,8 @@ cases! {
     versions_backwards: "check --kubernetes 1.36..1.33 fixtures/crds";
     versions_unknown: "check --kubernetes 1.3 fixtures/crds";
     versions_decode: "decode --kubernetes 1.33 --crd fixtures/crds -" < [OBJECT];
-    versions_decode_unknown: "decode --kubernetes v1.33 --crd fixtures/crds -" < [OBJECT];
+    versions_decode_unknown: "decode --kubernetes v1.31 --crd fixtures/crds -" < [OBJECT];
+    versions_as_a_server_has_them: "decode --kubernetes v1.33.4 --crd fixtures/crds -" < [OBJECT];
     versions_validate: "validate --kubernetes 1.34 --crd fixtures/crds -" < [OBJECT];
     versions_match: "match --kubernetes 1.33 --webhooks - --operation delete fixtures/match/pod.yaml" < [WEBHOOKS];
 }
