@@ -12,7 +12,7 @@ use xtask::{bench, ci, conformance, fuzz, kinds, public_api, readme, replay, sui
 enum Tool {
     /// Run everything that a change must pass, and print the time of each step
     ///
-    /// The oldest Rust version is checked as far as one toolchain can: clippy refuses functions of
+    /// The oldest Rust version is checked by what one toolchain can see: clippy refuses functions of
     /// the standard library that are newer than `rust-version` in Cargo.toml.
     Ci {
         /// Steps to run [default: all]

@@ -1,4 +1,4 @@
-//! The wording of errors, as far as it depends on the version of the server (KV-10 to KV-14).
+//! The wording of errors, where it depends on the version of the server (KV-10 to KV-14).
 
 use std::borrow::Cow;
 

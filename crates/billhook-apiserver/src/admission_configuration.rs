@@ -72,7 +72,7 @@ pub(crate) fn policy(storage: &Storage, kind: PolicyKind, name: &str) -> Option<
     PolicyDocument::from_value(&*read(&found)?).ok()
 }
 
-/// The stored objects of some resources, as far as their plugins are not switched off.
+/// The stored objects of some resources whose plugins are not switched off.
 fn documents<const N: usize>(
     storage: &Storage,
     resources: [&'static str; N],

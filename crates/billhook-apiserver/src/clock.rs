@@ -26,7 +26,7 @@ impl Clock {
         }
     }
 
-    /// The time in microseconds, as far as the clock tells them.
+    /// The time in microseconds, if the clock has them.
     pub(crate) fn precise(&self) -> MicroTime {
         let since_1970 = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
         match (&self.0, since_1970) {

@@ -29,7 +29,7 @@ pub(crate) async fn together<E>(mut works: Vec<BoxFuture<'_, Result<(), E>>>) ->
     .await
 }
 
-/// Does work to its end. Where the work waits, so does the thread: nothing is left undone.
+/// Finishes work. Where the work waits, so does the thread: nothing is left undone.
 pub(crate) fn finish<T>(work: impl Future<Output = T>) -> T {
     struct Unpark(Thread);
 

@@ -46,7 +46,7 @@ pub(crate) fn has_finalizer(metadata: &ObjectMeta, name: &str) -> bool {
 const READ: [&str; 6] =
     ["name", "namespace", "uid", "ownerReferences", "finalizers", "deletionTimestamp"];
 
-/// Reads the metadata of a stored object, as far as the collector needs it.
+/// Reads the metadata of a stored object that the collector needs.
 pub(crate) fn metadata(object: &Object) -> Option<ObjectMeta> {
     let metadata = ObjectView::of_checked(&object.text).get("metadata")?;
     let read = metadata.members().filter(|(name, _)| READ.contains(&&**name));

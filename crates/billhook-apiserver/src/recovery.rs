@@ -58,7 +58,7 @@ async fn recover(server: Weak<Shared>, mut recovering: Recovering) {
     }
 }
 
-/// Own work under way, which is left undone unless it comes to its end.
+/// Own work under way, which counts as undone until it finishes.
 pub(crate) struct UnderWay<'s> {
     server: &'s Arc<Shared>,
     is_at_end: bool,

@@ -1,7 +1,7 @@
 //! The fields that leave an object because their last owner gives them up (SA-73), where all fields
 //! are owned in one version.
 //!
-//! The server takes all that the manager owned out of the object, puts back what anybody owns, and
+//! The server takes all that the manager owned out of the object, puts back what any manager owns, and
 //! removes what is missing then. Here only the ways to what is given up are walked.
 
 use std::cmp::Ordering;
@@ -38,7 +38,7 @@ struct Found<'p, 'n> {
 struct Below<'p> {
     place: Place<'p>,
     is_declared: bool,
-    /// Whether anybody owns it, or something below if it is declared (SA-28).
+    /// Whether any manager owns it, or something below if it is declared (SA-28).
     is_owned: bool,
 }
 

@@ -74,7 +74,7 @@ impl<'o> Ownership<'o> {
     }
 
     /// Whether what is written for a place says the same of the place itself. What is below a leaf
-    /// is not looked at by anybody else.
+    /// is not looked at by anything else.
     pub(crate) fn agrees(self, is_member: bool, is_leaf: bool) -> bool {
         match self {
             Ownership::Unknown | Ownership::Fields(None) => true,

@@ -97,9 +97,9 @@ pub struct Answer {
     /// The witness, if it breaks: an object; or, where it takes two requests, an object with the
     /// members `before` and `after`; or the `request` that a server refuses now (CC-03).
     pub witness: Option<DeepValue>,
-    /// The place of the change in the old definition, as far as it has it.
+    /// The place of the change in the old definition, or the one nearest to it there.
     pub old_place: FieldPath,
-    /// The place of the change in the new definition, as far as it has it.
+    /// The place of the change in the new definition, or the one nearest to it there.
     pub new_place: FieldPath,
 }
 

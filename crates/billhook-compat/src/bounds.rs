@@ -23,7 +23,7 @@ const LARGEST: u32 = 20;
 
 /// Returns bounds with which the rules of a definition that exceed their budgets are within them, in
 /// the order of versions and rules, and then those with which all rules of a version together are. Each
-/// is the largest one with which the others do, as far as [`MAX_BOUND_TRIES`] tries go. Nothing is said
+/// is the largest one with which the others do, within [`MAX_BOUND_TRIES`] tries. Nothing is said
 /// of rules that no bounds help.
 ///
 /// ```

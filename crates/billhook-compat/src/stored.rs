@@ -162,7 +162,7 @@ fn refused_update(
         _ => false,
     };
     for object in [labeled].into_iter().chain(others).filter(is_elsewhere).take(4 * MAX_UPDATES) {
-        // Each error takes its time.
+        // Each error takes time.
         if !pair.spend(1 + standing.len() / 16) {
             return None;
         }

@@ -164,7 +164,7 @@ impl ControlPlaneBuilder {
         self
     }
 
-    /// Says what becomes of each claim of a class with a provisioner (CP-77). By default it gets its volume at
+    /// Says what happens to each claim of a class with a provisioner (CP-77). By default it gets its volume at
     /// once, where there are nodes.
     #[must_use]
     pub fn provision(

@@ -23,7 +23,7 @@ pub(crate) enum Step {
     Requests(Vec<Request>, Next),
     /// Records an event, which may be lost.
     Event(Event),
-    /// Carries out plans, each to its end, then fails if one has.
+    /// Carries out all plans, then fails if one has.
     All(Vec<Plan>),
     /// Ends the plan as a failure.
     Fail(String),
@@ -90,7 +90,7 @@ impl Plan {
         self
     }
 
-    /// Carries out plans, each to its end even if others fail; fails if one of them does.
+    /// Carries out plans, each even if others fail; fails if one of them does.
     pub(crate) fn all(plans: Vec<Plan>) -> Self {
         let plans: Vec<Plan> = plans.into_iter().filter(|plan| !plan.is_idle()).collect();
         match plans.is_empty() {

@@ -56,7 +56,7 @@ struct Written {
     metadata: Writes,
 }
 
-/// The times at which an object was written, as far as it has them.
+/// The times at which an object was written.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct Writes {

@@ -63,7 +63,7 @@ impl Change {
         self.after.as_ref().or(self.before.as_ref())
     }
 
-    /// Returns the object before and after the change, as far as there is one.
+    /// Returns the object before and after the change; one alone for a creation or a deletion.
     pub fn objects(&self) -> impl Iterator<Item = &Arc<Object>> {
         self.before.iter().chain(&self.after)
     }

@@ -57,7 +57,7 @@ pub(crate) fn check_spec(
     conversion::check(model, options, &mut validation.errors);
 }
 
-/// The fields of a version beside its schema, as far as they are not moved to the top.
+/// The fields of a version beside its schema that are not moved to the top.
 fn version_fields(
     model: &Model<'_>,
     options: &Options<'_>,

@@ -112,7 +112,7 @@ impl Source {
         &self.name
     }
 
-    /// Returns the text, as far as it is UTF-8.
+    /// Returns the text up to the first byte that is not UTF-8.
     pub fn text(&self) -> &str {
         match &self.text {
             Text::Utf8(text) | Text::Other(_, text) => text,

@@ -170,7 +170,7 @@ pub(crate) fn value_of(finding: &Finding) -> Option<DeepValue> {
     Some(read.map(Manifest::into_value).unwrap_or_default())
 }
 
-/// Whether a value is of the type that a schema wants, but for quotes.
+/// Whether a value is of the type that a schema wants, except for quotes.
 fn has_type_of(value: &Value, schema: SchemaView<'_>) -> bool {
     let text = value.as_str();
     match schema.text("type") {

@@ -50,7 +50,7 @@ pub(crate) struct TypedPolicy {
 /// The types in the expressions of a policy if the object is of a kind.
 pub(crate) struct TypedKind {
     pub(crate) kind: GroupVersionKind,
-    /// The names that all expressions may refer to, but for messages.
+    /// The names that all expressions may refer to, except for messages.
     names: Environment,
     names_of_messages: Environment,
     /// The schemas of names.

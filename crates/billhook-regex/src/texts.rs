@@ -85,7 +85,7 @@ enum Progress {
     Settled(bool),
 }
 
-/// How far a text has come with all patterns, and its length as far as that counts.
+/// How far a text has come with all patterns, and its length where that counts.
 type Place = (Vec<Progress>, usize);
 
 struct Search<'t> {

@@ -14,7 +14,7 @@ use crate::list_type::ListType;
 /// Compares the parts of one object with those of the object it replaces.
 pub(crate) struct Correlation<'w> {
     arena: &'w Arena,
-    /// Whether the new value's containers are unchanged, as far as known; a part has one old
+    /// Whether the new value's containers are unchanged, if known; a part has one old
     /// counterpart at most.
     unchanged: RefCell<HashMap<*const Value, bool>>,
 }

@@ -31,7 +31,7 @@ impl Purpose {
     }
 }
 
-/// A certificate, read as far as it is asked.
+/// A certificate whose parts are read when they are asked for.
 ///
 /// A verifier that only knows authorities refuses a certificate that a bundle names itself. It needs
 /// no chain: its time, its purpose and its names are left to be checked.

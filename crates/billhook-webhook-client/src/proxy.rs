@@ -17,7 +17,7 @@ use super::connector::{ConnectError, Connection, Connector, dial};
 use super::error::exchange_error;
 use super::target::{host_and_port, join};
 
-/// Connects through an HTTP proxy, but for some hosts.
+/// Connects through an HTTP proxy, except for some hosts.
 ///
 /// Hosts that are named `localhost` or have a loopback address are never reached through a proxy.
 /// A proxy must be spoken to in plain HTTP; what goes through it is encrypted anyhow.

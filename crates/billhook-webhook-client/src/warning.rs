@@ -2,7 +2,7 @@
 
 use hyper::header::{HeaderMap, WARNING};
 
-/// The texts of the warnings for everybody (code 299). Where a header is malformed, the rest of it
+/// The texts of the warnings for all recipients (code 299). Where a header is malformed, the rest of it
 /// is left out.
 pub(super) fn texts(headers: &HeaderMap) -> Vec<String> {
     let mut texts = Vec::new();

@@ -7,7 +7,7 @@ use billhook_apimachinery::calendar::Date;
 use billhook_apimachinery::print::{lossy, plain_float, quote};
 use serde_json::{Number, Value};
 
-/// The explicit tag of a node, as far as it matters.
+/// The explicit tag of a node,if it matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Tag {
     /// No tag.

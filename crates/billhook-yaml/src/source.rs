@@ -125,7 +125,7 @@ impl<'t> Source<'t> {
         Ok(true)
     }
 
-    /// Takes the end of a document, as far as there is one.
+    /// Takes the end of a document, if there is one.
     pub(crate) fn end_document(&mut self) -> Result<(), YamlError> {
         if matches!(self.peek()?.what, What::DocumentEnd) {
             self.take()?;

@@ -366,7 +366,7 @@ fn equals_except_managed_fields(left: &Value, right: &Value) -> bool {
         }
 }
 
-/// Whether two objects are equal but for one member.
+/// Whether two objects are equal except for one member.
 fn equals_except(left: &Value, right: &Value, except: &str) -> bool {
     let (Some(left), Some(right)) = (left.as_object(), right.as_object()) else { return false };
     let count =

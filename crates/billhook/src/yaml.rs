@@ -115,7 +115,7 @@ fn key_text(key: &str) -> String {
     if is_plain(key) { key.to_owned() } else { yaml_string(key) }
 }
 
-/// Writes a value as JSON, which is YAML too but for long keys.
+/// Writes a value as JSON, which is YAML too except for long keys.
 fn write_flow(value: &Value, out: &mut String) {
     match value {
         Value::String(text) => out.push_str(&yaml_string(text)),

@@ -146,7 +146,7 @@ fn normalize_metadata(metadata: &mut Map<String, Value>) {
     }
 }
 
-/// A text about an object that a webhook sent, with the object as everybody prints it: the recorded
+/// A text about an object that a webhook sent, with the object as all servers print it: the recorded
 /// webhook has another printer.
 fn sent_object(text: String) -> String {
     let start = "Object 'Kind' is missing in '";

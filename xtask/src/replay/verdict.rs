@@ -5,7 +5,7 @@
 pub enum Verdict {
     /// As recorded.
     Passed,
-    /// As recorded, but for what only the build of the recorded server explains.
+    /// As recorded, except for what only the build of the recorded server explains.
     Explained,
     /// Otherwise.
     Failed {

@@ -55,7 +55,7 @@ fn check_library(manifest: &str, text: &str, files: &Files, problems: &mut Vec<S
     }
 }
 
-/// The sources of a crate but for its integration tests.
+/// The sources of a crate except for its integration tests.
 fn sources<'f>(manifest: &str, files: &'f Files) -> impl Iterator<Item = (&'f str, &'f str)> {
     let directory = manifest.trim_end_matches("Cargo.toml").to_owned();
     files.ending_in(".rs").filter(move |(file, _)| {

@@ -4,13 +4,14 @@
 use super::{Files, Findings};
 
 /// The phrase, how often it may still occur, what to write instead.
-const PHRASES: [(&str, usize, &str); 13] = [
+const PHRASES: [(&str, usize, &str); 14] = [
     ("//! What ", 0, "a noun, or a sentence with a subject"),
     ("/// What ", 0, "a noun, or a sentence with a subject"),
     ("/// Gives ", 0, "Returns"),
     (" behind ", 0, "after"),
     (" is no ", 16, "is not a"),
-    ("complete but for", 0, "complete except"),
+    (" but for ", 0, "except for"),
+    ("becomes of", 0, "happens to"),
     ("normalis", 0, "normaliz"),
     ("told", 3, "reported, known or distinguished"),
     ("nobody", 2, "a noun, or the passive"),

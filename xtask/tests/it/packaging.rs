@@ -1,4 +1,4 @@
-//! The files that carry billhook to where people work, as far as they can be checked here: scripts
+//! The files that carry billhook to where people work, where they can be checked here: scripts
 //! with shellcheck and a dry run, the rest as YAML.
 
 #[cfg(unix)]

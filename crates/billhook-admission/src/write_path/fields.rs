@@ -80,7 +80,7 @@ impl IncomingRequest<'_> {
         work(&management.converts(self.strategy.is_some()))
     }
 
-    /// Drops the managed fields of an object that is too large for storage, but for an apply
+    /// Drops the managed fields of an object that is too large for storage, except for an apply
     /// (SA-57). Returns whether there were any.
     pub(super) fn forget_owners(&self, object: &mut Value) -> bool {
         self.request.form != UpdateForm::ServerSideApply

@@ -1,4 +1,4 @@
-//! Where objects are kept, as far as a request notices: a write fails if another one was faster
+//! Where objects are kept, as a request sees it: a write fails if another one was faster
 //! (AR-31, AR-32, RP-53).
 
 use std::borrow::Cow;

@@ -1,4 +1,4 @@
-//! The audit log: an event for each stage of a request, as far as a policy asks for it (ET-61).
+//! The audit log: an event for each stage of a request that a policy asks for (ET-61).
 
 mod event;
 mod policy;

@@ -70,7 +70,7 @@ impl ServerBuilder {
     }
 
     /// Answers those who ask what users may do, in place of the authorization mode: access reviews and
-    /// `authorizer` in expressions. Requests are made whatever it says, unlike with
+    /// `authorizer` in expressions. Requests themselves are not authorized by it, unlike with
     /// [`ServerBuilder::request_authorizer`].
     ///
     /// ```

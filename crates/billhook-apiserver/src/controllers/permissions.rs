@@ -106,7 +106,7 @@ impl PolicyPermissions {
         Some(FieldError::forbidden(spec("paramRef"), &detail))
     }
 
-    /// Returns the resource of a kind, and all resources as far as it is not known.
+    /// Returns the resource of a kind, or all resources if it is not known.
     fn target(&self, kind: Option<&ParamKind>) -> ResourceTarget {
         let Some(kind) = kind else { return ResourceTarget::new("*", "*") };
         let group = split_api_version(&kind.api_version).0;

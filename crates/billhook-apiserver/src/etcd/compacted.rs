@@ -15,7 +15,7 @@ use crate::storage::Revision;
 /// How long to wait before the key is looked for again, when it could not be followed.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// The revision that one of the servers has compacted at last, as far as it is known.
+/// The revision that one of the servers has compacted at last, if known.
 #[derive(Debug, Default)]
 pub(super) struct Compacted(AtomicU64);
 

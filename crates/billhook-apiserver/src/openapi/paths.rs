@@ -59,7 +59,7 @@ struct Resource<'r> {
     is_namespaced: bool,
 }
 
-/// An operation, but for what all operations of a resource have in common.
+/// An operation, except for what all operations of a resource have in common.
 struct Operation<'o> {
     action: &'o str,
     /// The verb of its id.

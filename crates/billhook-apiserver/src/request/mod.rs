@@ -1,4 +1,4 @@
-//! A request, read as far as every handler needs it.
+//! A request, with the parts that every handler needs.
 
 mod accept;
 mod audit;

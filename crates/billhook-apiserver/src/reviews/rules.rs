@@ -1,4 +1,4 @@
-//! All that a user may do, as far as it is known without asking.
+//! All that a user may do, where it is known without asking.
 
 use billhook_apimachinery::{Status, UserInfo};
 use billhook_kinds::PolicyRule;

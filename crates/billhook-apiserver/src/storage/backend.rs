@@ -37,7 +37,7 @@ pub trait Backend: fmt::Debug + Send + Sync + 'static {
         Box::pin(std::future::ready(Ok(None)))
     }
 
-    /// Returns the revision before which any writer has forgotten the history, as far as it is known:
+    /// Returns the revision before which any writer has forgotten the history, if known:
     /// nothing is listed as it was before. By default it is the one that this process has named.
     fn compacted(&self) -> Revision {
         0

@@ -97,7 +97,7 @@ impl Grant {
     }
 }
 
-/// The objects of a server, as far as tokens end with them.
+/// The objects of a server that tokens end with.
 pub(crate) struct Objects<'o> {
     /// Returns an object of the core group by its resource and its key.
     pub(crate) find: &'o dyn Fn(&str, &str) -> Option<DeepValue>,

@@ -33,7 +33,7 @@ pub(crate) fn object_key(namespace: &str, name: &str) -> String {
     }
 }
 
-/// Replaces an object of the server's own kinds without asking anybody, and without owners: as
+/// Replaces an object of the server's own kinds without admission, and without owners: as
 /// bindings and evictions do.
 ///
 /// # Errors

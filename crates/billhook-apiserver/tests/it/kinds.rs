@@ -565,7 +565,7 @@ async fn values_have_the_types_of_their_kinds() {
     }
 }
 
-/// RE-141: a server is never without its first namespaces, but for the one of nodes.
+/// RE-141: a server is never without its first namespaces, except for the one of nodes.
 #[tokio::test]
 async fn some_namespaces_stay() {
     let server = Server::builder().build();

@@ -396,7 +396,7 @@ async fn definitions_may_take_their_time() {
     assert_eq!(get(&server, FOO_DEFINITION).await.code, 404);
 }
 
-/// A copy of a server that takes its time goes on by itself, from where the server was.
+/// A copy of a server that delays definitions goes on by itself, from where the server was.
 #[tokio::test(start_paused = true)]
 async fn copies_take_their_time_too() {
     let server = Server::builder().settle_like_a_server().build();

@@ -16,7 +16,7 @@ const ACCESS: &str = "/apis/authorization.k8s.io/v1/subjectaccessreviews";
 const OWN_ACCESS: &str = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
 const WHO: &str = "/apis/authentication.k8s.io/v1/selfsubjectreviews";
 
-/// A server where alice may do everything, and everybody may read foos.
+/// A server where alice may do everything, and everyone may read foos.
 fn server() -> Server {
     let builder = Server::builder().definition(&definition()).unwrap();
     let builder = builder.user(UserInfo::named("bob").group("staff"));

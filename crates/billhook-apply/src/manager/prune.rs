@@ -65,7 +65,7 @@ pub(super) fn prune<'v>(
     result.into_version(versions, merged.api_version).map_err(PruneError::Result)
 }
 
-/// The fields that anybody owns in each version, the given one first.
+/// The fields that any manager owns in each version, the given one first.
 fn owned_by_version<'m>(
     managed: &'m ManagedFields,
     first: &str,

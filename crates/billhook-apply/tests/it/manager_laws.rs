@@ -140,7 +140,7 @@ fn remove_empty_lists(value: &mut Value) {
 }
 
 /// The object of an apply, word for word as SA-73 says: all that the manager owned is taken out,
-/// what anybody owns comes back, and what is missing then was the manager's alone. None if an
+/// what any manager owns comes back, and what is missing then was the manager's alone. None if an
 /// object on the way is not of the schema.
 fn pruned(
     schema: &MergeSchema,
@@ -181,7 +181,7 @@ proptest! {
 
     /// Entries that are written in another way are read; where they are not, the outcome is the
     /// same, also if it is an error. So it is if a field of another version is owned, which
-    /// goes through all versions, but for what holds empty lists only: they are no fields (SA-26),
+    /// goes through all versions, except for what holds empty lists only: they are no fields (SA-26),
     /// so the other version does not see that it is still there (SA-73).
     #[test]
     fn all_ways_of_an_apply_lead_to_the_same(
@@ -300,7 +300,7 @@ proptest! {
     }
 
     /// Who applies owns just what the configuration has (SA-72); who updates owns what changes
-    /// (SA-54). All other fields of the object that anybody owned keep an owner, unless the one who
+    /// (SA-54). All other fields of the object that any manager owned keep an owner, unless the one who
     /// applies gives them up.
     #[test]
     fn the_sets_of_all_managers_cover_what_managers_own(steps in vec(step(), 1..7)) {

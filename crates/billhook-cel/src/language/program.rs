@@ -119,7 +119,7 @@ pub struct Program {
     watched: Arc<OnceLock<Result<Watched, EvaluationError>>>,
 }
 
-/// A plan that records what becomes of its parts.
+/// A plan that records what happens to its parts.
 struct Watched {
     plan: Plan,
     watches: Watches,

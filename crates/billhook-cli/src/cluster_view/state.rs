@@ -10,7 +10,7 @@ use super::row;
 /// How many changes are kept. Who asks for older ones begins again with all objects.
 const KEPT: usize = 10_000;
 
-/// The objects of a server, as far as they are shown, and the changes that led to them.
+/// The objects of a server that are shown, and the changes that led to them.
 pub(super) struct State {
     changes: Changes,
     rows: BTreeMap<(Collection, String), Value>,

@@ -69,7 +69,7 @@ impl RoundTrip<'_> {
         Ok(status)
     }
 
-    /// Objects of a version that have all its fields, as far as such objects are found.
+    /// Objects of a version that have all its fields, where such objects are found.
     fn made(&self, version: &CrdVersion) -> std::io::Result<Vec<Value>> {
         let Some(schema) = version.open_api_v3_schema() else { return Ok(Vec::new()) };
         let mut covering = Oracle::new(version.clone(), &schema).covering();

@@ -27,7 +27,7 @@ fn compressed(parts: &[&[u8]]) -> io::Result<Vec<u8>> {
     out.finish()
 }
 
-/// The header of a file that everybody may read and run, in the format `ustar`.
+/// The header of a file that everyone may read and run, in the format `ustar`.
 fn header(name: &str, size: usize) -> io::Result<Vec<u8>> {
     let mut header = Vec::with_capacity(BLOCK);
     field(&mut header, &format!("{DIRECTORY}/{name}"), 100);

@@ -4,7 +4,7 @@ use billhook_apimachinery::{Status, UserInfo};
 use http::{HeaderMap, Request, header};
 use hyper::body::Incoming;
 
-/// A client, as far as its certificate shows who it is.
+/// A client, as its certificate identifies it.
 #[derive(Clone, Debug)]
 pub(crate) enum Peer {
     /// It has none.

@@ -86,7 +86,7 @@ impl Listener {
                 accepted = accept => accepted,
             };
             let Ok((stream, address)) = accepted else {
-                // There are no more file descriptors, for the time being.
+                // There are no file descriptors left at the moment.
                 tokio::time::sleep(Duration::from_millis(50)).await;
                 continue;
             };

@@ -67,7 +67,7 @@ pub(crate) fn run(command: &Owners) -> Result<Status, RunError> {
 struct Owned {
     document: Document,
     identity: Identity,
-    /// Whether anybody owns anything in the object.
+    /// Whether any manager owns a field in the object.
     is_managed: bool,
     fields: BTreeMap<OwnedPath, Vec<ManagerEntry>>,
 }

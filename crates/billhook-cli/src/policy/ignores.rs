@@ -77,7 +77,7 @@ impl Ignores {
         }
     }
 
-    /// Returns findings about comments that have ignored nothing, but for rules that only other
+    /// Returns findings about comments that have ignored nothing, except for rules that only other
     /// commands look at.
     pub(super) fn unused(&self, is_looked_at: fn(&str) -> bool) -> Vec<Finding> {
         let place = Place::file(self.source.clone());

@@ -56,7 +56,7 @@ fn subject(user: &str) -> Value {
     }
 }
 
-/// The name of the roles of a user: its own, as far as it may stand in a path.
+/// The name of the roles of a user: its own, without what may not stand in a path.
 fn name_of(user: &str) -> String {
     let name = user.replace(['/', '%'], "-");
     if matches!(name.as_str(), "" | "." | "..") { "user".to_owned() } else { name }

@@ -66,7 +66,7 @@ pub(super) struct EtcdSettings {
 #[derive(Debug)]
 pub(super) struct Options {
     pub(super) bind: IpAddr,
-    /// Where other machines reach the server, as far as flags say.
+    /// Where other machines reach the server, if flags say so.
     pub(super) advertised: IpAddr,
     pub(super) port: u16,
     pub(super) certificates: PathBuf,

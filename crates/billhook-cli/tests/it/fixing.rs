@@ -205,7 +205,7 @@ fn file_with_two_names() {
     assert_eq!(names(scratch.path()), ["a.yaml", "b.yaml"]);
 }
 
-/// The owner stays, as far as the user may say so: only root may.
+/// The owner stays if the user may set it, as only root may.
 #[cfg(unix)]
 #[test]
 fn file_of_another_owner() {

@@ -1,4 +1,4 @@
-//! `billhook serve --simulate`: the files, and what becomes of objects (CP-110 to CP-116).
+//! `billhook serve --simulate`: the files, and what happens to objects (CP-110 to CP-116).
 
 use std::fmt::Write as _;
 

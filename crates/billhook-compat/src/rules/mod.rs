@@ -61,7 +61,7 @@ impl<'s> Nodes<'s> {
         self.prunes() && !self.is_resource && to.required.iter().flatten().any(is_missed)
     }
 
-    /// The nodes that a step leads to, as far as there are schemas.
+    /// The nodes that a step leads to, where there are schemas.
     fn below(self, step: &ReadStep) -> (Option<&'s JsonSchemaProps>, Option<&'s JsonSchemaProps>) {
         (below(self.from, step), below(self.to, step))
     }
@@ -323,7 +323,7 @@ pub(crate) fn unescaped(name: &str) -> String {
     plain
 }
 
-/// The kind of values, as far as their size and presence count.
+/// The kind of values that decides about size and presence.
 fn kind(schema: &JsonSchemaProps) -> (&str, bool, bool) {
     (&schema.type_, schema.int_or_string, schema.additional_properties.is_some())
 }
@@ -357,7 +357,7 @@ fn is_like(from: &JsonSchemaProps, to: &JsonSchemaProps, may_be_null: bool) -> b
         && from.list_map_keys == to.list_map_keys
 }
 
-/// The format of values, as far as expressions have another type for it (CE-04).
+/// The format of values, if expressions have another type for it (CE-04).
 fn format(schema: &JsonSchemaProps) -> &str {
     match &*schema.type_ {
         "integer" | "number" if !schema.int_or_string => "",

@@ -129,7 +129,7 @@ pub(crate) fn read(
     changes.map(|changes| (object, changes)).map_err(|error| error.status_message().to_owned())
 }
 
-/// Whether two results are the same but for what the server keeps in the metadata.
+/// Whether two results are the same except for what the server keeps in the metadata.
 pub(crate) fn is_same(one: &Value, other: &Value) -> bool {
     first_difference(one, other).is_none()
 }

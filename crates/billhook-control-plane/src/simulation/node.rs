@@ -29,7 +29,7 @@ pub(super) fn user(name: &str) -> UserInfo {
     user.group(GROUP).group("system:authenticated")
 }
 
-/// Returns whether the kubelet of a node is there, as far as is known.
+/// Returns whether the kubelet of a node is there, if known.
 pub(super) fn is_heard_of(node: &Object) -> bool {
     let ready = node.condition("Ready").and_then(|ready| ready.get("status"));
     ready.is_none_or(|status| status != "Unknown")

@@ -107,7 +107,7 @@ fn path(workload: usize, name: &str) -> String {
     format!("/apis/{group}/namespaces/default/{plural}/{name}").trim_end_matches('/').to_owned()
 }
 
-/// A workload of a name. Those of one name have the same labels but for their kind.
+/// A workload of a name. Those of one name have the same labels except for their kind.
 fn workload(index: usize, name: &str, replicas: u8, image: u8, variant: u8) -> Value {
     let (group, _, kind) = WORKLOADS[index];
     let labels = json!({"app": name, "kind": kind});

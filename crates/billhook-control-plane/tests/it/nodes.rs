@@ -240,7 +240,7 @@ fn a_pod_waits_for_a_node() {
     });
 }
 
-/// CP-102: a simulated node has a lease, which is renewed as far as time passes.
+/// CP-102: a simulated node has a lease, which is renewed as time passes.
 #[test]
 fn a_simulated_node_renews_its_lease() {
     let path = "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/node-0";

@@ -305,7 +305,7 @@ fn finalizers_keep_pods_that_have_ended() {
     });
 }
 
-/// CP-114: what a container does before it is stopped takes its time of the period.
+/// CP-114: what a container does before it is stopped uses up part of the period.
 #[test]
 fn hooks_come_before_the_end() {
     for (sleeps, ends) in [(5, 5), (30, 30)] {

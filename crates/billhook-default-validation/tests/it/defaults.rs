@@ -1,4 +1,4 @@
-//! Validation of defaults: what its examples show, and what becomes of defaults in odd places.
+//! Validation of defaults: what its examples show, and what happens to defaults in odd places.
 
 use billhook_apimachinery::FieldPath;
 use billhook_cel::CheckedSchema;

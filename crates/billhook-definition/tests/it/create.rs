@@ -416,7 +416,7 @@ fn warnings_about_formats() {
     );
 }
 
-/// RP-24, SS-12: fields that are not known, but for those inside unions.
+/// RP-24, SS-12: fields that are not known, except for those inside unions.
 #[test]
 fn unknown_fields() {
     let mut definition = with_schema(json!({"type": "object", "const": 1, "properties": {

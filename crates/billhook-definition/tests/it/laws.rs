@@ -26,7 +26,7 @@ proptest! {
         }
     }
 
-    /// A second version that is the same but for its name changes nothing.
+    /// A second version that is the same except for its name changes nothing.
     #[test]
     fn equal_versions_are_one(definition in definition()) {
         let mut twice = definition.clone();

@@ -172,7 +172,7 @@ fn validate_addresses(
     for (index, address) in addresses.iter().enumerate() {
         let (address, item) = (text(address, ""), path.clone().index(index));
         let before = errors.len();
-        // An address that is stored stays, whatever becomes of the type.
+        // An address that is stored stays, whatever happens to the type.
         if rules_of_addresses.has(address) {
             continue;
         }

@@ -12,7 +12,7 @@ use crate::values::{path, text};
 /// The names of the objects.
 const NAMES: [&str; 2] = ["exempt", "catch-all"];
 
-/// Checks that the spec of such an object is the fixed one, but for a member.
+/// Checks that the spec of such an object is the fixed one, except for a member.
 pub(super) fn validate(
     errors: &mut Vec<FieldError>,
     object: &Value,

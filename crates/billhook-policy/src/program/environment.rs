@@ -80,7 +80,7 @@ pub(crate) struct Setting {
     pub(crate) kubernetes: KubernetesVersion,
 }
 
-/// Returns what an expression of a role may refer to, but for `variables`.
+/// Returns what an expression of a role may refer to, except for `variables`.
 pub(crate) fn environment(role: Role, setting: Setting, libraries: Libraries) -> Environment {
     let Setting { has_params, kubernetes } = setting;
     let environment = RequestVariables::environment(has_params);

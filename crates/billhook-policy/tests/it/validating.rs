@@ -212,7 +212,7 @@ fn labels_of_the_namespace() {
     assert!(denial(json!({}), &one(more("dev"))).is_some());
 }
 
-/// PO-46: what is zero is absent, but for a number that a server tells from none.
+/// PO-46: what is zero is absent, except for a number that a server tells from none.
 #[test]
 fn fields_of_the_namespace() {
     let mut world = World::new();

@@ -91,7 +91,7 @@ impl<'s> NodeRef<'s> {
 }
 
 impl PropertyRef<'_> {
-    /// Whether a text that starts like the member's name, as far as that was compared, goes on
+    /// Whether a text that starts like the part of the member's name that was compared goes on
     /// like it.
     #[inline(always)]
     fn goes_on(self, rest: &[u8], length: usize) -> bool {

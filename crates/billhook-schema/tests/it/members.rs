@@ -6,7 +6,7 @@ use billhook_schema::{CompileOptions, CompiledSchema, JsonSchemaProps};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
-/// Names alike but for a byte, around the lengths at which they are compared in another way.
+/// Names alike except for a byte, around the lengths at which they are compared in another way.
 fn name() -> impl Strategy<Value = String> {
     prop_oneof![
         "[ab\u{0}]{0,20}",

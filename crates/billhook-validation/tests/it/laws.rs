@@ -153,7 +153,7 @@ proptest! {
         prop_assert!(based.iter().all(|error| error.field().to_string().starts_with("status")));
     }
 
-    /// `not` of a schema is valid just where the schema is not, but for null (VV-04, VV-53).
+    /// `not` of a schema is valid just where the schema is not, except for null (VV-04, VV-53).
     #[test]
     fn negation(schema in schema(), value in value()) {
         prop_assume!(!value.is_null());

@@ -69,7 +69,7 @@ impl EquivalentResources {
         self.kinds.entry(resource).or_default().insert(subresource.to_owned(), kind);
     }
 
-    /// Says whether the objects of a resource are the same in all versions but for `apiVersion`, as
+    /// Says whether the objects of a resource are the same in all versions except for `apiVersion`, as
     /// with the conversion strategy None.
     pub(super) fn set_alike(&mut self, group: &str, resource: &str, is_alike: bool) {
         let name = (group.to_owned(), resource.to_owned());
@@ -79,7 +79,7 @@ impl EquivalentResources {
         };
     }
 
-    /// Whether the objects of a resource are the same in all versions but for `apiVersion`.
+    /// Whether the objects of a resource are the same in all versions except for `apiVersion`.
     pub(super) fn is_alike(&self, resource: &GroupVersionResource) -> bool {
         !self.alike.is_empty()
             && self.alike.contains(&(resource.group.clone(), resource.resource.clone()))

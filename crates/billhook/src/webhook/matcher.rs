@@ -406,7 +406,7 @@ fn unparsable(error: &SelectorError) -> Blocked {
     Blocked::Deferred(DecisionReason::SelectorUnparsable, status)
 }
 
-/// Kinds without object metadata, in the core group but for the last (WM-22).
+/// Kinds without object metadata, in the core group except for the last (WM-22).
 const WITHOUT_METADATA: [&str; 7] = [
     "PodAttachOptions",
     "PodExecOptions",

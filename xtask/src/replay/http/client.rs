@@ -115,7 +115,7 @@ impl Stream {
     }
 }
 
-/// Bookmarks may come at any time, but for those that end the initial events.
+/// Bookmarks may come at any time, except for those that end the initial events.
 fn is_progress(line: &Value) -> bool {
     let object = line.get("object").unwrap_or(&Value::Null);
     // A table has the object in its row.

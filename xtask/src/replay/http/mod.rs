@@ -1,6 +1,6 @@
 //! Plays conversations with the API server in this process: requests and watches, step by step.
 //!
-//! Time stands still but for waiting, so that what comes late is waited for at once.
+//! Time stands still except for waiting, so that what comes late is waited for at once.
 
 mod client;
 mod cluster;

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::laws::hooks::{CompiledWebhook, Deed, configuration, object};
 
-/// Says the same to everybody.
+/// Answers every request in the same way.
 struct Parrot(Vec<u8>);
 
 impl WebhookCaller for Parrot {
@@ -22,7 +22,7 @@ impl WebhookCaller for Parrot {
     }
 }
 
-/// Reviews that are right but for some members.
+/// Reviews that are right except for some members.
 fn answers() -> impl Strategy<Value = Value> {
     let name = prop::sample::select(vec![
         "/apiVersion",

@@ -1,4 +1,4 @@
-//! Deletions: their options, finalizers and what becomes of the object (RE-20, RE-21, RE-76, RE-111,
+//! Deletions: their options, finalizers and what happens to the object (RE-20, RE-21, RE-76, RE-111,
 //! RE-114).
 
 use billhook::Time;

@@ -1,4 +1,4 @@
-//! Objects as deep as a server allows, and what is larger than anybody needs.
+//! Objects as deep as a server allows, and what is larger than needed.
 
 use std::sync::Arc;
 

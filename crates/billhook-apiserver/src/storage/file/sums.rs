@@ -1,5 +1,5 @@
 //! The sums of the pages of a file. They are kept beside it while it is closed, and say whether it is as it
-//! was then: reading it once from its beginning to its end takes a fraction of the time in which a
+//! was then: reading the whole file once takes a fraction of the time in which a
 //! database walks through all its trees.
 
 use std::ffi::OsString;

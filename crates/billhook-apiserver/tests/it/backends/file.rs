@@ -257,7 +257,7 @@ async fn a_damaged_file_is_refused_or_whole() {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(4))]
-    /// Whatever becomes of some bytes anywhere in a file, also of whole pages.
+    /// Whatever happens to some bytes anywhere in a file, also of whole pages.
     #[test]
     fn files_with_any_damage_are_refused_or_whole(
         damages in prop::collection::vec((any::<prop::sample::Index>(), 1_u8.., 1..6000_usize), 1..24),

@@ -119,7 +119,7 @@ async fn a_namespace_with_objects_stays() {
     assert_eq!(call(&server, Method::GET, &foos, &[], "").await.json()["items"], json!([]));
 }
 
-/// RE-22: the client gets the 504; the write comes to its end all the same.
+/// RE-22: the client gets the 504; the write finishes all the same.
 #[tokio::test]
 async fn a_blocked_write_is_a_504() {
     let backend = Faulty::new();

@@ -30,7 +30,7 @@ pub(crate) fn estimate(checked: &Checked, root: &SchemaType) -> u64 {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Forecast {
-    /// The most that it may cost, as far as sizes are known: what has no schema counts as empty.
+    /// The most that it may cost, with the sizes that are known: what has no schema counts as empty.
     pub cost: u64,
     /// The result, if it is the same for all values that the schemas allow; an error may come in its
     /// place.

@@ -1,4 +1,4 @@
-//! Expressions as texts: what means the same for all values has the same one, as far as it goes.
+//! Expressions as texts: most of what means the same for all values has the same text.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Feature gates (ET-61), as far as it is known which there are (24, section K).
+//! Feature gates (ET-61) that are known (24, section K).
 
 use billhook::KubernetesVersion;
 use billhook_apimachinery::PerVersion;

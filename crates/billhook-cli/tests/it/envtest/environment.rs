@@ -1,4 +1,4 @@
-//! A suite from its start to its end.
+//! A whole run of a suite.
 
 use std::io::{BufRead as _, BufReader};
 use std::net::SocketAddr;

@@ -30,7 +30,7 @@ pub(crate) fn assets() -> &'static Path {
     })
 }
 
-/// Runs a program to its end.
+/// Runs a program until it ends.
 pub(crate) fn run(program: &str, arguments: &[&str]) -> Output {
     Command::new(assets().join(program)).args(arguments).stdin(Stdio::null()).output().unwrap()
 }

@@ -41,7 +41,7 @@ impl Sync<'_> {
         Event::warning(&CRON_JOBS, self.owner.object, reason, message)
     }
 
-    /// Starts the Job of a time, as far as the others that are active allow it.
+    /// Starts the Job of a time, unless others that are active forbid it.
     fn start(&self, times: &Times, time: i64) -> Plan {
         let cron_job = self.owner.object;
         let active = cron_job.list("/status/active");

@@ -35,7 +35,7 @@ impl Sets {
         Sets { new, old: sets }
     }
 
-    /// All sets, the oldest first but for the new one, which is the last.
+    /// All sets, the oldest first except for the new one, which is the last.
     pub(super) fn all(&self) -> impl Iterator<Item = &Arc<Object>> {
         self.old.iter().chain(&self.new)
     }

@@ -21,7 +21,7 @@ const BURST: usize = 500;
 
 /// The step that one pod asks for.
 enum Step {
-    /// It is as it should be but for this; then the next pod is looked at.
+    /// It is as it should be except for this; then the next pod is looked at.
     Go(Plan),
     /// Something has to be done, or to happen, before the next pod is looked at.
     Stop(Plan),

@@ -62,7 +62,7 @@ pub(super) fn conditions(known: &Known<'_>, now: Timestamp) -> Vec<Value> {
 }
 
 impl Known<'_> {
-    /// Returns what was not deleted, what remains, and which finalizers do, as far as anything does.
+    /// Returns what was not deleted, what remains, and which finalizers do; nothing where nothing does.
     fn messages(&self) -> [Option<String>; 3] {
         let failures = &self.remaining.failures;
         let failed = || {

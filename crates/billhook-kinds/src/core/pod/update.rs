@@ -87,7 +87,7 @@ fn deadline(errors: &mut Vec<FieldError>, spec: &Value, stored: &Value) {
     }
 }
 
-/// Tolerations stay, but for their seconds.
+/// Tolerations stay, except for their seconds.
 fn tolerations(errors: &mut Vec<FieldError>, spec: &Value, stored: &Value) {
     let without_seconds = |toleration: &Value| {
         let mut toleration = toleration.clone();

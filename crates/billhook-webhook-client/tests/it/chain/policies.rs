@@ -38,7 +38,7 @@ fn patch(request: &AdmissionRequest, operations: &Value) -> Act {
     answer(AdmissionResponse::allow(request).patch(operations))
 }
 
-/// The table of DI-70, but for matching and conversion, which have tests of their own.
+/// The table of DI-70, except for matching and conversion, which have tests of their own.
 #[tokio::test]
 async fn failure_policies() {
     let dry = || create().dry_run(true);

@@ -96,7 +96,7 @@ pub(super) fn overloads() -> Vec<Overload> {
     ]
 }
 
-/// Two addresses are compared as far as the prefix goes.
+/// Two addresses are compared up to the length of the prefix.
 fn compare_cost(arguments: &[Value<'_>]) -> u64 {
     cost::traversal(2 * cost::size_at(arguments, 0))
 }

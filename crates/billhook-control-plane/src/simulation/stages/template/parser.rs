@@ -106,7 +106,7 @@ impl Parser {
         Ok((nodes, Stop::Last))
     }
 
-    /// Reads a block that `word` begins, to its end.
+    /// Reads the whole block that `word` begins.
     fn control(&mut self, word: &str, mut tokens: Tokens, depth: usize) -> Result<Node, String> {
         tokens.next();
         let names = if word == "range" { names(&mut tokens) } else { Vec::new() };
