@@ -27,5 +27,6 @@ pub use language::{
 };
 pub use rules::StoredExpressions;
 pub use validate::{
-    CheckedSchema, CostlyRule, RuleChecks, costly_rules, costly_together, validate_rules,
+    CheckedRules, CheckedSchema, RuleChecks, RuleCost, costly_rules, costly_together,
+    validate_rules,
 };

@@ -148,6 +148,8 @@ newer one, what a newer one refuses, and the first error of each version.
 Webhook configurations get advice as well: `lint` is likely to be wrong, `note` is to be kept in
 mind.
 
+With `--report json`, `ruleCosts` lists what each rule of a CRD may cost at most, beside the limit.
+
 Exit status:
   0  everything is accepted; advice does not count
   1  a document is refused, by any of the versions

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use billhook_apimachinery::value::DeepValue;
 use billhook_apimachinery::{FieldError, FieldPath, Location};
-use billhook_cel::{CheckedSchema, RuleChecks, validate_rules};
+use billhook_cel::{CheckedSchema, RuleChecks, RuleCost, validate_rules};
 use billhook_default_validation::{DefaultChecks, validate_defaults};
 use billhook_schema::{JsonSchemaProps, StructuralSchema};
 
@@ -19,6 +19,7 @@ pub(crate) struct Checked {
     pub(crate) errors: Vec<FieldError>,
     /// Defaults that are stored in another form (DF-47).
     pub(crate) rewritten: Vec<(FieldPath, DeepValue)>,
+    pub(crate) rule_costs: Vec<RuleCost>,
 }
 
 /// Checks a schema. `is_structural` tells that it must be structural (CV-22).
@@ -64,18 +65,21 @@ pub(crate) fn check(
     let found = node::check(container.schema, &base, options.node);
     errors.append(&mut found.errors.into_vec());
     // CV-75.
+    let mut rule_costs = Vec::new();
     if let Some(schema) = rules_of.filter(|_| !found.is_cut) {
         let (unlimited, stored) = (options.is_unchanged(container), options.stored.clone());
         let checks = RuleChecks { base: base.clone(), unlimited, stored };
         let is_clean = |at: &Location<'_>| {
             found.unclean.is_empty() || !found.unclean.contains(&at.to_path().to_string())
         };
-        errors.append(&mut validate_rules(&schema, &checks, is_clean));
+        let mut rules = validate_rules(&schema, &checks, is_clean);
+        errors.append(&mut rules.errors);
+        rule_costs = rules.costs;
     }
     if errors.is_empty() {
         errors.extend(conversion_error.map(|error| FieldError::invalid(base, "", &error)));
     }
-    Checked { errors, rewritten }
+    Checked { errors, rewritten, rule_costs }
 }
 
 /// The structural form of a schema; the error is the server's text (SS-30).

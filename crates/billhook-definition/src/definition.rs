@@ -37,6 +37,7 @@ pub(crate) fn check_spec(
             let mut found = container::check(&container, is_structural, options);
             rewritten.append(&mut found.rewritten);
             validation.errors.append(&mut found.errors);
+            validation.rule_costs.append(&mut found.rule_costs);
         }
     };
     for (index, version) in model.versions.iter().enumerate() {

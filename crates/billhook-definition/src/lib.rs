@@ -38,6 +38,7 @@ use billhook_decode::{JsonError, MAX_DEPTH, read_json, read_json_with_spans};
 use serde_json::Value;
 
 use billhook_apimachinery::metadata::validate_applied;
+pub use billhook_cel::RuleCost;
 pub use client_config::{ClientConfig, ServiceReference};
 pub use client_config_check::validate_client_config;
 use definition::{accepted_names, check_preserve, check_spec, immutable};

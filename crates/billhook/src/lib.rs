@@ -109,7 +109,7 @@ pub use billhook_default_validation::DefaultPruningError;
 pub use billhook_defaulting::{LimitError, MAX_DEFAULTED_BYTES};
 pub use billhook_definition::types as definition;
 pub use billhook_definition::{
-    ClientConfig, Definition, DefinitionError, DefinitionValidation, ServiceReference,
+    ClientConfig, Definition, DefinitionError, DefinitionValidation, RuleCost, ServiceReference,
 };
 pub use billhook_schema::ConversionError;
 pub use billhook_schema::walk::Report;

@@ -125,33 +125,50 @@ pub struct RuleChecks {
 ///     "replicas": {"type": "integer", "x-kubernetes-validations": [{"rule": "self + 1"}]},
 /// }});
 /// let schema = StructuralSchema::new(JsonSchemaProps::from_value(&written)?)?;
-/// let errors = validate_rules(&CheckedSchema::new(&schema), &RuleChecks::default(), |_| true);
-/// assert_eq!(errors[0].detail(), "cel expression must evaluate to a bool");
+/// let checked = validate_rules(&CheckedSchema::new(&schema), &RuleChecks::default(), |_| true);
+/// assert_eq!(checked.errors[0].detail(), "cel expression must evaluate to a bool");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn validate_rules(
     schema: &CheckedSchema,
     checks: &RuleChecks,
     is_clean: impl Fn(&Location<'_>) -> bool,
-) -> Vec<FieldError> {
-    walked(schema, checks, is_clean, |walk| walk.into_errors())
+) -> CheckedRules {
+    walked(schema, checks, is_clean, |walk| walk.into_checked())
 }
 
-/// A rule that may cost much (CE-25).
+/// The rules of a schema, checked.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct CheckedRules {
+    /// The errors, in the order of the walk, and then those of all rules together.
+    pub errors: Vec<FieldError>,
+    /// The costs of the rules that compile, in the order of the walk; of those whose paths take some
+    /// megabytes together, the first.
+    pub costs: Vec<RuleCost>,
+}
+
+/// The estimate of what a rule costs (CE-25).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct CostlyRule {
-    /// The rule: its path below the base of the checks.
+pub struct RuleCost {
+    /// The path of the rule, below the base of the checks.
     pub path: FieldPath,
     /// The most that it may cost for an object, in units of the language.
     pub cost: u64,
 }
 
+impl RuleCost {
+    /// The cost that a server allows for one rule.
+    pub const LIMIT: u64 = budget::EACH;
+}
+
 /// Returns the rules of a schema that may cost more than a server allows for one, in the order of
 /// the walk.
-pub fn costly_rules(schema: &CheckedSchema, checks: &RuleChecks) -> Vec<CostlyRule> {
-    let each = |rule: CostlyRule| (rule.cost > budget::EACH).then_some(rule);
-    walked(schema, checks, |_| true, |walk| walk.costly.into_iter().filter_map(each).collect())
+pub fn costly_rules(schema: &CheckedSchema, checks: &RuleChecks) -> Vec<RuleCost> {
+    let mut rules = walked(schema, checks, |_| true, |walk| walk.costs);
+    rules.retain(|rule| rule.cost > RuleCost::LIMIT);
+    rules
 }
 
 /// Returns the rules of a schema that cost most, the most expensive ones first; none if a server allows
@@ -177,22 +194,23 @@ pub fn costly_rules(schema: &CheckedSchema, checks: &RuleChecks) -> Vec<CostlyRu
 /// assert_eq!(texts(10, 6_000)?, 0);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn costly_together(schema: &CheckedSchema, checks: &RuleChecks) -> Vec<CostlyRule> {
+pub fn costly_together(schema: &CheckedSchema, checks: &RuleChecks) -> Vec<RuleCost> {
     let all = |walk: Walk<'_>| match walk.total.is_too_much() {
-        true => walk.costly,
+        true => walk.costs,
         false => Vec::new(),
     };
     let mut rules = walked(schema, checks, |_| true, all);
+    rules.retain(|rule| rule.cost >= budget::NAMED_FROM);
     rules.sort_by_key(|rule| std::cmp::Reverse(rule.cost));
     rules
 }
 
-fn walked<R>(
+fn walked<R: Default>(
     schema: &CheckedSchema,
     checks: &RuleChecks,
     is_clean: impl Fn(&Location<'_>) -> bool,
-    result: impl FnOnce(Walk<'_>) -> Vec<R>,
-) -> Vec<R> {
+    result: impl FnOnce(Walk<'_>) -> R,
+) -> R {
     let compiled;
     let rules = if EDITIONS.of(schema.compiled().root().kubernetes()).has_new_libraries {
         compiled = schema.compile_rules(Some(&checks.stored));
@@ -200,7 +218,7 @@ fn walked<R>(
     } else {
         schema.rules()
     };
-    let Some(rules) = rules else { return Vec::new() };
+    let Some(rules) = rules else { return R::default() };
     let mut walk = Walk::new(checks, &is_clean, rules);
     walk.top(schema.root());
     result(walk)

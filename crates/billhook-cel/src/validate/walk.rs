@@ -9,10 +9,14 @@ use billhook_schema::{JsonSchemaProps, NodeId, SchemaStep};
 use serde_json::{Value, json};
 
 use super::budget::{self, Total, excess};
-use super::{CostlyRule, RuleChecks};
+use super::{CheckedRules, RuleChecks, RuleCost};
 use crate::language::cost;
 use crate::language::schema::SchemaType;
 use crate::rules::{Node, Rule, RuleTree};
+
+/// How many bytes the paths of rules whose costs are kept take together, at most: those of nodes that lie
+/// deep take the square of their number.
+const MAX_PATHS: usize = 4 << 20;
 
 pub(super) struct Walk<'w> {
     checks: &'w RuleChecks,
@@ -20,8 +24,9 @@ pub(super) struct Walk<'w> {
     tree: &'w RuleTree,
     errors: FieldErrors,
     pub(super) total: Total,
-    /// The rules that are among the most expensive if all together are too expensive.
-    pub(super) costly: Vec<CostlyRule>,
+    /// The costs of the rules that compile.
+    pub(super) costs: Vec<RuleCost>,
+    paths: usize,
 }
 
 /// Facts about the nodes above a node.
@@ -39,7 +44,7 @@ impl<'w> Walk<'w> {
         tree: &'w RuleTree,
     ) -> Self {
         let (errors, total) = (FieldErrors::default(), Total::default());
-        Walk { checks, is_clean, tree, errors, total, costly: Vec::new() }
+        Walk { checks, is_clean, tree, errors, total, costs: Vec::new(), paths: 0 }
     }
 
     pub(super) fn top(&mut self, schema: &JsonSchemaProps) {
@@ -47,11 +52,12 @@ impl<'w> Walk<'w> {
         self.node(self.tree.root(), schema, &context, &Location::at(&self.checks.base));
     }
 
-    pub(super) fn into_errors(self) -> Vec<FieldError> {
+    pub(super) fn into_checked(self) -> CheckedRules {
         let mut errors = self.errors.into_vec();
         errors.extend(self.total.errors(&self.checks.base));
         let wording = self.tree.schema().root().wording();
-        errors.into_iter().map(|error| error.worded(wording)).collect()
+        let errors = errors.into_iter().map(|error| error.worded(wording)).collect();
+        CheckedRules { errors, costs: self.costs }
     }
 
     fn node(
@@ -109,8 +115,10 @@ impl<'w> Walk<'w> {
             Ok(program) => {
                 let cost = cost::estimate(&program.checked, at.type_).saturating_mul(most);
                 self.weigh(at, "rule", "estimated rule cost", cost);
-                if cost >= budget::NAMED_FROM {
-                    self.costly.push(CostlyRule { path: at.at.to_path(), cost });
+                if self.paths <= MAX_PATHS {
+                    let path = at.at.to_path();
+                    self.paths += path.size();
+                    self.costs.push(RuleCost { path, cost });
                 }
                 self.message(at);
             }

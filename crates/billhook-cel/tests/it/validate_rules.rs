@@ -25,7 +25,7 @@ fn errors_with(
 ) -> Vec<String> {
     let base = FieldPath::default().name("S");
     let checks = RuleChecks { base, unlimited, ..RuleChecks::default() };
-    let errors = validate_rules(&CheckedSchema::new(&structural(schema)), &checks, is_clean);
+    let errors = validate_rules(&CheckedSchema::new(&structural(schema)), &checks, is_clean).errors;
     errors.iter().map(|error| error.to_string().replace(TRY, "")).collect()
 }
 
@@ -122,7 +122,8 @@ fn what_does_not_compile_is_said_once() {
     ] {
         let checks = RuleChecks::default();
         let errors =
-            validate_rules(&CheckedSchema::new(&structural(&integer(&rule))), &checks, |_| true);
+            validate_rules(&CheckedSchema::new(&structural(&integer(&rule))), &checks, |_| true)
+                .errors;
         let fields: Vec<String> = errors.iter().map(|error| error.field().to_string()).collect();
         let at = "properties[a].x-kubernetes-validations[0]";
         let expected: Vec<_> = expected.iter().map(|name| format!("{at}.{name}")).collect();
@@ -239,7 +240,8 @@ fn nodes_are_visited_from_below() {
             &CheckedSchema::new(&structural(&schema)),
             &RuleChecks::default(),
             is_clean,
-        );
+        )
+        .errors;
         let field = |error: &billhook_apimachinery::FieldError| {
             error.field().to_string().replace("x-kubernetes-validations[0].rule", "")
         };
@@ -495,6 +497,7 @@ fn hostile_rules() {
         billhook_apimachinery::value::dismantle(schema);
         assert!(
             validate_rules(&CheckedSchema::new(&structural), &RuleChecks::default(), |_| true)
+                .errors
                 .is_empty()
         );
     };

@@ -262,7 +262,7 @@ fn definition_errors(
     let schema = StructuralSchema::new(JsonSchemaProps::from_value(schema).unwrap()).unwrap();
     let schema = CheckedSchema::new(&schema).kubernetes(version);
     let checks = RuleChecks { base: FieldPath::default().name("S"), unlimited: false, stored };
-    validate_rules(&schema, &checks, |_| true).iter().map(ToString::to_string).collect()
+    validate_rules(&schema, &checks, |_| true).errors.iter().map(ToString::to_string).collect()
 }
 
 /// KV-50: rules on a list of at most three short texts that are too expensive for 1.32 only.

@@ -2,6 +2,7 @@
 
 use std::io;
 
+use billhook::RuleCost;
 use billhook_findings::{Finding, ObjectName, Severity};
 use indexmap::IndexSet;
 use serde_json::Value;
@@ -168,6 +169,14 @@ fn lint(lint: &Advice) -> Value {
     fields.into_value()
 }
 
+fn rule_cost(rule: &RuleCost) -> Value {
+    let mut fields = Fields::default();
+    fields.text("field", Some(rule.path.to_string()));
+    fields.value("cost", rule.cost.into());
+    fields.value("limit", RuleCost::LIMIT.into());
+    fields.into_value()
+}
+
 fn item(outcome: Outcome) -> Fields {
     let mut item = Fields::of_object(outcome.place, outcome.identity);
     let (findings, problem) = match outcome.result {
@@ -185,6 +194,9 @@ fn item(outcome: Outcome) -> Fields {
     item.text("message", findings.answer.map(|answer| answer.message));
     if !findings.lints.is_empty() {
         item.value("lints", findings.lints.iter().map(lint).collect());
+    }
+    if !findings.rule_costs.is_empty() {
+        item.value("ruleCosts", findings.rule_costs.iter().map(rule_cost).collect());
     }
     if let Some(problem) = problem {
         item.value("error", json::error(*problem));

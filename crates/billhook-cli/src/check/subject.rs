@@ -5,7 +5,7 @@ use billhook::webhook::{
 };
 use billhook::{
     CustomResourceDefinition, Definition, DefinitionError, DefinitionValidation, FieldError,
-    KubernetesVersion, Status as Answer,
+    KubernetesVersion, RuleCost, Status as Answer,
 };
 use billhook_apimachinery::split_api_version;
 use billhook_policy::{PolicyDocument, PolicyError, PolicyKind};
@@ -26,6 +26,8 @@ pub(super) struct Findings {
     pub(super) answer: Option<Answer>,
     /// Advice: a server accepts this, although it is likely to be wrong.
     pub(super) lints: Vec<Advice>,
+    /// The costs of the rules of a definition, estimated.
+    pub(super) rule_costs: Vec<RuleCost>,
 }
 
 /// A document of a kind that can be checked.
@@ -148,7 +150,7 @@ fn policy_findings(
         answer: is_refused.then(|| policy.refusal(&errors)),
         errors,
         warnings: policy.warnings_for(kubernetes),
-        lints: Vec::new(),
+        ..Findings::default()
     }
 }
 
@@ -160,6 +162,7 @@ fn findings(configuration: &WebhookConfiguration, options: &ValidationOptions<'_
         errors: check.errors,
         warnings: check.warnings,
         lints: check.lints.iter().map(Advice::from).collect(),
+        ..Findings::default()
     }
 }
 
@@ -170,6 +173,7 @@ impl From<DefinitionValidation> for Findings {
             warnings: validation.warnings().to_vec(),
             answer: validation.status(),
             lints: Vec::new(),
+            rule_costs: validation.rule_costs().to_vec(),
         }
     }
 }
