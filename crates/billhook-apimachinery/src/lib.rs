@@ -1,6 +1,6 @@
 #![doc = include_str!("../README.md")]
 //!
-//! - [`value`]: JSON values of any depth; [`mod@print`]: printing them as a server does; [`base64`];
+//! - [`value`]: JSON values of any depth; [`mod@print`]: printing them as a server does; [`base64`], [`pem`];
 //!   [`calendar`].
 //! - [`FieldPath`], [`FieldError`]: places and errors, printed to the byte as a server prints them;
 //!   [`Change`]: a change of an object and its reason; [`Spans`]: places in the text of a document.
@@ -40,6 +40,7 @@ pub mod metadata;
 pub mod names;
 pub mod namespace;
 pub mod net;
+pub mod pem;
 mod per_version;
 pub mod print;
 mod quantity;

@@ -1,7 +1,8 @@
 //! Reading `caBundle`, the certificates that a webhook's own one is checked against (CL-41, CL-42,
 //! CV-89, WCF-72).
 
-use billhook_apimachinery::{base64, message_error};
+use billhook_apimachinery::message_error;
+use billhook_apimachinery::pem::PemBlocks;
 use x509_cert::Certificate;
 use x509_cert::der::Decode as _;
 
@@ -18,7 +19,7 @@ message_error! {
 /// If there is no certificate.
 pub fn certificates(bundle: &[u8]) -> Result<Vec<Vec<u8>>, CaBundleError> {
     let failed = |why: &str| Err(format!("unable to load root certificates: {why}").into());
-    let mut blocks = Blocks { rest: bundle };
+    let mut blocks = PemBlocks::new(bundle);
     let mut certificates = Vec::new();
     let mut is_malformed = false;
     for block in &mut blocks {
@@ -30,78 +31,12 @@ pub fn certificates(bundle: &[u8]) -> Result<Vec<Vec<u8>>, CaBundleError> {
             Err(_) => is_malformed = true,
         }
     }
-    match (certificates.is_empty(), is_malformed, blocks.rest.is_empty()) {
+    match (certificates.is_empty(), is_malformed, blocks.rest().is_empty()) {
         (false, ..) => Ok(certificates),
         (true, true, _) => failed("failed to parse certificate: x509: malformed certificate"),
         (true, false, false) => failed("unable to parse bytes as PEM block"),
         (true, false, true) => failed("no valid certificate authority data seen"),
     }
-}
-
-/// A PEM block.
-struct Block<'b> {
-    label: &'b [u8],
-    has_headers: bool,
-    bytes: Vec<u8>,
-}
-
-/// The well-formed PEM blocks of a text, one after the other; text between them is skipped.
-struct Blocks<'b> {
-    /// The text after the last block.
-    rest: &'b [u8],
-}
-
-impl<'b> Iterator for Blocks<'b> {
-    type Item = Block<'b>;
-
-    fn next(&mut self) -> Option<Block<'b>> {
-        let mut after = self.rest;
-        while !after.is_empty() {
-            let (line, next) = split_line(after);
-            after = next;
-            let label = line.strip_prefix(b"-----BEGIN ").and_then(|l| l.strip_suffix(b"-----"));
-            let Some(label) = label else { continue };
-            if let Some((block, rest)) = Block::read(label, &mut after) {
-                self.rest = rest;
-                return Some(block);
-            }
-        }
-        None
-    }
-}
-
-impl<'b> Block<'b> {
-    /// Reads a block from the line after its first one; returns the rest of the text too. If the
-    /// block is malformed, `text` continues at the line that shows that.
-    fn read(label: &'b [u8], text: &mut &'b [u8]) -> Option<(Self, &'b [u8])> {
-        let mut has_headers = false;
-        let mut body = Vec::new();
-        loop {
-            let (line, next) = split_line(text);
-            if text.is_empty() {
-                return None;
-            }
-            if line.starts_with(b"-----") {
-                let end = line.strip_prefix(b"-----END ")?.strip_suffix(b"-----")?;
-                let body = std::str::from_utf8(&body).ok()?;
-                let bytes = base64::decode(body).ok().filter(|_| end == label)?;
-                return Some((Block { label, has_headers, bytes }, next));
-            }
-            if body.is_empty() && line.contains(&b':') {
-                has_headers = true;
-            } else {
-                body.extend(line.iter().filter(|byte| !matches!(byte, b' ' | b'\t')));
-            }
-            *text = next;
-        }
-    }
-}
-
-/// Returns the first line without white space at its end, and the lines after it.
-fn split_line(text: &[u8]) -> (&[u8], &[u8]) {
-    let end = text.iter().position(|byte| *byte == b'\n').map_or(text.len(), |end| end + 1);
-    let (line, rest) = text.split_at_checked(end).unwrap_or((text, b""));
-    (line.trim_ascii_end(), rest)
 }
 
 #[cfg(test)]

@@ -1,8 +1,9 @@
 //! Reading and changing the JSON of objects.
 
-use billhook_apimachinery::FieldPath;
+use billhook_apimachinery::pem::PemBlocks;
 pub(crate) use billhook_apimachinery::value::at as value_at;
 use billhook_apimachinery::value::{at, at_mut};
+use billhook_apimachinery::{FieldPath, base64};
 use serde_json::{Map, Value};
 
 /// The text at a place in an object; empty if absent.
@@ -69,4 +70,10 @@ pub(crate) fn is_set(object: &Value, place: &str) -> bool {
 /// The path of nested fields.
 pub(crate) fn path(names: &[&str]) -> FieldPath {
     names.iter().fold(FieldPath::default(), |path, name| path.name(name))
+}
+
+/// The labels of the PEM blocks of a text that is encoded in Base64.
+pub(crate) fn pem_labels(encoded: &str) -> Vec<String> {
+    let text = base64::decode(encoded).unwrap_or_default();
+    PemBlocks::new(&text).map(|block| String::from_utf8_lossy(block.label).into_owned()).collect()
 }

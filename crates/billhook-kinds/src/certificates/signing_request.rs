@@ -4,14 +4,14 @@ use std::collections::BTreeSet;
 
 use billhook_apimachinery::metadata::Time;
 use billhook_apimachinery::names::{dns1123_label, dns1123_subdomain};
-use billhook_apimachinery::{FieldError, UserInfo, age, base64};
+use billhook_apimachinery::{FieldError, UserInfo, age};
 use serde_json::{Map, Value, json};
 
 use super::conditions;
 use crate::behavior::{Behavior, Findings, WriteContext};
 use crate::cells;
 use crate::rules::one_of;
-use crate::values::{integer, items, path, section, text, value_at};
+use crate::values::{integer, items, path, pem_labels, section, text, value_at};
 
 const USAGES: [&str; 23] = [
     "any",
@@ -156,25 +156,10 @@ fn state(request: &Value) -> String {
     format!("{state}{failed}{issued}")
 }
 
-/// Returns the types of the blocks of a PEM text in base64.
-fn blocks(encoded: &str) -> Vec<String> {
-    let bytes = base64::decode(encoded).unwrap_or_default();
-    let decoded = String::from_utf8_lossy(&bytes).into_owned();
-    let mut types = Vec::new();
-    let mut rest = decoded.as_str();
-    while let Some((_, after)) = rest.split_once("-----BEGIN ") {
-        let Some((type_, body)) = after.split_once("-----") else { break };
-        let Some((_, after)) = body.split_once(&format!("-----END {type_}-----")) else { break };
-        types.push(type_.to_owned());
-        rest = after;
-    }
-    types
-}
-
 fn validate_spec(request: &Value, errors: &mut Vec<FieldError>) {
     let at = |name: &str| path(&["spec", name]);
     let pem = value_at(request, "/spec/request").cloned().unwrap_or_default();
-    if blocks(text(&pem, "")).first().is_none_or(|type_| type_ != "CERTIFICATE REQUEST") {
+    if pem_labels(text(&pem, "")).first().is_none_or(|type_| type_ != "CERTIFICATE REQUEST") {
         let detail = "PEM block type must be CERTIFICATE REQUEST";
         errors.push(FieldError::invalid(at("request"), pem, detail));
     }
@@ -240,7 +225,7 @@ fn validate_certificate(request: &Value, errors: &mut Vec<FieldError>) {
     if certificate.is_empty() {
         return;
     }
-    let types = blocks(certificate);
+    let types = pem_labels(certificate);
     let other = types.iter().find(|type_| *type_ != "CERTIFICATE");
     let detail = match other {
         Some(type_) => format!("only CERTIFICATE PEM blocks are allowed, found \"{type_}\""),

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use super::data;
 use crate::behavior::{Behavior, Findings, WriteContext};
 use crate::cells;
-use crate::values::text;
+use crate::values::{pem_labels, text};
 
 /// The rules of secrets.
 #[derive(Debug)]
@@ -58,18 +58,48 @@ fn merge_string_data(secret: &mut Value) {
     }
 }
 
-/// Returns the server's warning about a certificate or a key that is not in PEM. What is in the PEM
-/// is not checked.
+/// Returns the server's warning about a pair of which the certificate or the key is not in PEM. What
+/// is in the blocks is not checked.
 fn key_pair_warning(secret: &Value) -> Option<String> {
     if text(secret, "/type") != "kubernetes.io/tls" {
         return None;
     }
     let data = secret.get("data")?;
-    for (key, part) in [("tls.crt", "certificate"), ("tls.key", "key")] {
-        let bytes = base64::decode(data.get(key)?.as_str()?).unwrap_or_default();
-        if !String::from_utf8_lossy(&bytes).contains("-----BEGIN ") {
-            return Some(format!("tls: failed to find any PEM data in {part} input"));
-        }
+    let labels = |key| Some(pem_labels(data.get(key)?.as_str()?));
+    let (certificate, key) = (labels("tls.crt")?, labels("tls.key")?);
+    let problem = certificate_problem(&certificate).or_else(|| key_problem(&key));
+    problem.map(|problem| format!("tls: {problem}"))
+}
+
+fn certificate_problem(labels: &[String]) -> Option<String> {
+    match labels {
+        [] => Some("failed to find any PEM data in certificate input".to_owned()),
+        labels if labels.iter().any(|label| label == "CERTIFICATE") => None,
+        [label] if label.ends_with("PRIVATE KEY") => Some(
+            "failed to find certificate PEM data in certificate input, but did find a private key; PEM \
+             inputs may have been switched"
+                .to_owned(),
+        ),
+        labels => Some(format!(
+            "failed to find \"CERTIFICATE\" PEM block in certificate input after skipping PEM blocks of \
+             the following types: [{}]",
+            labels.join(" ")
+        )),
     }
-    None
+}
+
+fn key_problem(labels: &[String]) -> Option<String> {
+    let is_key = |label: &String| label == "PRIVATE KEY" || label.ends_with(" PRIVATE KEY");
+    match labels {
+        [] => Some("failed to find any PEM data in key input".to_owned()),
+        labels if labels.iter().any(is_key) => None,
+        [label] if label == "CERTIFICATE" => {
+            Some("found a certificate rather than a key in the PEM for the private key".to_owned())
+        }
+        labels => Some(format!(
+            "failed to find PEM block with type ending in \"PRIVATE KEY\" in key input after skipping \
+             PEM blocks of the following types: [{}]",
+            labels.join(" ")
+        )),
+    }
 }

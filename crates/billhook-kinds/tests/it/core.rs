@@ -72,11 +72,40 @@ fn certificates() {
             "type": "kubernetes.io/tls",
             "stringData": {"tls.crt": certificate, "tls.key": key}})
     };
-    let pem = "-----BEGIN CERTIFICATE-----";
-    for (secret, part) in [(secret("x", "y"), "certificate"), (secret(pem, ""), "key")] {
-        let (_, found) = Write::default().of(&secret);
-        let warning = format!("tls: failed to find any PEM data in {part} input");
-        assert_eq!((found.errors, found.warnings), (vec![], vec![warning]));
+    let block = |label: &str| format!("-----BEGIN {label}-----\nMAA=\n-----END {label}-----\n");
+    let (certificate, key) = (block("CERTIFICATE"), block("EC PRIVATE KEY"));
+    let parameters = block("EC PARAMETERS");
+    let both = [parameters.as_str(), &key].concat();
+    for (certificate, key, warning) in [
+        ("x", "y", "failed to find any PEM data in certificate input"),
+        ("-----BEGIN CERTIFICATE-----", &key, "failed to find any PEM data in certificate input"),
+        (&certificate, "", "failed to find any PEM data in key input"),
+        (
+            &key,
+            &certificate,
+            "failed to find certificate PEM data in certificate input, but did find a private key; \
+             PEM inputs may have been switched",
+        ),
+        (
+            &both,
+            &key,
+            "failed to find \"CERTIFICATE\" PEM block in certificate input after skipping PEM \
+             blocks of the following types: [EC PARAMETERS EC PRIVATE KEY]",
+        ),
+        (
+            &certificate,
+            &certificate,
+            "found a certificate rather than a key in the PEM for the private key",
+        ),
+        (
+            &certificate,
+            &parameters,
+            "failed to find PEM block with type ending in \"PRIVATE KEY\" in key input after \
+             skipping PEM blocks of the following types: [EC PARAMETERS]",
+        ),
+    ] {
+        let (_, found) = Write::default().of(&secret(certificate, key));
+        assert_eq!((found.errors, found.warnings), (vec![], vec![format!("tls: {warning}")]));
     }
 }
 
