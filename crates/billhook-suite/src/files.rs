@@ -79,7 +79,7 @@ fn io_error(path: &Path, error: io::Error) -> FileError {
     FileError::Io { path: path.to_owned(), error }
 }
 
-/// The documents of a file.
+/// The documents of a file, lists taken apart.
 pub(crate) fn documents(
     path: &Path,
     read_file: ReadFile,
@@ -87,11 +87,16 @@ pub(crate) fn documents(
     let source = read(path, read_file)?;
     let read = billhook::read_manifests(source.bytes())
         .map_err(|error| FileError::Manifest { path: path.to_owned(), error })?;
-    let document = |manifest: billhook::Manifest| {
+    let objects = |manifest: billhook::Manifest| {
         let place = Place::document(source.clone(), manifest.index());
-        FoundDefinition { place, value: manifest.into_value() }
+        let is_list = manifest.is_list();
+        let objects = manifest.into_objects().into_iter().enumerate();
+        objects.map(move |(index, object)| {
+            let place = if is_list { place.clone().item(index) } else { place.clone() };
+            FoundDefinition { place, value: object.into_value() }
+        })
     };
-    Ok(read.into_iter().map(document).collect())
+    Ok(read.into_iter().flat_map(objects).collect())
 }
 
 /// The documents of a file, or of all YAML and JSON files below a directory, sorted by file.

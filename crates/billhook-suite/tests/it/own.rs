@@ -380,6 +380,33 @@ fn examples_are_accepted_or_refused() {
     assert!(empty.to_string().ends_with("no manifests in `valid` or `invalid` here"), "{empty}");
 }
 
+/// The files that a suite names may be lists, as `kubectl get -o json` prints them.
+#[test]
+fn lists_are_taken_apart() {
+    let fixtures = root().join("fixtures");
+    let text = std::fs::read_to_string(fixtures.join("suites/guarded-backups.yaml")).unwrap();
+    let directory = std::env::temp_dir().join(format!("billhook-lists-{}", std::process::id()));
+    std::fs::create_dir_all(&directory).unwrap();
+    let files = ["crds/backups.data.example.com", "suites/backup-policies", "suites/webhooks"];
+    let names = ["../crds/backups.data.example.com.yaml", "backup-policies.yaml", "webhooks.yaml"];
+    let mut suite = text;
+    for (file, name) in files.into_iter().zip(names) {
+        let documents = std::fs::read(fixtures.join(format!("{file}.yaml"))).unwrap();
+        let documents = billhook::read_manifests(&documents).unwrap();
+        let items: Vec<Value> = documents.iter().map(|it| it.value().clone()).collect();
+        let list = json!({"apiVersion": "v1", "kind": "List", "items": items});
+        let path = directory.join(format!("{}.json", file.replace('/', "-")));
+        std::fs::write(&path, list.to_string()).unwrap();
+        assert!(suite.contains(name), "{name}");
+        suite = suite.replace(&format!("[{name}]"), &format!("[{:?}]", path));
+    }
+    let file = directory.join("suite.yaml");
+    std::fs::write(&file, suite).unwrap();
+    let found = failures(file.to_str().unwrap());
+    std::fs::remove_dir_all(&directory).unwrap();
+    assert_eq!(found, [""; 0]);
+}
+
 /// Mistakes in the policies and webhook configurations of a suite have places, too.
 #[test]
 fn mistakes_in_other_files_have_places() {
@@ -409,5 +436,8 @@ fn mistakes_in_other_files_have_places() {
                     kind: MutatingWebhookConfiguration\nmetadata: {name: w}\nwebhooks:\n- name: 7\n";
     let error = mistake("webhooks", webhooks);
     assert!(error.starts_with("5:9: ") && error.ends_with("(write it in quotes)"), "{error}");
+    let list = format!("kind: List\napiVersion: v1\nitems:\n- {}", webhooks.replace('\n', "\n  "));
+    let error = mistake("webhooks", &list);
+    assert!(error.starts_with("8:11: ") && error.ends_with("(write it in quotes)"), "{error}");
     std::fs::remove_dir_all(&directory).unwrap();
 }
