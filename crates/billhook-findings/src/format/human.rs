@@ -45,9 +45,23 @@ pub fn human(finding: &Finding, colored: bool) -> String {
     }
     let group: Group<'_> = title.elements(elements);
     let renderer = if colored { Renderer::styled() } else { Renderer::plain() };
-    let mut out = renderer.render(&[group]);
-    out.push_str("\n\n");
+    let rendered = renderer.render(&[group]);
+    let mut out = String::with_capacity(rendered.len() + 2);
+    for line in rendered.lines().filter(|line| !is_nameless_origin(line)) {
+        out.push_str(line);
+        out.push('\n');
+    }
+    out.push('\n');
     out
+}
+
+/// Whether a line announces a file without a name, as the renderer does for an excerpt whose place
+/// has a line of its own.
+fn is_nameless_origin(line: &str) -> bool {
+    let mut parts = line.split('\u{1b}');
+    let first = parts.next().unwrap_or_default();
+    let colored = parts.filter_map(|part| part.split_once('m')).map(|(_, text)| text);
+    std::iter::once(first).chain(colored).collect::<String>().trim() == ":::"
 }
 
 /// The line of a marked part, without characters that a terminal would not print.
