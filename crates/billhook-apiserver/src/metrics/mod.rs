@@ -51,7 +51,44 @@ impl Measures for Metrics {
         let mut text = String::new();
         // Writing into a string cannot fail.
         let _ = encode(&mut text, &self.registry);
-        text
+        in_order(&text)
+    }
+}
+
+/// Returns the text with the series of each metric in the order of their labels, whatever order they
+/// are kept in.
+fn in_order(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut series: Vec<&str> = Vec::new();
+    for line in text.lines() {
+        if line.starts_with('#') {
+            write_sorted(&mut out, &mut series);
+            out.push_str(line);
+            out.push('\n');
+        } else {
+            series.push(line);
+        }
+    }
+    write_sorted(&mut out, &mut series);
+    out
+}
+
+/// Writes series by their labels; the lines of a histogram stay in their order.
+fn write_sorted(out: &mut String, series: &mut Vec<&str>) {
+    series.sort_by_key(|line| labels(line));
+    for line in series.drain(..) {
+        out.push_str(line);
+        out.push('\n');
+    }
+}
+
+/// The labels of a line, without the bound of a bucket, which comes first.
+fn labels(line: &str) -> &str {
+    let labels = line.split_once('{').and_then(|(_, rest)| rest.rsplit_once('}'));
+    let labels = labels.map(|(labels, _)| labels).unwrap_or_default();
+    match labels.strip_prefix("le=\"").and_then(|rest| rest.split_once('"')) {
+        Some((_, rest)) => rest.strip_prefix(',').unwrap_or(rest),
+        None => labels,
     }
 }
 

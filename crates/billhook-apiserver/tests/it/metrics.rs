@@ -70,6 +70,47 @@ async fn admission_plugins_are_measured() {
     assert!(has(&text, seconds, r#"operation="CREATE""#, "1"), "{text}");
 }
 
+/// OB-01: the series of a metric come in the order of their labels, the buckets of a histogram in that
+/// of their bounds.
+#[tokio::test]
+async fn series_come_in_order() {
+    let server = Server::builder().metrics().build();
+    let map = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}});
+    let (map, one) = (map.to_string(), format!("{MAPS}/a"));
+    for (method, path, body, code) in [
+        (Method::POST, MAPS, map.as_str(), 201),
+        (Method::PUT, &one, &map, 200),
+        (Method::DELETE, &one, "", 200),
+    ] {
+        assert_eq!(call(&server, method, path, &[], body).await.code, code);
+    }
+    let text = get(&server).await;
+    let name = "apiserver_admission_step_admission_duration_seconds_bucket{le=\"";
+    let buckets = text.lines().filter_map(|line| line.strip_prefix(name)?.split_once("\","));
+    let buckets: Vec<(&str, &str)> = buckets.collect();
+    let labels: Vec<&str> = buckets
+        .iter()
+        .filter(|(bound, _)| *bound == "+Inf")
+        .filter_map(|(_, rest)| Some(rest.split_once('}')?.0))
+        .collect();
+    assert_eq!(
+        labels,
+        [
+            r#"type="admit",operation="CREATE",rejected="false""#,
+            r#"type="admit",operation="DELETE",rejected="false""#,
+            r#"type="admit",operation="UPDATE",rejected="false""#,
+            r#"type="validate",operation="CREATE",rejected="false""#,
+            r#"type="validate",operation="DELETE",rejected="false""#,
+            r#"type="validate",operation="UPDATE",rejected="false""#,
+        ]
+    );
+    let bounds: Vec<&str> = buckets.iter().map(|(bound, _)| *bound).collect();
+    for series in bounds.chunks(7) {
+        assert_eq!(series, ["0.005", "0.025", "0.1", "0.5", "1.0", "2.5", "+Inf"]);
+    }
+    assert_eq!(bounds.len(), 6 * 7);
+}
+
 #[tokio::test]
 async fn without_metrics_there_is_no_such_path() {
     let server = Server::builder().build();
