@@ -28,6 +28,14 @@ Examples:
   billhook convert --crd crds/ --to v1beta1 --output json stack.yaml
   billhook convert --crd crds/ --round-trip";
 
+/// Reads a URL of HTTPS, by which alone webhooks are called.
+fn https(text: &str) -> Result<String, String> {
+    match text.starts_with("https://") {
+        true => Ok(text.to_owned()),
+        false => Err("expected a URL such as https://localhost:8443/convert".to_owned()),
+    }
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct Convert {
     #[command(flatten)]
@@ -40,7 +48,7 @@ pub(crate) struct Convert {
     #[arg(long, conflicts_with_all = ["to", "output"])]
     pub(crate) round_trip: bool,
     /// URL of the conversion webhook, instead of the address in the CRD
-    #[arg(long, value_name = "URL")]
+    #[arg(long, value_name = "URL", value_parser = https)]
     pub(crate) url: Option<String>,
     /// CA certificates by which to trust the conversion webhook, instead of those in the CRD
     #[arg(long, value_name = "FILE")]

@@ -15,6 +15,8 @@ cases! {
     convert_round_trip_of_one_version: "convert --round-trip --crd fixtures/crds/backups.data.example.com.yaml";
     convert_round_trip_of_objects: "convert --round-trip --crd fixtures/crds fixtures/objects/stack-clean.json";
     convert_round_trip_unreachable: "convert --round-trip --crd - --url https://127.0.0.1:1/convert" < [&definition()];
+    convert_plain_http: "convert --crd - --to v2 --url http://localhost:1/c fixtures/objects/backup-clean.json"
+        < [&definition()];
     convert_unreachable: "convert --crd - --to v2 --url https://127.0.0.1:1/convert fixtures/objects/backup-clean.json"
         < [&definition()];
 }
@@ -40,7 +42,7 @@ pub(crate) fn definition() -> String {
 }
 
 /// Renames `spec.schedule` to `spec.when`.
-fn answer(received: Received) -> Handled {
+pub(crate) fn answer(received: Received) -> Handled {
     let mut review: Value = serde_json::from_slice(&received.body).unwrap();
     let request = review["request"].take();
     let convert = |object: &Value| {
