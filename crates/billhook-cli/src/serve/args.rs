@@ -9,6 +9,7 @@ use clap::{Args, ValueEnum};
 
 use crate::allow::{Allow, allow};
 use crate::etcd::EtcdArgs;
+use crate::resolving::{Resolve, resolve};
 use crate::server::Server;
 
 pub(crate) const HELP: &str = "\
@@ -127,6 +128,10 @@ pub(crate) struct Serve {
     /// the end: for each user a ClusterRole, and a Role in each namespace
     #[arg(long, value_name = "FILE")]
     pub(crate) record_rbac: Option<PathBuf>,
+    /// Address to dial for a Service that a webhook configuration or a CRD names; may be repeated
+    /// [default: DNS]
+    #[arg(long, value_name = "SERVICE.NAMESPACE=HOST:PORT", value_parser = resolve)]
+    pub(crate) resolve: Vec<Resolve>,
     /// Let requests use namespaces that do not exist
     #[arg(long)]
     pub(crate) any_namespace: bool,

@@ -37,6 +37,7 @@ use crate::listening::{
 };
 use crate::problem::{Place, Problem, RunError, Status};
 use crate::report;
+use crate::resolving::resolver;
 use admitted::{Admitted, IsPublic};
 pub(crate) use args::{HELP, Serve, Settle};
 use control_plane::Controllers;
@@ -246,7 +247,7 @@ async fn server(
         .user(user.clone())
         .authorization_mode(command.authorization_mode.into())
         .metrics()
-        .webhooks(HttpsCaller::default());
+        .webhooks(HttpsCaller::default().resolver(resolver(&command.resolve)));
     builder = match command.any_namespace {
         true => builder.any_namespace(),
         false => builder.bootstrap().presence(presence),

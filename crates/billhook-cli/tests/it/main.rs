@@ -47,6 +47,7 @@ mod serve_load;
 mod serve_roles;
 mod serve_simulation;
 mod serve_view;
+mod serve_webhooks;
 #[path = "../../../billhook-webhook-client/examples/webhook_server/server.rs"]
 mod server;
 mod suites;
