@@ -83,8 +83,11 @@ impl fmt::Display for PolicyVerdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             PolicyVerdict::ConditionsNotMet => f.write_str("match conditions do not hold"),
-            PolicyVerdict::Admitted => f.write_str("admitted"),
-            PolicyVerdict::Denied { message, .. } => write!(f, "denied: {message}"),
+            PolicyVerdict::Admitted => f.write_str("met"),
+            PolicyVerdict::Denied { message, is_error: false, .. } => {
+                write!(f, "not met: {message}")
+            }
+            PolicyVerdict::Denied { message, .. } => write!(f, "error: {message}"),
             PolicyVerdict::ErrorIgnored(error) => write!(f, "error ignored: {error}"),
             PolicyVerdict::Mutated { changed: true } => f.write_str("changed the object"),
             PolicyVerdict::Mutated { changed: false } => f.write_str("changed nothing"),

@@ -12,7 +12,7 @@ use billhook_findings::{DeprecatedField, Finding, Label, Severity};
 use billhook_policy::{PolicyKind, PolicyRecord, PolicyVerdict};
 
 use crate::apply::CONFLICT_HELP;
-use crate::findings::{About, REFUSED, match_rule};
+use crate::findings::{About, REFUSED, match_rule, webhook_named};
 use crate::problem::Problem;
 use crate::setup::{CANNOT_BE_MATCHED, IGNORED, Origins};
 
@@ -148,7 +148,9 @@ impl Telling<'_> {
                 let HookResult::FailedOpen(text) = result else { return None };
                 let at = (configuration.as_str(), hook.as_str());
                 let cause = self.webhook(*stage, at, "failurePolicy", IGNORED);
-                let finding = self.about.whole(Severity::Warning, FAILED_OPEN, text);
+                let webhook = webhook_named(configuration, hook);
+                let text = format!("{webhook} fails, which is ignored: {text}");
+                let finding = self.about.whole(Severity::Warning, FAILED_OPEN, &text);
                 Some(finding.because(cause))
             }
             Action::Policy { stage, record, .. } => {
@@ -163,7 +165,8 @@ impl Telling<'_> {
                 }
                 let at = (configuration.as_str(), hook.as_str());
                 let cause = self.webhook(*stage, at, "failurePolicy", IGNORED);
-                let text = format!("webhook `{hook}` is not called: a match condition fails");
+                let webhook = webhook_named(configuration, hook);
+                let text = format!("{webhook} is not called: a match condition fails");
                 let finding = self.about.whole(Severity::Warning, match_rule(*reason), &text);
                 Some(finding.because(cause))
             }

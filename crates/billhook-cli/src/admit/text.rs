@@ -40,6 +40,13 @@ pub(crate) fn outcome(
         for step in &outcome.steps {
             add_step(&mut text, step);
         }
+        for (key, annotation) in outcome.annotations.iter().filter(|(key, _)| !is_of_steps(key)) {
+            let line = visible(&format!("audit annotation {key}: {}", annotation.value));
+            let _ = writeln!(text, "  {line}");
+        }
+        for refused in outcome.annotations.refused() {
+            let _ = writeln!(text, "  audit annotation left out: {}", visible(refused));
+        }
         report::to_stderr(&text);
     }
     report::to_stderr(&findings::text(found));
@@ -49,6 +56,11 @@ pub(crate) fn outcome(
         finding.changes.iter().for_each(|change| add_change(&mut changes, change));
         report::to_stderr(&changes);
     }
+}
+
+/// Whether an audit annotation says what steps show: what webhooks changed, and which failed.
+fn is_of_steps(key: &str) -> bool {
+    key.split_once('/').is_some_and(|(prefix, _)| prefix.ends_with(".webhook.admission.k8s.io"))
 }
 
 /// Code and reason of a status.
@@ -132,7 +144,9 @@ fn why(reason: DecisionReason) -> &'static str {
         DecisionReason::NoEquivalentMatched => "no rule is for the request, in any version",
         DecisionReason::MatchConditionFalse => "a match condition is false",
         DecisionReason::MatchConditionErrorIgnored => "a match condition cannot be evaluated",
-        DecisionReason::ReinvocationNotNeeded => "nothing changed since, or its policy is Never",
+        DecisionReason::ReinvocationNotNeeded => {
+            "nothing changed since, or its reinvocationPolicy is Never"
+        }
         other => other.code(),
     }
 }

@@ -63,6 +63,11 @@ pub(crate) fn match_rule(reason: DecisionReason) -> &'static str {
     }
 }
 
+/// A webhook as findings name it.
+pub(crate) fn webhook_named(configuration: &str, hook: &str) -> String {
+    format!("webhook `{hook}` of `{configuration}`")
+}
+
 /// An object, for whose findings places and names are known.
 pub(crate) struct About<'a> {
     place: &'a Place,

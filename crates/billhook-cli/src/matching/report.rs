@@ -14,7 +14,7 @@ use super::args::Match;
 use super::policies;
 use super::request::{describe, to_value};
 use super::subject::{Decided, Subject, is_named, steps};
-use crate::findings::{About, match_rule};
+use crate::findings::{About, match_rule, webhook_named};
 use crate::form::Form;
 use crate::json::{Fields, error};
 use crate::problem::Problem;
@@ -120,9 +120,17 @@ pub(super) fn found(subject: &Subject, decided: &[Decided<'_>], origins: &Origin
             Decision::Rejected(reason, answer) => about
                 .whole(Severity::Error, match_rule(*reason), &answer.message)
                 .because(origin("name", CANNOT_BE_MATCHED)),
-            Decision::Skipped(reason @ DecisionReason::MatchConditionErrorIgnored) => about
-                .whole(Severity::Warning, match_rule(*reason), &trace.summary().unwrap_or_default())
-                .because(origin("failurePolicy", IGNORED)),
+            Decision::Skipped(reason @ DecisionReason::MatchConditionErrorIgnored) => {
+                let webhook = webhook_named(hook.configuration(), hook.name());
+                let why = trace.summary().unwrap_or_default();
+                about
+                    .whole(
+                        Severity::Warning,
+                        match_rule(*reason),
+                        &format!("{webhook} is not called: {why}"),
+                    )
+                    .because(origin("failurePolicy", IGNORED))
+            }
             _ => return None,
         })
     });

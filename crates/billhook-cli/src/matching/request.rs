@@ -64,6 +64,10 @@ impl Requests<'_> {
         let api = self.resource(api_version, kind, &place)?;
         let subresource = self.command.subresource.as_deref().unwrap_or_default();
         let sub_kind = self.registry.kind_for(&api.resource, subresource).cloned();
+        if sub_kind.is_none() && !subresource.is_empty() {
+            let message = format!("{} has no subresource `{subresource}`", api.resource);
+            return Err(Problem::unusable(place, message));
+        }
         let sub_kind = sub_kind.unwrap_or_else(|| api.kind.clone());
         if sub_kind == api.kind {
             self.read_built_in(&mut document.value, &sub_kind, &place)?;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use tokio::runtime::Runtime;
 
 use crate::server::Server;
-use crate::support::{Scratch, cases, report_snapshots, run, run_with, snapshot};
+use crate::support::{Scratch, cases, report_snapshots, root, run, run_with, snapshot};
 
 cases! {
     help_admit: "admit --help";
@@ -31,6 +31,8 @@ cases! {
     admit_apply_conflict: "admit --quiet --apply --field-manager gitops --old fixtures/apply/backup-live.yaml --crd fixtures/crds fixtures/apply/backup.yaml";
     admit_apply_forced: "admit --quiet --apply --force --field-manager gitops --old fixtures/apply/backup-live.yaml --crd fixtures/crds fixtures/apply/backup.yaml";
     admit_apply_to_scale: "admit --quiet --apply --subresource scale --old fixtures/objects/stack-clean.json --crd fixtures/crds -" < [SCALE];
+    admit_failures_ignored_concise: "admit --format concise --crd fixtures/crds --webhooks - fixtures/apply/backup.yaml"
+        < [UNREACHABLE];
     admit_apply_and_patch: "admit --apply --crd fixtures/crds --patch a.yaml fixtures/objects/backup-clean.json";
     admit_force_alone: "admit --force --crd fixtures/crds fixtures/objects/backup-clean.json";
     admit_nothing: "admit --crd fixtures/crds -" < ["---\n"];
@@ -127,6 +129,17 @@ fn mutating_policies() {
         let shown = shown.lines().map(stable).collect::<Vec<_>>().join("\n");
         snapshot!(format!("admit_policy_not_idempotent_{name}"), &shown);
     }
+}
+
+/// What policies write into the audit log (PO-60, PO-61).
+#[test]
+fn audit_annotations() {
+    let policy =
+        std::fs::read_to_string(root().join("fixtures/policies/no-latest-tag/policy.yaml"));
+    let policy = policy.unwrap().replace("[Deny]", "[Warn, Audit]").replace(":latest", ":1");
+    let shown =
+        run("admit --policies - --namespace-labels shop:a=b fixtures/match/pod.yaml", &policy);
+    snapshot!("admit_audit_annotations", shown.lines().map(stable).collect::<Vec<_>>().join("\n"));
 }
 
 /// The example's webhooks, and the files that name them.
@@ -302,6 +315,23 @@ status:
 "
     )
 }
+
+/// Two webhooks that fail alike, and one whose match condition fails.
+const UNREACHABLE: &str = "
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingWebhookConfiguration
+metadata: {name: backups}
+webhooks:
+- &webhook
+  name: quota.backups.example.com
+  clientConfig: {url: 'https://127.0.0.1:1/'}
+  rules: [{operations: [CREATE], apiGroups: [data.example.com], apiVersions: [v1], resources: [backups]}]
+  failurePolicy: Ignore
+  sideEffects: None
+  admissionReviewVersions: [v1]
+- {<<: *webhook, name: target.backups.example.com}
+- {<<: *webhook, name: tier.backups.example.com, matchConditions: [{name: gold, expression: object.spec.tier == 'gold'}]}
+";
 
 const SCALE: &str = "
 apiVersion: autoscaling/v1

@@ -10,6 +10,11 @@ cases! {
     match_review: "match --webhooks fixtures/match --crd fixtures/crds --request fixtures/match/review.json";
     match_delete: "match --webhooks fixtures/match/webhooks.yaml --operation delete fixtures/match/pod.yaml";
     match_connect: "match --webhooks fixtures/match/webhooks.yaml --operation connect --subresource exec fixtures/match/pod.yaml";
+    match_connect_to_a_kind_without_labels: "match --webhooks - --operation connect --subresource exec --namespace-labels shop:a=b fixtures/match/pod.yaml"
+        < [WEBHOOKS.replace("SELECTOR", "{matchLabels: {app: web}}").replace("CREATE", "CONNECT").replace("[pods]", "[pods/exec]")];
+    match_no_such_subresource: "match --webhooks fixtures/match/webhooks.yaml --operation update --subresource Status fixtures/match/pod.yaml";
+    match_ignored: "match --webhooks - --allow get --namespace-labels shop:a=b fixtures/match/pod.yaml"
+        < [ASKS.replace("object.kind == \"Pod\"", "object.none == 1").replace("sideEffects", "failurePolicy: Ignore\n  sideEffects")];
     match_assumed_namespace: "match --webhooks fixtures/match/webhooks.yaml fixtures/match/pod.yaml";
     match_assumed_namespaces: "match --webhooks fixtures/match/webhooks.yaml --crd fixtures/crds --explain cluster.policy.example.com fixtures/match/pod.yaml fixtures/objects/stack-v1beta1.yaml";
     match_exempt: "match --webhooks fixtures/match/webhooks.yaml fixtures/match/webhooks.yaml";

@@ -57,7 +57,10 @@ impl fmt::Display for TraceStep {
                     (StepVerdict::Failed, Some("")) => {
                         f.write_str(", null selects nothing (WM-61)")
                     }
-                    _ => write!(f, ", {} (WM-21)", objects(object, old_object)),
+                    _ => {
+                        let rule = object_rule(object, old_object);
+                        write!(f, ", {} ({rule})", objects(object, old_object))
+                    }
                 }
             }
             TraceStep::Rule { list, index, resource, subresource, failed } => {
@@ -196,6 +199,14 @@ fn objects(object: &SeenObject, old_object: &SeenObject) -> String {
     }
 }
 
+/// The rule by which a selector that selects something is compared with objects.
+fn object_rule(object: &SeenObject, old_object: &SeenObject) -> &'static str {
+    match (object, old_object) {
+        (SeenObject::Labels(_), _) | (_, SeenObject::Labels(_)) => "WM-21",
+        _ => "WM-22",
+    }
+}
+
 impl fmt::Display for SeenObject {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -242,6 +253,9 @@ pub(super) fn summary(trace: &Trace) -> Option<String> {
         }
         Decision::Skipped(DecisionReason::ExemptKind) => {
             Some("no webhook is called for this kind (WM-03)".to_owned())
+        }
+        Decision::Skipped(DecisionReason::MatchConditionErrorIgnored) => {
+            last().map(|step| format!("{step}; failurePolicy is `Ignore` (WM-80)"))
         }
         Decision::Skipped(_) | Decision::NotEvaluated(_) => last(),
     }
