@@ -8,6 +8,9 @@ use billhook_cel::{AuthorizationDecision, AuthorizationRequest, AuthorizationTar
 use billhook_kinds::register_kinds;
 use billhook_policy::MemoryCluster;
 
+/// The verb that stands for all.
+const ALL: &str = "*";
+
 /// A verb that is allowed, on a resource or on everything.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Allow {
@@ -63,7 +66,7 @@ struct Allowed(Vec<Allow>);
 impl Authorizer for Allowed {
     fn authorize(&self, _: &UserInfo, request: &AuthorizationRequest) -> AuthorizationDecision {
         let is_it = |allow: &Allow| {
-            allow.verb == request.verb
+            [ALL, &request.verb].contains(&allow.verb.as_str())
                 && match (&allow.resource, &request.target) {
                     (None, _) => true,
                     (Some((resource, group)), AuthorizationTarget::Resource(target)) => {

@@ -37,7 +37,7 @@ impl Authorizer for Permissions {
                 _ => false,
             };
             is_target
-                && allowed.verb == request.verb
+                && ["*", &request.verb].contains(&allowed.verb.as_str())
                 && (allowed.user.is_empty() || allowed.user == name)
         };
         AuthorizationDecision::new(self.0.iter().any(is_it))

@@ -78,8 +78,8 @@ pub(crate) struct Admit {
     /// Handling of unknown and duplicate fields [default: warn]
     #[arg(long, value_enum, value_name = "MODE")]
     pub(crate) field_validation: Option<Validation>,
-    /// Permission granted to the user, for `authorizer` in match conditions and policies; all others
-    /// are denied. May be repeated [default: such expressions fail]
+    /// Permission granted to the user, for `authorizer` in match conditions and policies, with `*` for
+    /// all verbs; all others are denied. May be repeated [default: such expressions fail]
     #[arg(long, value_name = "VERB[:RESOURCE[.GROUP]]", value_parser = allow)]
     pub(crate) allow: Vec<Allow>,
     /// Request timeout in seconds

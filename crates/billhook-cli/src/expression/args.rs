@@ -58,8 +58,8 @@ pub(crate) struct ExplainExpression {
     /// Variable `variables.NAME` of a policy; those after it may use it. May be repeated
     #[arg(long, value_name = "NAME=EXPRESSION", value_parser = variable)]
     pub(super) variable: Vec<(String, String)>,
-    /// Permission granted to the user of --request, for `authorizer`; all others are denied. May be
-    /// repeated [default: `authorizer` is not declared]
+    /// Permission granted to the user of --request, for `authorizer`, with `*` for all verbs; all
+    /// others are denied. May be repeated [default: `authorizer` is not declared]
     #[arg(long, value_name = "VERB[:RESOURCE[.GROUP]]", value_parser = allow, requires = "request")]
     pub(super) allow: Vec<Allow>,
     #[command(flatten)]

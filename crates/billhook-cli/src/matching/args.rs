@@ -73,8 +73,8 @@ pub(crate) struct Match {
     /// Make the request a dry run, for match conditions
     #[arg(long)]
     pub(crate) dry_run: bool,
-    /// Permission granted to the user, for `authorizer` in match conditions; all others are denied.
-    /// May be repeated [default: webhooks with such conditions are undecided]
+    /// Permission granted to the user, for `authorizer` in match conditions, with `*` for all verbs; all
+    /// others are denied. May be repeated [default: webhooks with such conditions are undecided]
     #[arg(long, value_name = "VERB[:RESOURCE[.GROUP]]", value_parser = allow)]
     pub(crate) allow: Vec<Allow>,
     /// Show every step for the webhook or the policy with this name

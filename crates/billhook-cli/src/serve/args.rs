@@ -105,8 +105,9 @@ pub(crate) struct Serve {
     /// Group of the user, who is in `system:authenticated`, too; may be repeated
     #[arg(long, value_name = "NAME", default_value = "system:masters")]
     pub(crate) group: Vec<String>,
-    /// Permission granted to all users, for access reviews and `authorizer` in expressions; all others
-    /// are denied, but no request is refused for that. May be repeated [default: all permissions]
+    /// Permission granted to all users, for access reviews and `authorizer` in expressions, with `*` for
+    /// all verbs; all others are denied, but no request is refused for that. May be repeated [default:
+    /// all permissions]
     #[arg(long, value_name = "VERB[:RESOURCE[.GROUP]]", value_parser = allow)]
     pub(crate) allow: Vec<Allow>,
     /// How to decide whether a user may make a request: `AlwaysAllow`, `AlwaysDeny`, or `RBAC` by the

@@ -31,6 +31,8 @@ cases! {
         < [ASKS];
     why_allowed: "match --webhooks - --explain asks.example.com --allow breakglass:pods fixtures/match/pod.yaml"
         < [ASKS];
+    why_allowed_everything: "match --webhooks - --explain asks.example.com --allow *:pods fixtures/match/pod.yaml"
+        < [ASKS];
     why_denied: "match --webhooks - --explain asks.example.com --allow breakglass:pods.apps fixtures/match/pod.yaml"
         < [ASKS];
     match_bad_allow: "match --webhooks - --allow breakglass: fixtures/match/pod.yaml"

@@ -380,6 +380,25 @@ fn examples_are_accepted_or_refused() {
     assert!(empty.to_string().ends_with("no manifests in `valid` or `invalid` here"), "{empty}");
 }
 
+/// The verb `*` is every verb.
+#[test]
+fn all_verbs_may_be_allowed() {
+    let policies = root().join("fixtures/policies").canonicalize().unwrap();
+    let text = std::fs::read_to_string(policies.join("deletion-protection/suite.yaml")).unwrap();
+    let with = |verb: &str| {
+        let suite = text
+            .replace("verb: unprotect", &format!("verb: {verb:?}"))
+            .replace("../databases.yaml", &format!("{}/databases.yaml", policies.display()))
+            .replace("[policy", &format!("[{}/deletion-protection/policy", policies.display()));
+        let file = std::env::temp_dir().join(format!("billhook-verbs-{}.yaml", std::process::id()));
+        std::fs::write(&file, suite).unwrap();
+        let found = failures(file.to_str().unwrap());
+        std::fs::remove_file(&file).unwrap();
+        found.len()
+    };
+    assert_eq!([with("unprotect"), with("*"), with("get")], [0, 0, 1]);
+}
+
 /// The files that a suite names may be lists, as `kubectl get -o json` prints them.
 #[test]
 fn lists_are_taken_apart() {
