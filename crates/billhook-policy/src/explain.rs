@@ -139,6 +139,9 @@ impl fmt::Display for PolicyExplanation {
         }
         match (&self.application, self.summary()) {
             (PolicyApplication::Applies(matched), _) => write!(f, "applies with {}", matched.kind),
+            (PolicyApplication::DoesNotApply(mismatch), _) => {
+                write!(f, "does not apply: {mismatch}")
+            }
             (_, summary) => f.write_str(&summary.unwrap_or_default()),
         }
     }

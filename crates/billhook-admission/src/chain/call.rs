@@ -25,6 +25,8 @@ pub(super) enum HookError {
     Rejected(Status),
     /// Something else went wrong; the failure policy is not asked.
     Engine(Status),
+    /// It may have side effects, and the request is a dry run; the failure policy is not asked.
+    DryRun(Status),
     /// The client went away while it was asked; the failure policy decides, but it is not the
     /// webhook's failure (OB-20).
     Cancelled,
@@ -102,7 +104,7 @@ impl Call<'_> {
         match self.hook.webhook().side_effects.as_deref() {
             None => Err(HookError::calling("Webhook SideEffects is nil".to_owned(), 400)),
             Some("None" | "NoneOnDryRun") => Ok(()),
-            Some(_) => Err(HookError::Engine(dry_run_unsupported(self.hook.name()))),
+            Some(_) => Err(HookError::DryRun(dry_run_unsupported(self.hook.name()))),
         }
     }
 

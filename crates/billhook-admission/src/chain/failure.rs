@@ -49,6 +49,10 @@ impl Failure {
                 let result = HookResult::Unusable(status.message.clone());
                 Self::new(CallOutcome::EngineError, 0, Some(status.clone()), result)
             }
+            Some(HookError::DryRun(status)) => {
+                let result = HookResult::NotForDryRuns(status.message.clone());
+                Self::new(CallOutcome::EngineError, 0, Some(status.clone()), result)
+            }
         }
     }
 

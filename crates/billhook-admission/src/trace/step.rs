@@ -190,4 +190,6 @@ pub enum HookResult {
     FailedClosed(String),
     /// Its answer cannot be used; why.
     Unusable(String),
+    /// It is not called, as it may have side effects and the request is a dry run (DI-22); the message.
+    NotForDryRuns(String),
 }

@@ -20,6 +20,7 @@ use crate::setup::{CANNOT_BE_MATCHED, IGNORED, Origins};
 const DENIED: &str = "AR-71";
 const FAILED_CLOSED: &str = "AR-73";
 const UNUSABLE: &str = "AR-75";
+const NOT_FOR_DRY_RUNS: &str = "AR-74";
 const FAILED_OPEN: &str = "DI-70";
 /// The rule on webhooks and policies that change their own output.
 const IDEMPOTENCE: &str = "DI-47";
@@ -98,6 +99,9 @@ impl Telling<'_> {
                     HookResult::FailedClosed(text) => (FAILED_CLOSED, text, "this webhook fails"),
                     HookResult::Unusable(text) => {
                         (UNUSABLE, text, "the answer of this webhook cannot be used")
+                    }
+                    HookResult::NotForDryRuns(text) => {
+                        (NOT_FOR_DRY_RUNS, text, "this webhook may have side effects")
                     }
                     _ => return None,
                 };

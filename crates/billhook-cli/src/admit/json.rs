@@ -121,6 +121,7 @@ fn hook_result(result: &HookResult) -> (&'static str, Option<&str>) {
         HookResult::FailedOpen(error) => ("failedOpen", Some(error)),
         HookResult::FailedClosed(error) => ("failedClosed", Some(error)),
         HookResult::Unusable(error) => ("unusable", Some(error)),
+        HookResult::NotForDryRuns(error) => ("notForDryRuns", Some(error)),
         _ => ("unknown", None),
     }
 }

@@ -97,8 +97,12 @@ fn add_step(out: &mut String, step: &Step) {
                 Some(index) => format!("[{index}]"),
                 None => String::new(),
             };
+            let with = match record.parameter.as_str() {
+                "" => String::new(),
+                parameter => format!(" with {parameter}"),
+            };
             let label = format!(
-                "{} policy {}{what} ({}){}",
+                "{} policy {}{what} ({}{with}){}",
                 stage.name(),
                 record.policy,
                 record.binding,
@@ -166,6 +170,7 @@ fn hook_result(result: &HookResult) -> String {
         HookResult::FailedOpen(text) => (WARNING, "failed, ignored", text),
         HookResult::FailedClosed(text) => (ERROR, "failed", text),
         HookResult::Unusable(text) => (ERROR, "unusable", text),
+        HookResult::NotForDryRuns(text) => (ERROR, "not called", text),
         _ => return String::new(),
     };
     format!("{style}{word}{style:#}: {}", visible(text))

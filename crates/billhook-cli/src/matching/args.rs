@@ -36,7 +36,7 @@ pub(crate) struct Match {
     #[arg(long, value_name = "FILE")]
     pub(crate) webhooks: Vec<PathBuf>,
     /// Admission policies, their bindings, their parameters and Namespaces: a file, a directory or
-    /// `-`; may be repeated
+    /// `-`; may be repeated. CRDs among them count too
     #[arg(long, value_name = "FILE")]
     pub(crate) policies: Vec<PathBuf>,
     #[command(flatten)]

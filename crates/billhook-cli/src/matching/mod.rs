@@ -101,7 +101,8 @@ impl Cluster {
         let configurations = configurations(&command.webhooks, kubernetes, &mut world, setup);
         namespaces::read(&mut world, &command.namespace_labels, &mut setup.problems);
         let options = command.server.crd_options(config);
-        let (crds, found) = Crds::read(&command.crd.paths, config, &command.objects, options);
+        let inputs = [command.objects.as_slice(), &command.policies].concat();
+        let (crds, found) = Crds::read(&command.crd.paths, config, &inputs, options);
         let are_given = !command.crd.paths.is_empty() || !config.crds().is_empty();
         let crds = Some(crds).filter(|crds| !crds.is_empty() || are_given);
         if crds.is_some() {

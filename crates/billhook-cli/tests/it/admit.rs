@@ -31,6 +31,8 @@ cases! {
     admit_apply_conflict: "admit --quiet --apply --field-manager gitops --old fixtures/apply/backup-live.yaml --crd fixtures/crds fixtures/apply/backup.yaml";
     admit_apply_forced: "admit --quiet --apply --force --field-manager gitops --old fixtures/apply/backup-live.yaml --crd fixtures/crds fixtures/apply/backup.yaml";
     admit_apply_to_scale: "admit --quiet --apply --subresource scale --old fixtures/objects/stack-clean.json --crd fixtures/crds -" < [SCALE];
+    admit_dry_run_with_side_effects: "admit --quiet --dry-run --format human --crd fixtures/crds --webhooks - fixtures/apply/backup.yaml"
+        < [&UNREACHABLE.replace("sideEffects: None", "sideEffects: Some")];
     admit_failures_ignored_concise: "admit --format concise --crd fixtures/crds --webhooks - fixtures/apply/backup.yaml"
         < [UNREACHABLE];
     admit_apply_and_patch: "admit --apply --crd fixtures/crds --patch a.yaml fixtures/objects/backup-clean.json";

@@ -32,6 +32,10 @@ cases! {
         < [CONDITION];
     match_policy_fails: "match --policies - --namespace-labels shop: fixtures/match/pod.yaml"
         < [CONDITION.replace("object.spec.containers.exists", "object.spec.pods.exists")];
+    match_definition_among_policies: "match --policies fixtures/policies/databases.yaml --policies fixtures/policies/quota/policy.yaml --namespace shop --namespace-labels shop: -"
+        < ["apiVersion: example.com/v1\nkind: Database\nmetadata: {name: a}"];
+    match_excluded_explained: "match --policies fixtures/policies/no-latest-tag/policy.yaml --explain no-latest-tag --namespace-labels default: -"
+        < ["apiVersion: v1\nkind: Pod\nmetadata: {name: debug}\nspec: {containers: [{name: a, image: b}]}"];
     match_unknown_policy: "match --policies - --explain taged fixtures/match/pod.yaml" < [CONDITION];
     match_no_policies: "match --policies fixtures/match/pod.yaml fixtures/match/pod.yaml";
 }

@@ -85,10 +85,12 @@ fn each_reason_is_told() {
             "matchConditions: `large` false (PO-42)",
             "  object.spec.size > 5  false  bool  cost 4",
             "  └─ object.spec.size   3      int   cost 3",
-            "match condition `large` is false (PO-42)",
+            "does not apply: a match condition is false (PO-42)",
         ]
     );
     assert_eq!(text("applies").last().unwrap(), "applies with example.com/v1 Widget");
+    let fit = "does not apply: its match constraints do not fit (PO-26)";
+    assert_eq!(text("excluded").last().unwrap(), fit);
 }
 
 /// PO-30 to PO-32: an explanation for each parameter.
