@@ -133,7 +133,7 @@ fn mutating_policies() {
     }
 }
 
-/// What policies write into the audit log (PO-60, PO-61).
+/// The annotations that policies write into the audit log (PO-60, PO-61).
 #[test]
 fn audit_annotations() {
     let policy =
