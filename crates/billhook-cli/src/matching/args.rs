@@ -77,7 +77,7 @@ pub(crate) struct Match {
     /// others are denied. May be repeated [default: webhooks with such conditions are undecided]
     #[arg(long, value_name = "VERB[:RESOURCE[.GROUP]]", value_parser = allow)]
     pub(crate) allow: Vec<Allow>,
-    /// Show every step for the webhook or the policy with this name
+    /// Show every step for the webhook or the policy with this name, and nothing of the others
     #[arg(long, value_name = "NAME", conflicts_with = "format")]
     pub(crate) explain: Option<String>,
     /// Format of the report: text, or one JSON document with every step

@@ -55,7 +55,7 @@ pub(crate) fn run(command: &Match) -> Result<Status, RunError> {
     let requests = Requests { command, crds, registry: &registry, kubernetes: *kubernetes };
     for subject in requests.read() {
         let context = MatchContext::new(world, &registry).conditions(&conditions);
-        let (decided, explained) = match &subject.request {
+        let (mut decided, mut explained) = match &subject.request {
             Ok(request) => {
                 let decided = context.for_request(|context| decide(sets, request, context));
                 (decided, matcher.explain(request))
@@ -65,6 +65,10 @@ pub(crate) fn run(command: &Match) -> Result<Status, RunError> {
                 Default::default()
             }
         };
+        if let Some(name) = &command.explain {
+            decided.retain(|decided| is_named(decided.hook, name));
+            explained.retain(|explained| policies::is_named(explained, name));
+        }
         let mut found = report::found(&subject, &decided, &setup.origins);
         found.extend(policies::findings(&subject, &explained));
         let found = policy.apply(found);

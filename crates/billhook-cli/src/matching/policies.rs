@@ -153,14 +153,15 @@ pub(super) fn table(text: &mut String, found: &[PolicyExplanation]) {
     }
 }
 
-/// Adds every step for the policies and bindings of a name.
-pub(super) fn explain(text: &mut String, wanted: &str, found: &[PolicyExplanation]) {
-    let is_it = |found: &&PolicyExplanation| {
-        let binding = found.binding.as_deref().unwrap_or_default();
-        found.policy == wanted
-            || wanted.split_once('/').is_some_and(|it| it == (&*found.policy, binding))
-    };
-    for found in found.iter().filter(is_it) {
+/// Whether an explanation is about a policy of a name, or about a binding by the names of both.
+pub(super) fn is_named(found: &PolicyExplanation, name: &str) -> bool {
+    let binding = found.binding.as_deref().unwrap_or_default();
+    found.policy == name || name.split_once('/').is_some_and(|it| it == (&*found.policy, binding))
+}
+
+/// Adds every step for policies and bindings.
+pub(super) fn explain(text: &mut String, found: &[PolicyExplanation]) {
+    for found in found {
         let (style, word) = word(&found.application);
         let _ = writeln!(text, "\n{style}{word}{style:#}: {}", name(found));
         for line in found.to_string().lines() {

@@ -13,7 +13,7 @@ use serde_json::Value;
 use super::args::Match;
 use super::policies;
 use super::request::{describe, to_value};
-use super::subject::{Decided, Subject, is_named, steps};
+use super::subject::{Decided, Subject, steps};
 use crate::findings::{About, match_rule, webhook_named};
 use crate::form::Form;
 use crate::json::{Fields, error};
@@ -81,17 +81,14 @@ impl<'c> Printer<'c> {
         // Writing to a `String` cannot fail.
         let place = visible(&subject.place.to_string());
         let _ = writeln!(text, "{HEADER}{place}: {}{HEADER:#}", visible(&describe(request)));
-        match &self.command.explain {
-            Some(name) => {
-                explain(&mut text, name, decided);
-                policies::explain(&mut text, name, explained);
+        if self.command.explain.is_some() {
+            explain(&mut text, decided);
+            policies::explain(&mut text, explained);
+        } else {
+            if !self.command.webhooks.is_empty() {
+                table(&mut text, decided);
             }
-            None => {
-                if !self.command.webhooks.is_empty() {
-                    table(&mut text, decided);
-                }
-                policies::table(&mut text, explained);
-            }
+            policies::table(&mut text, explained);
         }
         write(&text)
     }
@@ -166,8 +163,8 @@ fn table(text: &mut String, decided: &[Decided<'_>]) {
     }
 }
 
-fn explain(text: &mut String, name: &str, decided: &[Decided<'_>]) {
-    for decided in decided.iter().filter(|decided| is_named(decided.hook, name)) {
+fn explain(text: &mut String, decided: &[Decided<'_>]) {
+    for decided in decided {
         let (style, word) = word(decided.trace.decision());
         let hook = visible(&format!("{}/{}", decided.hook.configuration(), decided.hook.name()));
         let _ = writeln!(text, "\n{style}{word}{style:#}: {hook}");

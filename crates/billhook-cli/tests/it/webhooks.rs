@@ -38,6 +38,8 @@ cases! {
     match_bad_allow: "match --webhooks - --allow breakglass: fixtures/match/pod.yaml"
         < [ASKS];
 
+    why_beside_one_that_refuses: "match --webhooks - --explain fine.example.com --allow get --namespace-labels shop: fixtures/match/pod.yaml"
+        < [format!("{}---\n{}", ASKS.replace("object.kind == \"Pod\"", "object.none == 1"), ASKS.replace("asks", "fine"))];
     match_update_of_labels: "match --webhooks fixtures/match/webhooks.yaml --namespace-labels shop:sidecars=enabled --old - fixtures/match/pod.yaml"
         < [OLD_POD];
     match_update_of_another: "match --webhooks fixtures/match/webhooks.yaml --operation update --old - fixtures/match/pod.yaml"
