@@ -2,19 +2,19 @@
 
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use billhook_apimachinery::UserInfo;
 use serde_json::json;
 
+use super::addresses::Addresses;
 use super::needs::Needs;
 use super::node::{account, is_heard_of, user};
 use super::pod::Pod;
 use super::pod_events::{changes, lacks_volume, misreads, stops};
 use super::rules::Simulation;
 use super::script::Script;
-use super::status::{Address, patch};
+use super::status::patch;
 use crate::account::Account;
 use crate::clock::Timestamp;
 use crate::controller::{Controller, Keys};
@@ -32,8 +32,7 @@ pub(crate) struct Kubelet {
     simulation: Simulation,
     /// Whether there are events about all that containers do, not only about failures.
     reports_all: bool,
-    /// How many pods have got an address.
-    addresses: AtomicU32,
+    addresses: Addresses,
 }
 
 impl fmt::Debug for Kubelet {
@@ -45,18 +44,20 @@ impl fmt::Debug for Kubelet {
 impl Kubelet {
     /// Creates the nodes' part, whose fields have a manager.
     pub(crate) fn new(manager: &str, simulation: Simulation, reports_all: bool) -> Self {
-        let (account, addresses) = (account(manager, "node-0"), AtomicU32::new(0));
+        let (account, addresses) = (account(manager, "node-0"), Addresses::default());
         Kubelet { account, simulation, reports_all, addresses }
     }
 
-    fn next_address(&self) -> Address {
-        Address::nth(self.addresses.fetch_add(1, Ordering::Relaxed))
-    }
-
     /// Writes the status of a pod if it has changed, and events about its containers.
-    fn write(&self, before: &Pod<'_>, pod: &Pod<'_>, script: &Script, now: Timestamp) -> Plan {
+    fn write(
+        &self,
+        [before, pod]: [&Pod<'_>; 2],
+        script: &Script,
+        view: &View,
+        now: Timestamp,
+    ) -> Plan {
         let object = pod.object;
-        let Some(status) = patch(pod, script, || self.next_address(), now) else {
+        let Some(status) = patch(pod, script, || self.addresses.next(view), now) else {
             return Plan::nothing();
         };
         let patch = json!({"metadata": {"uid": object.uid()}, "status": status});
@@ -116,7 +117,7 @@ impl Controller for Kubelet {
         let script = self.simulation.script(object);
         let mut pod = Pod::read(object, now);
         if object.is_deleting() {
-            return self.stop(pod, &script, now);
+            return self.stop(pod, &script, view, now);
         }
         if is_terminal(object) {
             return Plan::nothing();
@@ -127,7 +128,7 @@ impl Controller for Kubelet {
         };
         let before = pod.clone();
         let next = pod.advance(&script, &needs, now);
-        let plan = self.write(&before, &pod, &script, now);
+        let plan = self.write([&before, &pod], &script, view, now);
         let plan = lacks_volume(&pod, &needs).into_iter().fold(plan, Plan::event);
         let plan = misreads(&before).into_iter().fold(plan, Plan::event);
         next.into_iter().filter(|next| !next.is_zero()).fold(plan, Plan::again_after)
@@ -136,7 +137,7 @@ impl Controller for Kubelet {
 
 impl Kubelet {
     /// Stops the containers of a pod that is being deleted, and lets it go (CP-114).
-    fn stop(&self, mut pod: Pod<'_>, script: &Script, now: Timestamp) -> Plan {
+    fn stop(&self, mut pod: Pod<'_>, script: &Script, view: &View, now: Timestamp) -> Plan {
         let object = pod.object;
         if script.ignores_deletion {
             return Plan::nothing();
@@ -147,7 +148,7 @@ impl Kubelet {
             let stopped = before.running_when_deleted(now).map(|it| stops(object, it));
             plan = self.report(plan, stopped.collect());
             let left = pod.stop(script, now);
-            plan = plan.and(self.write(&before, &pod, script, now));
+            plan = plan.and(self.write([&before, &pod], script, view, now));
             if let Some(left) = left {
                 return plan.again_after(left.max(Duration::from_millis(1)));
             }

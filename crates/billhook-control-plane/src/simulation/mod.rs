@@ -1,5 +1,6 @@
 //! The simulated part of a cluster: a scheduler, and nodes that run pods by scripts (CP-100 to CP-117).
 
+mod addresses;
 mod container;
 mod document;
 mod kubelet;

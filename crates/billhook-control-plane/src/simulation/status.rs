@@ -12,22 +12,6 @@ use crate::clock::Timestamp;
 use crate::document::set;
 use crate::object::Object;
 
-/// The address of a pod.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Address(pub(super) Ipv4Addr);
-
-/// The address before that of the first pod.
-const FIRST: u32 = u32::from_be_bytes([10, 244, 0, 0]);
-/// How many addresses there are before they begin again.
-const ADDRESSES: u32 = 12 << 16;
-
-impl Address {
-    /// Returns the address of the nth pod, from 0 on.
-    pub(super) fn nth(number: u32) -> Self {
-        Address(Ipv4Addr::from(FIRST + 1 + number % (ADDRESSES - 2)))
-    }
-}
-
 /// The address of all nodes.
 pub(super) const HOST: &str = "10.0.0.1";
 const EVICTED: &str = "The node was low on resource: memory. ";
@@ -38,7 +22,7 @@ const DEADLINE: &str = "Pod was active on the node longer than the specified dea
 pub(super) fn patch(
     pod: &Pod<'_>,
     script: &Script,
-    address: impl FnOnce() -> Address,
+    address: impl FnOnce() -> Ipv4Addr,
     now: Timestamp,
 ) -> Option<Value> {
     let mut patch = Map::new();
@@ -88,7 +72,7 @@ pub(super) fn patch(
     if has_begun && object.text("/status/podIP").is_empty() {
         let address = match object.get("/spec/hostNetwork").as_bool() {
             Some(true) => HOST.to_owned(),
-            _ => address().0.to_string(),
+            _ => address().to_string(),
         };
         patch.insert("podIPs".to_owned(), json!([{"ip": address}]));
         patch.insert("podIP".to_owned(), address.into());

@@ -397,6 +397,20 @@ fn pods_have_addresses() {
     });
 }
 
+/// CP-117: a control plane that takes over a server gives no address of a pod again.
+#[test]
+fn addresses_outlast_a_control_plane() {
+    run(async |plane| {
+        let named = |name: &str| pod("", CONTAINER).replace("name: p", &format!("name: {name}"));
+        create(plane, &[named("a"), named("b")].join("\n---\n")).await;
+        let (server, clock) = (plane.server().clone(), plane.clock().clone());
+        let next = ControlPlane::builder().clock(clock).build_on(server).await;
+        create(&next, &named("c")).await;
+        let addresses = column(&next, PODS, "/status/podIP").await;
+        assert_eq!(addresses, ["10.244.0.1", "10.244.0.2", "10.244.0.3"]);
+    });
+}
+
 /// CP-117: conditions that others write stay.
 #[test]
 fn conditions_of_others_stay() {

@@ -389,3 +389,48 @@ fn weights_are_shares() {
     assert_eq!(chosen, choose(0));
     assert_ne!(chosen, choose(1));
 }
+
+/// CP-117: the address of a pod that is gone is not that of another one that is there.
+#[test]
+fn stages_give_each_pod_an_address() {
+    let runs = stage(
+        "run",
+        "Pod",
+        &json!({
+            "selector": {"matchExpressions": [
+                {"key": ".status.phase", "operator": "In", "values": ["Pending"]},
+            ]},
+            "next": {"statusTemplate": "phase: Running\npodIP: {{ PodIP }}\n"},
+        }),
+    );
+    let goes = stage(
+        "go",
+        "Pod",
+        &json!({
+            "selector": {"matchExpressions": [
+                {"key": ".metadata.deletionTimestamp", "operator": "Exists"},
+            ]},
+            "next": {"delete": true},
+        }),
+    );
+    let stages = [runs, goes].map(|stage| Stage::from_value(&stage).unwrap());
+    run_with(
+        |builder| {
+            stages.into_iter().fold(builder, billhook_control_plane::ControlPlaneBuilder::stage)
+        },
+        async |plane| {
+            let pod = |name: &str| {
+                format!(
+                    "apiVersion: v1\nkind: Pod\nmetadata: {{name: {name}, namespace: default}}\n\
+                     spec: {{containers: [{{name: c, image: i}}]}}"
+                )
+            };
+            create(plane, &["p", "q", "r"].map(pod).join("\n---\n")).await;
+            request(plane, "DELETE", POD, "").await;
+            create(plane, &pod("s")).await;
+            let pods = "/api/v1/namespaces/default/pods";
+            let addresses = column(plane, pods, "/status/podIP").await;
+            assert_eq!(addresses, ["10.244.0.2", "10.244.0.3", "10.244.0.4"]);
+        },
+    );
+}

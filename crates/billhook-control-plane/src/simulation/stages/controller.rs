@@ -2,6 +2,7 @@
 
 use std::cell::LazyCell;
 use std::collections::BTreeMap;
+use std::net::Ipv4Addr;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -21,8 +22,9 @@ use crate::object::Object;
 use crate::plan::Plan;
 use crate::request::Request;
 use crate::resource::{NODES, Resource, split_key};
+use crate::simulation::addresses::{self, Addresses};
 use crate::simulation::document::duration;
-use crate::simulation::status::{Address, HOST};
+use crate::simulation::status::HOST;
 use crate::view::{Change, View};
 
 /// Enters stages when their times have come.
@@ -30,6 +32,7 @@ use crate::view::{Change, View};
 pub(crate) struct Stages {
     stages: Vec<Stage>,
     seed: u64,
+    addresses: Addresses,
     known: Mutex<Known>,
 }
 
@@ -38,8 +41,8 @@ pub(crate) struct Stages {
 struct Known {
     /// The stages that objects come to, by the keys of these.
     entries: BTreeMap<String, Entry>,
-    /// The places of pods in the order in which they got addresses, by UID.
-    addresses: BTreeMap<String, u32>,
+    /// The addresses of pods, by UID.
+    addresses: BTreeMap<String, Ipv4Addr>,
 }
 
 /// A stage that an object comes to as it is at a revision.
@@ -55,7 +58,7 @@ struct Entry {
 
 impl Stages {
     pub(crate) fn new(stages: Vec<Stage>, seed: u64) -> Self {
-        Stages { stages, seed, known: Mutex::default() }
+        Stages { stages, seed, addresses: Addresses::default(), known: Mutex::default() }
     }
 }
 
@@ -121,7 +124,7 @@ impl Controller for Stages {
             None => Plan::nothing(),
             Some(Duration::ZERO) => {
                 self.note_entered(key);
-                self.enter(stage, collection, object, now)
+                self.enter((stage, collection), object, view, now)
             }
             Some(left) => Plan::nothing().again_after(left),
         }
@@ -193,7 +196,13 @@ impl Stages {
     }
 
     /// Makes the changes of a stage.
-    fn enter(&self, stage: &Stage, collection: &str, object: &Arc<Object>, now: Timestamp) -> Plan {
+    fn enter(
+        &self,
+        (stage, collection): (&Stage, &str),
+        object: &Arc<Object>,
+        view: &View,
+        now: Timestamp,
+    ) -> Plan {
         let (api_version, next) = (object.text("/apiVersion"), &stage.next);
         let (group, plural) = collection.split_once('/').unwrap_or(("", collection));
         let root = if group.is_empty() { "/api" } else { "/apis" };
@@ -213,7 +222,7 @@ impl Stages {
         }
         let is_built_in = Kind::all().iter().any(|it| it.group == group && it.plural == plural);
         for patch in &next.patches {
-            let printed = match self.print(patch, object, now) {
+            let printed = match self.print(patch, object, view, now) {
                 Ok(printed) => printed,
                 Err(why) => return plan.and(Plan::failure(why)),
             };
@@ -235,11 +244,17 @@ impl Stages {
     }
 
     /// Prints a patch of an object.
-    fn print(&self, patch: &Patch, object: &Object, now: Timestamp) -> Result<Value, String> {
+    fn print(
+        &self,
+        patch: &Patch,
+        object: &Object,
+        view: &View,
+        now: Timestamp,
+    ) -> Result<Value, String> {
         let surroundings = Surroundings {
             now,
             node_address: HOST,
-            pod_address: self.address(object).0.to_string(),
+            pod_address: self.address(object, view).to_string(),
         };
         let text = patch.template.print(&object.whole(), &surroundings)?;
         let read = billhook_yaml::read_document(text.as_bytes());
@@ -262,10 +277,10 @@ impl Stages {
     }
 
     /// Returns the address of a pod, the same one each time.
-    fn address(&self, pod: &Object) -> Address {
+    fn address(&self, pod: &Object, view: &View) -> Ipv4Addr {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        let count = u32::try_from(known.addresses.len()).unwrap_or_default();
-        Address::nth(*known.addresses.entry(pod.uid().to_owned()).or_insert(count))
+        let known = known.addresses.entry(pod.uid().to_owned());
+        *known.or_insert_with(|| addresses::of(pod).unwrap_or_else(|| self.addresses.next(view)))
     }
 }
 
