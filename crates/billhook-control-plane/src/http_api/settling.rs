@@ -63,12 +63,22 @@ impl HttpApi {
         if time > LONGEST {
             return Err(Status::bad_request(format!("timeout: at most {LONGEST:?}")));
         }
+        let begun = self.plane.clock().now();
         let newest = self.plane.server().requests().iter().last().map_or(0, |last| last.number);
         match tokio::time::timeout(time, work).await {
             Ok(Ok(())) => Ok(()),
             Ok(Err(error)) => Err(Status::failure(504, "Timeout", error.to_string())),
             Err(_) => {
-                let message = format!("not at rest after {time:?}: {}", self.busiest(newest));
+                let busiest = self.busiest(newest);
+                let reached = self.plane.clock().now();
+                let message = match self.plane.clock().is_virtual() && reached > begun {
+                    true => format!(
+                        "the clock has come to {} in {time:?}, which are over: advance it by what is \
+                         left in requests of their own, or ask for a longer timeout; {busiest}",
+                        reached.to_rfc3339()
+                    ),
+                    false => format!("not at rest after {time:?}: {busiest}"),
+                };
                 Err(Status::failure(504, "Timeout", message))
             }
         }

@@ -173,6 +173,25 @@ fn what_never_comes_to_rest_is_named() {
     );
 }
 
+/// A time that passes more slowly than a client waits says how far the clock has come.
+#[test]
+fn a_long_time_is_advanced_in_parts() {
+    run_with(
+        |builder| builder.server(server()),
+        async |plane| {
+            let api = plane.http_api();
+            send(&api, "POST", CRON_JOBS, CRON_JOB).await;
+            let body = r#"{"duration": "1000000h", "timeout": "2s"}"#;
+            let (code, status) = send(&api, "POST", "/billhook/clock/advance", body).await;
+            assert_eq!(code, 504);
+            let reached = plane.clock().now().to_rfc3339();
+            let expected = format!("the clock has come to {reached} in 2s, which are over: ");
+            let message = status["message"].as_str().unwrap();
+            assert!(message.starts_with(&expected), "{message}");
+        },
+    );
+}
+
 #[test]
 fn real_time_cannot_be_advanced() {
     run_with(
