@@ -15,7 +15,8 @@ use crate::controllers::{
 use crate::identifiers::Identifiers;
 use crate::object::Object;
 use crate::simulation::{
-    Kubelet, Leases, Rule, Scheduler, Script, Simulation, Stage, Stages, permit, register,
+    Kubelet, Leases, NodeStatuses, Rule, Scheduler, Script, Simulation, Stage, Stages, permit,
+    register, version,
 };
 
 impl ControlPlane {
@@ -254,12 +255,16 @@ impl ControlPlaneBuilder {
             }
             controllers.push(Arc::new(Leases::new(&manager, clock.clone())));
             permit(&server, &manager).await;
+            let version = version(&server, &manager).await;
+            for name in &nodes {
+                register(&server, &manager, name, &version, clock.now()).await;
+            }
+            if !stages.iter().any(Stage::is_of_nodes) {
+                controllers.push(Arc::new(NodeStatuses::new(&manager, version)));
+            }
         }
         if !stages.is_empty() {
             controllers.push(Arc::new(Stages::new(stages, seed)));
-        }
-        for name in &nodes {
-            register(&server, &manager, name, clock.now()).await;
         }
         ControlPlane::new(server, clock, controllers, simulation)
     }

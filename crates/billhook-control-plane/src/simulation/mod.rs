@@ -7,6 +7,7 @@ mod kubelet;
 mod lease;
 mod needs;
 mod node;
+mod node_status;
 mod pod;
 mod pod_events;
 mod restart;
@@ -19,7 +20,8 @@ mod status;
 
 pub(crate) use self::kubelet::Kubelet;
 pub(crate) use self::lease::Leases;
-pub(crate) use self::node::{permit, register};
+pub(crate) use self::node::{permit, register, version};
+pub(crate) use self::node_status::NodeStatuses;
 pub use self::rule::{Pods, Rule, RuleError};
 pub(crate) use self::rules::Simulation;
 pub(crate) use self::scheduler::Scheduler;

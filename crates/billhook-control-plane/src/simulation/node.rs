@@ -4,6 +4,7 @@ use billhook_apimachinery::UserInfo;
 use billhook_apiserver::Server;
 use serde_json::{Value, json};
 
+use super::status::HOST;
 use crate::account::Account;
 use crate::client::Client;
 use crate::clock::Timestamp;
@@ -35,13 +36,24 @@ pub(super) fn is_heard_of(node: &Object) -> bool {
     ready.is_none_or(|status| status != "Unknown")
 }
 
-/// Creates a node as its kubelet registers it. Nothing keeps pods from it.
-pub(crate) async fn register(server: &Server, manager: &str, name: &str, now: Timestamp) {
-    let client = Client::new(server.clone(), account(manager, name));
+/// Returns the version of a server, which kubelets have, too.
+pub(crate) async fn version(server: &Server, manager: &str) -> Value {
+    let client = Client::new(server.clone(), account(manager, "node-0"));
     let version = client.send(Request::read("/version")).await;
-    let version = version.object().get("gitVersion").cloned().unwrap_or_default();
+    version.object().get("gitVersion").cloned().unwrap_or_default()
+}
+
+/// Creates a node as its kubelet registers it. Nothing keeps pods from it.
+pub(crate) async fn register(
+    server: &Server,
+    manager: &str,
+    name: &str,
+    version: &Value,
+    now: Timestamp,
+) {
+    let client = Client::new(server.clone(), account(manager, name));
     // There may be a node of this name already.
-    client.send(Request::create(&NODES, "", &node(name, &version, now))).await;
+    client.send(Request::create(&NODES, "", &node(name, version, now))).await;
     // A server taints new nodes as not ready.
     client.send(Request::merge_patch(&NODES, name, &json!({"spec": {"taints": null}}))).await;
 }
@@ -72,14 +84,6 @@ pub(crate) async fn permit(server: &Server, manager: &str) {
 
 /// Returns a node of a version that is ready and has room for any number of pods.
 fn node(name: &str, version: &Value, now: Timestamp) -> Value {
-    let time = now.to_rfc3339();
-    let condition = |kind: &str, status: &str, reason: &str, message: &str| {
-        json!({
-            "type": kind, "status": status, "reason": reason, "message": message,
-            "lastHeartbeatTime": time, "lastTransitionTime": time,
-        })
-    };
-    let room = json!({"cpu": "1k", "memory": "1Ti", "pods": "1M"});
     json!({
         "apiVersion": "v1", "kind": "Node",
         "metadata": {"name": name, "annotations": {SIMULATED: "true"}, "labels": {
@@ -87,25 +91,50 @@ fn node(name: &str, version: &Value, now: Timestamp) -> Value {
             "kubernetes.io/os": "linux",
         }},
         "status": {
-            "capacity": room, "allocatable": room,
-            "nodeInfo": {
-                "architecture": "amd64", "kubeletVersion": version, "operatingSystem": "linux",
-            },
-            "addresses": [
-                {"type": "InternalIP", "address": "10.0.0.1"},
-                {"type": "Hostname", "address": name},
-            ],
-            "conditions": [
-                condition("Ready", "True", "KubeletReady", "kubelet is posting ready status"),
-                condition("MemoryPressure", "False", "KubeletHasSufficientMemory",
-                    "kubelet has sufficient memory available"),
-                condition("DiskPressure", "False", "KubeletHasNoDiskPressure",
-                    "kubelet has no disk pressure"),
-                condition("PIDPressure", "False", "KubeletHasSufficientPID",
-                    "kubelet has sufficient PID available"),
-                condition("NetworkUnavailable", "False", "RouteCreated",
-                    "RouteController created a route"),
-            ],
+            "capacity": room(), "allocatable": room(), "nodeInfo": info(version),
+            "addresses": places(name), "conditions": conditions(now),
         },
     })
+}
+
+/// Returns the room of a node.
+pub(super) fn room() -> Value {
+    json!({"cpu": "1k", "memory": "1Ti", "pods": "1M"})
+}
+
+/// Returns what a kubelet of a version says of its machine.
+pub(super) fn info(version: &Value) -> Value {
+    json!({"architecture": "amd64", "kubeletVersion": version, "operatingSystem": "linux"})
+}
+
+/// Returns the addresses of a node.
+pub(super) fn places(name: &str) -> Value {
+    json!([
+        {"type": "InternalIP", "address": HOST},
+        {"type": "Hostname", "address": name},
+    ])
+}
+
+/// Returns the conditions of a node that is ready.
+pub(super) fn conditions(now: Timestamp) -> Vec<Value> {
+    let time = now.to_rfc3339();
+    let conditions = [
+        ("Ready", "True", "KubeletReady", "kubelet is posting ready status"),
+        (
+            "MemoryPressure",
+            "False",
+            "KubeletHasSufficientMemory",
+            "kubelet has sufficient memory available",
+        ),
+        ("DiskPressure", "False", "KubeletHasNoDiskPressure", "kubelet has no disk pressure"),
+        ("PIDPressure", "False", "KubeletHasSufficientPID", "kubelet has sufficient PID available"),
+        ("NetworkUnavailable", "False", "RouteCreated", "RouteController created a route"),
+    ];
+    let conditions = conditions.into_iter().map(|(kind, status, reason, message)| {
+        json!({
+            "type": kind, "status": status, "reason": reason, "message": message,
+            "lastHeartbeatTime": time, "lastTransitionTime": time,
+        })
+    });
+    conditions.collect()
 }

@@ -89,6 +89,103 @@ fn a_simulated_node_may_fall_silent() {
     });
 }
 
+/// CP-102: a simulated node that a client creates is ready, and has the room that it is given, or as much
+/// as there may be.
+#[test]
+fn simulated_nodes_of_clients_are_ready() {
+    run(async |plane| {
+        let metadata = |name| {
+            format!("metadata: {{name: {name}, annotations: {{billhook.dev/simulated: \"true\"}}}}")
+        };
+        let (large, small) = (metadata("large"), metadata("small"));
+        let nodes = format!(
+            "apiVersion: v1\nkind: Node\n{large}\n---\napiVersion: v1\nkind: Node\n{small}\n\
+             status: {{capacity: {{cpu: '2', memory: 4Gi, pods: '3'}}}}"
+        );
+        create(plane, &nodes).await;
+        for (name, pods) in [("large", "1M"), ("small", "3")] {
+            let node = get(plane, &format!("/api/v1/nodes/{name}")).await;
+            let status = &node["status"];
+            let conditions = status["conditions"].as_array().unwrap();
+            assert_eq!(conditions.len(), 5, "{name}");
+            let ready = conditions.iter().find(|it| it["type"] == "Ready").unwrap();
+            assert_eq!(
+                (&ready["status"], &ready["reason"]),
+                (&"True".into(), &"KubeletReady".into())
+            );
+            assert_eq!(status["capacity"]["pods"], pods);
+            assert_eq!(status["allocatable"]["pods"], pods);
+            assert_eq!(status["addresses"][1]["address"], name);
+            assert_eq!(node["spec"]["taints"], Value::Null);
+        }
+        plane.advance(Duration::from_secs(3600)).await.unwrap();
+        assert_eq!(get(plane, "/api/v1/nodes/large").await["spec"]["taints"], Value::Null);
+    });
+}
+
+/// CP-102: pods come to such a node where no controller looks after taints; other taints stay.
+#[test]
+fn simulated_nodes_of_clients_need_no_controllers() {
+    run_with(
+        |builder| builder.controllers(Vec::new()),
+        async |plane| {
+            let node = "
+apiVersion: v1
+kind: Node
+metadata:
+  name: n1
+  labels: {kubernetes.io/hostname: n1}
+  annotations: {billhook.dev/simulated: 'true'}
+spec: {taints: [{key: a, effect: NoSchedule}]}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: p, namespace: default}
+spec:
+  nodeSelector: {kubernetes.io/hostname: n1}
+  tolerations: [{key: a, operator: Exists}]
+  containers: [{name: c, image: i}]
+";
+            create(plane, node).await;
+            let taints = get(plane, "/api/v1/nodes/n1").await["spec"]["taints"].clone();
+            assert_eq!(taints, serde_json::json!([{"key": "a", "effect": "NoSchedule"}]));
+            assert_eq!(get(plane, POD).await["status"]["phase"], "Running");
+        },
+    );
+}
+
+/// CP-85, CP-102: a node that was silent says that it is ready when it is simulated again; what a client
+/// says about one that is simulated stays.
+#[test]
+fn a_silent_node_comes_back() {
+    let path = "/api/v1/nodes/node-0";
+    run(async |plane| {
+        let ready = async || {
+            let node = get(plane, path).await;
+            let conditions = node["status"]["conditions"].as_array().unwrap().clone();
+            let ready = conditions.into_iter().find(|it| it["type"] == "Ready").unwrap();
+            (ready["status"].as_str().unwrap().to_owned(), node["spec"]["taints"].is_null())
+        };
+        let annotated = |value: &str| {
+            format!(r#"{{"metadata": {{"annotations": {{"billhook.dev/simulated": {value}}}}}}}"#)
+        };
+        request(plane, "PATCH", path, &annotated("null")).await;
+        plane.advance(Duration::from_secs(51)).await.unwrap();
+        assert_eq!(ready().await, ("Unknown".to_owned(), false));
+        request(plane, "PATCH", path, &annotated(r#""true""#)).await;
+        plane.settled().await.unwrap();
+        assert_eq!(ready().await, ("True".to_owned(), true));
+        for status in ["False", "Unknown"] {
+            let said = format!(
+                r#"{{"status": {{"conditions": [{{"type": "Ready", "status": "{status}", "reason": "Said"}}]}}}}"#
+            );
+            request(plane, "PATCH", &format!("{path}/status"), &said).await;
+            plane.advance(Duration::from_secs(60)).await.unwrap();
+            assert_eq!(ready().await, (status.to_owned(), false));
+        }
+    });
+}
+
 /// CP-85: two nodes that fall silent at the same time are left ten seconds after each other.
 #[test]
 fn nodes_are_left_one_by_one() {

@@ -11,8 +11,8 @@ mod ttl;
 pub(super) use self::eviction::TaintEviction;
 pub(super) use self::pod_garbage::PodGarbage;
 pub(super) use self::readiness::UnreadyNodes;
-pub(crate) use self::silence::SIMULATED;
 pub(super) use self::silence::SilentNodes;
+pub(crate) use self::silence::{SIMULATED, is_silent};
 pub(super) use self::taints::NodeTaints;
 pub(super) use self::ttl::NodeTtl;
 

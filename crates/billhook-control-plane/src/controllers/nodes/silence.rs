@@ -28,6 +28,10 @@ const OF_KUBELET: [&str; 4] = ["Ready", "MemoryPressure", "DiskPressure", "PIDPr
 /// nothing. A node that loses it falls silent.
 pub(crate) const SIMULATED: &str = "billhook.dev/simulated";
 
+/// The reasons of the conditions of a node that has fallen silent, or was never heard of.
+const STOPPED: &str = "NodeStatusUnknown";
+const NEVER_HEARD: &str = "NodeStatusNeverUpdated";
+
 #[derive(Debug)]
 pub(crate) struct SilentNodes;
 
@@ -68,6 +72,13 @@ impl Controller for SilentNodes {
     }
 }
 
+/// Returns whether a node counts as silent.
+pub(crate) fn is_silent(node: &Object) -> bool {
+    let ready = node.condition("Ready");
+    let reason = ready.and_then(|ready| ready.get("reason")?.as_str());
+    reason.is_some_and(|reason| [STOPPED, NEVER_HEARD].contains(&reason))
+}
+
 fn is_unknown(node: &Object) -> bool {
     let status = |kind: &&str| node.condition(kind)?.get("status")?.as_str();
     OF_KUBELET.iter().all(|kind| status(kind) == Some("Unknown"))
@@ -79,8 +90,8 @@ fn unknown(node: &Object, now: Timestamp) -> Vec<Value> {
     for kind in OF_KUBELET {
         let known = node.condition(kind);
         let [reason, message] = match known {
-            Some(_) => ["NodeStatusUnknown", "Kubelet stopped posting node status."],
-            None => ["NodeStatusNeverUpdated", "Kubelet never posted node status."],
+            Some(_) => [STOPPED, "Kubelet stopped posting node status."],
+            None => [NEVER_HEARD, "Kubelet never posted node status."],
         };
         set_condition(&mut conditions, [kind, "Unknown", reason, message], now);
         let beat = known.and_then(|known| known.get("lastHeartbeatTime")).cloned();

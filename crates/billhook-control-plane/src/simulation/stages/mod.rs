@@ -157,6 +157,11 @@ impl Stage {
     pub(crate) fn is_of_pods(&self) -> bool {
         self.api_version == "v1" && self.kind == "Pod"
     }
+
+    /// Returns whether it is about nodes, whose status is left to stages then.
+    pub(crate) fn is_of_nodes(&self) -> bool {
+        self.api_version == "v1" && self.kind == "Node"
+    }
 }
 
 fn delay(spec: &Fields<'_>) -> Result<Delay, StageError> {
