@@ -40,6 +40,9 @@ pub(crate) async fn run(
         .controllers(selection.controllers())
         .nodes(selection.has_nodes().then_some("node-0"))
         .report_containers();
+    if selection.preempts_pods() {
+        builder = builder.preempt_pods();
+    }
     if selection.approves_certificates() {
         builder = builder.review_certificates(of_kubelet);
     }

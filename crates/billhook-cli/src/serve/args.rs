@@ -141,7 +141,7 @@ pub(crate) struct Serve {
     pub(crate) collect_garbage: bool,
     /// Controllers to run: `all`, `gc`, `namespaces`, `nodes` (a scheduler, and a node on which pods are
     /// simulated), `workloads`, or names that kube-controller-manager has for them; with a minus before
-    /// it not that one. A list with commas; may be repeated
+    /// it not that one; `preemption`, which `all` lacks. A list with commas; may be repeated
     #[arg(long, value_name = "NAMES", value_delimiter = ',', allow_hyphen_values = true)]
     pub(crate) controllers: Vec<String>,
     /// Rules for what happens to pods on simulated nodes, as in `docs/control-plane.md`: a file, a

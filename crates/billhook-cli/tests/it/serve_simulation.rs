@@ -292,3 +292,42 @@ fn stages_choose_and_delay() {
     assert!(time.is_string());
     assert_eq!(time, run());
 }
+
+/// CP-101: pods of lower priorities make room if that is asked for, and only then.
+#[test]
+fn preemption_is_on_request() {
+    for (names, phases) in [("all", ["Running", "Pending"]), ("all,preemption", ["", "Running"])] {
+        let cluster =
+            Cluster(Running::start(&["--http", "--controllers", names, "--virtual-time"]));
+        let node = "/api/v1/nodes/node-0";
+        let cluster_patch = |path: &str, patch: &Value| {
+            let kind = "Content-Type: application/merge-patch+json\r\n";
+            let (code, answer) = cluster.0.send("PATCH", path, kind, &patch.to_string());
+            assert_eq!(code, 200, "{answer}");
+        };
+        let room = json!({"cpu": "1", "memory": "1Gi", "pods": "10"});
+        cluster_patch(
+            &format!("{node}/status"),
+            &json!({"status": {"capacity": room, "allocatable": room}}),
+        );
+        let high = json!({
+            "apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass",
+            "metadata": {"name": "high"}, "value": 1000,
+        });
+        cluster.send("POST", "/apis/scheduling.k8s.io/v1/priorityclasses", &high);
+        cluster.pass("0s");
+        for (name, class) in [("low", ""), ("high", "high")] {
+            let spec = json!({
+                "priorityClassName": class,
+                "containers": [{
+                    "name": "c", "image": "i", "resources": {"requests": {"cpu": "1"}},
+                }],
+            });
+            cluster.create(PODS, json!({"name": name}), &spec);
+            cluster.pass("1m");
+        }
+        let phase = |name: &str| cluster.get(&format!("{PODS}/{name}"), "/status/phase");
+        let found = ["low", "high"].map(|name| phase(name).as_str().unwrap_or_default().to_owned());
+        assert_eq!(found, phases, "{names}");
+    }
+}

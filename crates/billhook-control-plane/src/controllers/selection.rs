@@ -27,8 +27,8 @@ pub struct Selection {
 /// A name that no controller and no group of controllers has.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "no controller is named {name:?}: there are all, gc, namespaces, nodes, workloads, and those of \
-     kube-controller-manager{}", such_as(.near)
+    "no controller is named {name:?}: there are all, gc, namespaces, nodes, preemption, workloads, and those \
+     of kube-controller-manager{}", such_as(.near)
 )]
 pub struct UnknownControllerError {
     name: String,
@@ -49,6 +49,7 @@ const GARBAGE: &str = "garbage-collector-controller";
 const NAMESPACES: &str = "namespaces";
 const NAMESPACE_CONTROLLER: &str = "namespace-controller";
 const NODES: &str = "nodes";
+const PREEMPTION: &str = "preemption";
 const EVENT_EXPIRY: &str = "event-expiry";
 const APPROVAL: &str = "certificatesigningrequest-approving-controller";
 const SIGNING: &str = "certificatesigningrequest-signing-controller";
@@ -77,8 +78,8 @@ const GROUPS: [(&str, &[&str]); 4] = [
 
 impl Selection {
     /// Switches controllers on by their names: those of kube-controller-manager, the groups `gc`,
-    /// `namespaces`, `nodes` (a scheduler and a simulated node) and `workloads`, or `all`. A name after a
-    /// minus switches off.
+    /// `namespaces`, `nodes` (a scheduler and a simulated node) and `workloads`, or `all`. `preemption` is
+    /// what the scheduler does besides, and not among `all`. A name after a minus switches off.
     ///
     /// # Errors
     ///
@@ -140,6 +141,12 @@ impl Selection {
         self.names.contains(NODES)
     }
 
+    /// Returns whether the scheduler deletes pods to make room for others
+    /// ([`ControlPlaneBuilder::preempt_pods`](crate::ControlPlaneBuilder::preempt_pods)).
+    pub fn preempts_pods(&self) -> bool {
+        self.names.contains(PREEMPTION)
+    }
+
     /// Returns whether namespaces get a service account, and so pods may have one
     /// ([`ServerBuilder::give_service_accounts`](billhook_apiserver::ServerBuilder::give_service_accounts)).
     pub fn has_service_accounts(&self) -> bool {
@@ -192,6 +199,9 @@ fn near(name: &str) -> BTreeSet<&'static str> {
 fn named(name: &str) -> BTreeSet<&'static str> {
     if matches!(name, "all" | "*") {
         return everything().collect();
+    }
+    if name == PREEMPTION {
+        return BTreeSet::from([PREEMPTION]);
     }
     let group = GROUPS.iter().find(|(group, _)| *group == name).map(|(_, names)| *names);
     let is_named = |it: &&'static str| match group {

@@ -13,7 +13,7 @@ const FIRST: u32 = u32::from_be_bytes([10, 244, 0, 0]);
 /// How many addresses there are before they begin again.
 const ADDRESSES: u32 = (12 << 16) - 2;
 
-/// Gives pods addresses that no other pod has.
+/// The addresses of pods: no two pods have one.
 #[derive(Debug, Default)]
 pub(super) struct Addresses {
     /// The number of the next one, once one was needed.

@@ -23,13 +23,15 @@ fn names_select_controllers() {
     assert!(!without.has_nodes() && !without.collects_garbage());
     assert!(!names(&without).contains(&"deployment-controller"));
     assert!(Selection::parse([]).unwrap().is_empty());
+    // Preemption is on request (CP-101).
+    assert!(!all.preempts_pods());
+    assert!(Selection::parse(["all", "preemption"]).unwrap().preempts_pods());
 }
 
 /// A name that is unknown is refused.
 #[test]
 fn unknown_names_are_refused() {
-    let known =
-        "there are all, gc, namespaces, nodes, workloads, and those of kube-controller-manager";
+    let known = "there are all, gc, namespaces, nodes, preemption, workloads, and those of kube-controller-manager";
     for (names, name, near) in [
         (["gc", "-deployments"], "deployments", ", such as deployment-controller"),
         (

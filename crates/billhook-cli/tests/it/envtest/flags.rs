@@ -105,8 +105,8 @@ fn unusable_values_are_refused() {
         ),
         (
             &["--billhook-controllers=none"],
-            "no controller is named \"none\": there are all, gc, namespaces, nodes, workloads, and \
-             those of kube-controller-manager",
+            "no controller is named \"none\": there are all, gc, namespaces, nodes, preemption, \
+             workloads, and those of kube-controller-manager",
         ),
         (
             &["--admission-control-config-file=/none"],
