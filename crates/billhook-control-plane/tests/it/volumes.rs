@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use billhook_control_plane::ControlPlane;
 use billhook_control_plane::controllers::Provision;
+use billhook_control_plane::simulation::Rule;
 use serde_json::Value;
 
 use crate::support::{column, create, request, run, run_with};
@@ -242,4 +243,43 @@ fn the_provisioner_of_a_test() {
             },
         );
     }
+}
+
+/// CP-101: a claim of `ReadWriteOncePod` is that of one pod at a time, until this has ended or is gone.
+#[test]
+fn a_claim_of_one_pod() {
+    let ends = Rule::pods("first").exits(0).after(Duration::from_secs(5));
+    run_with(
+        |builder| builder.simulate(ends),
+        async |plane| {
+            let pod = |name: &str| {
+                format!(
+                    "
+apiVersion: v1
+kind: Pod
+metadata: {{name: {name}, namespace: default}}
+spec:
+  restartPolicy: Never
+  containers: [{{name: c, image: i}}]
+  volumes: [{{name: v, persistentVolumeClaim: {{claimName: c}}}}]
+"
+                )
+            };
+            let claim = claim("storageClassName: fast").replace("Once]", "OncePod]");
+            create(plane, &[class(""), claim, pod("first")].join("---")).await;
+            create(plane, &[pod("second"), pod("third")].join("---")).await;
+            let pods = "/api/v1/namespaces/default/pods";
+            let phases = async || column(plane, pods, "/status/phase").await;
+            assert_eq!(phases().await, ["Running", "Pending", "Pending"]);
+            let why = get(plane, &format!("{pods}/second")).await;
+            let expected = "0/1 nodes are available: persistentvolumeclaim \"c\" is \
+                            ReadWriteOncePod, and another pod has it.";
+            assert_eq!(why["status"]["conditions"][0]["message"], expected);
+            plane.advance(Duration::from_secs(5)).await.unwrap();
+            assert_eq!(phases().await, ["Succeeded", "Running", "Pending"]);
+            request(plane, "DELETE", &format!("{pods}/second"), "").await;
+            plane.settled().await.unwrap();
+            assert_eq!(phases().await, ["Succeeded", "Running"]);
+        },
+    );
 }

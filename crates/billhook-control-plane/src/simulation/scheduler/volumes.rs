@@ -6,9 +6,9 @@ use crate::controllers::{SELECTED_NODE, binds_at_once, can_be_on, has_volume_on}
 use crate::document::set;
 use crate::object::Object;
 use crate::plan::Plan;
-use crate::pods::claim_names;
+use crate::pods::{claim_names, is_terminal};
 use crate::request::Request;
-use crate::resource::{CLAIMS, VOLUMES};
+use crate::resource::{CLAIMS, PODS, VOLUMES};
 use crate::view::View;
 
 /// The claims and volumes of a pod.
@@ -25,7 +25,8 @@ impl<'v> Volumes<'v> {
     ///
     /// # Errors
     ///
-    /// Why no node can be chosen yet: a claim is missing, going, or has no volume though it could.
+    /// Why no node can be chosen yet: a claim is missing, going, that of another pod, or has no volume
+    /// though it could.
     pub(super) fn of(pod: &Object, view: &'v View) -> Result<Self, String> {
         let mut volumes = Volumes::default();
         for name in claim_names(pod) {
@@ -35,6 +36,11 @@ impl<'v> Volumes<'v> {
                 claim.ok_or_else(|| format!("persistentvolumeclaim \"{name}\" not found"))?;
             if claim.is_deleting() {
                 return Err(format!("persistentvolumeclaim \"{name}\" is being deleted"));
+            }
+            if is_for_one_pod(claim) && is_used(&name, pod, view) {
+                return Err(format!(
+                    "persistentvolumeclaim \"{name}\" is ReadWriteOncePod, and another pod has it"
+                ));
             }
             match view.get(&VOLUMES, claim.text("/spec/volumeName")) {
                 Some(volume) if claim.text("/status/phase") == "Bound" => {
@@ -76,4 +82,16 @@ impl<'v> Volumes<'v> {
             plan.request(Request::update(&CLAIMS, claim.key(), &changed))
         })
     }
+}
+
+fn is_for_one_pod(claim: &Object) -> bool {
+    claim.list("/spec/accessModes").iter().any(|mode| mode == "ReadWriteOncePod")
+}
+
+/// Returns whether another pod than one has a claim on a node.
+fn is_used(claim: &str, pod: &Object, view: &View) -> bool {
+    view.list(&PODS, pod.namespace()).any(|other| {
+        let is_there = !other.text("/spec/nodeName").is_empty() && !is_terminal(other);
+        is_there && other.key() != pod.key() && claim_names(other).any(|it| it == claim)
+    })
 }
