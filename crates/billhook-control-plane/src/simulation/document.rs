@@ -85,9 +85,13 @@ impl Rule {
         if let Some(name) = members.keys().find(|name| !is_known(name)) {
             return error(&format!("unknown member {name:?}"));
         }
-        let mut effects = members.iter().filter(|(name, _)| EFFECTS.contains(&name.as_str()));
-        let (Some((effect, given)), None) = (effects.next(), effects.next()) else {
-            return error(&format!("a rule has one of {}", EFFECTS.join(", ")));
+        let mut effects = EFFECTS.iter().filter_map(|name| members.get_key_value(*name));
+        let (effect, given) = match (effects.next(), effects.next()) {
+            (Some(effect), None) => effect,
+            (Some((one, _)), Some((other, _))) => {
+                return error(&format!("{one} and {other} need a rule each"));
+            }
+            (None, _) => return error(&format!("a rule has one of {}", EFFECTS.join(", "))),
         };
         let mut rule = of_effect(pods(members)?, effect, given)?;
         if let Some(after) = members.get("after") {
