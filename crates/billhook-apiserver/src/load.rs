@@ -48,6 +48,8 @@ pub struct CreateError {
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Why {
+    #[error("`{0}` is missing")]
+    Untyped(&'static str),
     #[error("nothing is served for kind `{kind}` of `{api_version}`")]
     NotServed { api_version: String, kind: String },
     #[error("{0}")]
@@ -64,10 +66,10 @@ impl CreateError {
         self.index
     }
 
-    /// Returns the answer of the server; `None` if it serves nothing for the kind of the object.
+    /// Returns the answer of the server; `None` if the object has no kind, or one that is not served.
     pub fn status(&self) -> Option<&Status> {
         match &self.why {
-            Why::NotServed { .. } => None,
+            Why::Untyped(_) | Why::NotServed { .. } => None,
             Why::Refused(status) => Some(status),
         }
     }
@@ -142,6 +144,11 @@ pub(crate) fn rank(object: &Value) -> u8 {
 /// The path that an object is created at.
 pub(crate) fn path(server: &Shared, object: &Value) -> Result<String, Why> {
     let (api_version, kind) = (text(object, "apiVersion"), text(object, "kind"));
+    for (field, value) in [("apiVersion", api_version), ("kind", kind)] {
+        if value.is_empty() {
+            return Err(Why::Untyped(field));
+        }
+    }
     let (group, version) = split_api_version(api_version);
     let catalog = server.catalog();
     let Some(Resource { definition, .. }) = catalog.serving(group, version, kind) else {
@@ -179,7 +186,8 @@ impl Loaded {
     /// Says that the object could not be created.
     pub(crate) fn failed(&self, error: &CreateError) -> LoadError {
         let (kind, name) = (text(&self.value, "kind"), metadata(&self.value, "name"));
-        LoadError::new(&format!("{}: {kind} {name}", self.place), error)
+        let named = format!("{kind} {name}");
+        LoadError::new(&format!("{}: {}", self.place, named.trim()), error)
     }
 }
 

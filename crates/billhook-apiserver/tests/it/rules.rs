@@ -293,6 +293,8 @@ async fn what_cannot_be_loaded_says_where() {
             "apiVersion: example.com/v1\nkind: Foo\nmetadata: {name: a}\n",
             "text: Foo a: nothing is served for kind `Foo` of `example.com/v1`",
         ),
+        ("kind: Foo\nmetadata: {name: a}\n", "text: Foo a: `apiVersion` is missing"),
+        ("apiVersion: v1\nmetadata: {name: a}\n", "text: a: `kind` is missing"),
         (
             "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: none}\n",
             "text: ConfigMap a: namespaces \"none\" not found",
