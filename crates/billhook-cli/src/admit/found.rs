@@ -12,7 +12,7 @@ use billhook_findings::{DeprecatedField, Finding, Label, Severity};
 use billhook_policy::{PolicyKind, PolicyRecord, PolicyVerdict};
 
 use crate::apply::CONFLICT_HELP;
-use crate::findings::{About, REFUSED, match_rule, webhook_named};
+use crate::findings::{About, REFUSED, webhook_named};
 use crate::problem::Problem;
 use crate::setup::{CANNOT_BE_MATCHED, IGNORED, Origins};
 
@@ -123,7 +123,7 @@ impl Telling<'_> {
             Action::MatchFailed { configuration, hook, stage, reason, error, .. } => {
                 let at = (configuration.as_str(), hook.as_str());
                 let cause = || self.webhook(*stage, at, "name", CANNOT_BE_MATCHED);
-                let rule = match_rule(*reason);
+                let rule = reason.rule();
                 (status.message == *error).then(|| Refusal { rule, cause: cause() })
             }
             _ => None,
@@ -171,7 +171,7 @@ impl Telling<'_> {
                 let cause = self.webhook(*stage, at, "failurePolicy", IGNORED);
                 let webhook = webhook_named(configuration, hook);
                 let text = format!("{webhook} is not called: a match condition fails");
-                let finding = self.about.whole(Severity::Warning, match_rule(*reason), &text);
+                let finding = self.about.whole(Severity::Warning, reason.rule(), &text);
                 Some(finding.because(cause))
             }
             _ => None,

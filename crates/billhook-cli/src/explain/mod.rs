@@ -57,7 +57,7 @@ impl Explain {
         let text = |id: &String| match words::text(id) {
             Some(text) => Ok(vec![text]),
             None => {
-                let id = if words::is_reason(id) { words::REASONS } else { id };
+                let id = words::rule(id).unwrap_or(id);
                 Ok(find(book, id, false)?.into_iter().map(render::rule).collect())
             }
         };

@@ -1,12 +1,13 @@
 //! The words that findings have in place of the number of a rule.
 
 use billhook::ErrorType;
+use billhook::webhook::DecisionReason;
 
 use super::render;
 use crate::report::HEADER;
 
 /// The rule about the reasons of field errors.
-pub(super) const REASONS: &str = "SS-03";
+const REASONS: &str = "SS-03";
 
 /// The words of this program, and what they say.
 const OWN: [(&str, &str); 11] = [
@@ -56,7 +57,12 @@ pub(super) fn text(word: &str) -> Option<String> {
     Some(format!("{HEADER}{word}{HEADER:#}\n\n{}\n", render::body(text).trim()))
 }
 
-/// Whether a word is the reason of a field error.
-pub(super) fn is_reason(word: &str) -> bool {
-    ErrorType::ALL.iter().any(|error| error.reason().eq_ignore_ascii_case(word))
+/// Returns the rule that says what a word of servers means: the reason of a field error, or the code of
+/// why a webhook is not called.
+pub(super) fn rule(word: &str) -> Option<&'static str> {
+    let is_it = |code: &str| code.eq_ignore_ascii_case(word);
+    if ErrorType::ALL.iter().any(|error| is_it(error.reason())) {
+        return Some(REASONS);
+    }
+    DecisionReason::ALL.iter().find(|reason| is_it(reason.code())).map(|reason| reason.rule())
 }

@@ -2,7 +2,6 @@
 
 mod collector;
 
-use billhook::webhook::DecisionReason;
 use billhook::{CrdVersion, FieldError, FieldPath, Span, StatusCause};
 use billhook_admission::deprecation_warning;
 use billhook_findings::{DeprecatedField, Finding, ObjectName, SchemaSource, Severity};
@@ -50,17 +49,6 @@ pub(crate) fn is_of_requests(rule: &str) -> bool {
 /// Whether only `test` finds what a rule is about.
 pub(crate) fn is_of_suites(rule: &str) -> bool {
     [Plan::RULE, Failure::RULE].contains(&rule)
-}
-
-/// The rule by which a webhook is left out, or refuses a request, because matching it fails.
-pub(crate) fn match_rule(reason: DecisionReason) -> &'static str {
-    match reason {
-        DecisionReason::NamespaceNotFound | DecisionReason::NamespaceError => "WM-16",
-        DecisionReason::SelectorUnparsable => "WM-12",
-        DecisionReason::UnknownKind => "WM-52",
-        DecisionReason::ConversionFailed => "WM-54",
-        _ => "WM-80",
-    }
 }
 
 /// A webhook as findings name it.

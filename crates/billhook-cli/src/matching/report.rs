@@ -14,7 +14,7 @@ use super::args::Match;
 use super::policies;
 use super::request::{describe, to_value};
 use super::subject::{Decided, Subject, steps};
-use crate::findings::{About, match_rule, webhook_named};
+use crate::findings::{About, webhook_named};
 use crate::form::Form;
 use crate::json::{Fields, error};
 use crate::problem::Problem;
@@ -115,7 +115,7 @@ pub(super) fn found(subject: &Subject, decided: &[Decided<'_>], origins: &Origin
         };
         Some(match trace.decision() {
             Decision::Rejected(reason, answer) => about
-                .whole(Severity::Error, match_rule(*reason), &answer.message)
+                .whole(Severity::Error, reason.rule(), &answer.message)
                 .because(origin("name", CANNOT_BE_MATCHED)),
             Decision::Skipped(reason @ DecisionReason::MatchConditionErrorIgnored) => {
                 let webhook = webhook_named(hook.configuration(), hook.name());
@@ -123,7 +123,7 @@ pub(super) fn found(subject: &Subject, decided: &[Decided<'_>], origins: &Origin
                 about
                     .whole(
                         Severity::Warning,
-                        match_rule(*reason),
+                        reason.rule(),
                         &format!("{webhook} is not called: {why}"),
                     )
                     .because(origin("failurePolicy", IGNORED))

@@ -3,6 +3,7 @@
 use std::fs;
 
 use billhook::ErrorType;
+use billhook::webhook::DecisionReason;
 
 use crate::support::{cases, root, run, run_with, snapshot};
 
@@ -56,7 +57,8 @@ fn explain_all_words() {
     let words: Vec<&str> = own.split('`').skip(1).step_by(2).collect();
     assert!(words.len() > 8, "{words:?}");
     let reasons = ErrorType::ALL.iter().map(|error| error.reason());
-    for word in words.into_iter().chain(reasons) {
+    let codes = DecisionReason::ALL.iter().map(|reason| reason.code());
+    for word in words.into_iter().chain(reasons).chain(codes) {
         let shown = run(&format!("explain {word}"), "");
         assert!(shown.contains("\nexit status: 0\n"), "{shown}");
     }

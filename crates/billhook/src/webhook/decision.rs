@@ -106,6 +106,26 @@ pub enum DecisionReason {
 }
 
 impl DecisionReason {
+    /// All reasons.
+    pub const ALL: &[DecisionReason] = &[
+        DecisionReason::ExemptKind,
+        DecisionReason::NamespaceSelectorMismatch,
+        DecisionReason::ObjectSelectorMismatch,
+        DecisionReason::ExcludedByRule,
+        DecisionReason::NoRuleMatched,
+        DecisionReason::EquivalentNotTried,
+        DecisionReason::NoEquivalentMatched,
+        DecisionReason::MatchConditionFalse,
+        DecisionReason::MatchConditionErrorIgnored,
+        DecisionReason::MatchConditionError,
+        DecisionReason::ReinvocationNotNeeded,
+        DecisionReason::NamespaceNotFound,
+        DecisionReason::NamespaceError,
+        DecisionReason::SelectorUnparsable,
+        DecisionReason::UnknownKind,
+        DecisionReason::ConversionFailed,
+    ];
+
     /// The code, e.g. `NoRuleMatched`.
     pub fn code(self) -> &'static str {
         match self {
@@ -125,6 +145,28 @@ impl DecisionReason {
             DecisionReason::SelectorUnparsable => "SelectorUnparsable",
             DecisionReason::UnknownKind => "UnknownKind",
             DecisionReason::ConversionFailed => "ConversionFailed",
+        }
+    }
+
+    /// Returns the number of the rule by which it is so, e.g. `WM-30`.
+    pub fn rule(self) -> &'static str {
+        match self {
+            DecisionReason::ExemptKind => "WM-03",
+            DecisionReason::NamespaceSelectorMismatch => "WM-14",
+            DecisionReason::ObjectSelectorMismatch => "WM-21",
+            DecisionReason::ExcludedByRule => "PO-26",
+            DecisionReason::NoRuleMatched => "WM-30",
+            DecisionReason::EquivalentNotTried => "WM-45",
+            DecisionReason::NoEquivalentMatched => "WM-50",
+            DecisionReason::MatchConditionFalse => "WM-72",
+            DecisionReason::MatchConditionErrorIgnored | DecisionReason::MatchConditionError => {
+                "WM-80"
+            }
+            DecisionReason::ReinvocationNotNeeded => "DI-42",
+            DecisionReason::NamespaceNotFound | DecisionReason::NamespaceError => "WM-16",
+            DecisionReason::SelectorUnparsable => "WM-12",
+            DecisionReason::UnknownKind => "WM-52",
+            DecisionReason::ConversionFailed => "WM-54",
         }
     }
 }
