@@ -79,7 +79,8 @@ const GROUPS: [(&str, &[&str]); 4] = [
 impl Selection {
     /// Switches controllers on by their names: those of kube-controller-manager, the groups `gc`,
     /// `namespaces`, `nodes` (a scheduler and a simulated node) and `workloads`, or `all`. `preemption` is
-    /// what the scheduler does besides, and not among `all`. A name after a minus switches off.
+    /// what the scheduler of `nodes` does besides; it is not among `all`. A name after a minus switches
+    /// off.
     ///
     /// # Errors
     ///
@@ -99,7 +100,10 @@ impl Selection {
             }
             match is_off {
                 true => selection.names.retain(|name| !named.contains(name)),
-                false => selection.names.extend(named),
+                false => {
+                    let scheduler = named.contains(PREEMPTION).then_some(NODES);
+                    selection.names.extend(named.into_iter().chain(scheduler));
+                }
             }
         }
         Ok(selection)

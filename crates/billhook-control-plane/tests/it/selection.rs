@@ -26,6 +26,10 @@ fn names_select_controllers() {
     // Preemption is on request (CP-101).
     assert!(!all.preempts_pods());
     assert!(Selection::parse(["all", "preemption"]).unwrap().preempts_pods());
+    let scheduled = Selection::parse(["workloads", "preemption"]).unwrap();
+    assert!(scheduled.preempts_pods() && scheduled.has_nodes());
+    let kept = Selection::parse(["nodes", "preemption", "-preemption"]).unwrap();
+    assert!(!kept.preempts_pods() && kept.has_nodes());
 }
 
 /// A name that is unknown is refused.
