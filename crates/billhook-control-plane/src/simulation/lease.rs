@@ -10,7 +10,7 @@ use super::node::{account, user};
 use crate::account::Account;
 use crate::clock::{Clock, Timestamp};
 use crate::controller::{Controller, Keys};
-use crate::controllers::SIMULATED;
+use crate::controllers::is_simulated;
 use crate::document::set;
 use crate::object::Object;
 use crate::plan::Plan;
@@ -61,7 +61,7 @@ impl Controller for Leases {
     }
 
     fn sync(&self, name: &str, view: &View, now: Timestamp) -> Plan {
-        let node = view.get(&NODES, name).filter(|node| node.annotation(SIMULATED).is_some());
+        let node = view.get(&NODES, name).filter(|node| is_simulated(node));
         let Some(node) = node.filter(|_| view.get(&NAMESPACES, NAMESPACE).is_some()) else {
             return Plan::nothing();
         };

@@ -7,14 +7,12 @@ use super::node::{account, conditions, info, places, room, user};
 use crate::account::Account;
 use crate::clock::Timestamp;
 use crate::controller::{Controller, Keys};
-use crate::controllers::{SIMULATED, is_silent};
+use crate::controllers::{NOT_READY, is_silent, is_simulated};
 use crate::object::Object;
 use crate::plan::Plan;
 use crate::request::Request;
 use crate::resource::{NODES, Resource};
 use crate::view::{Change, View};
-
-const NOT_READY: &str = "node.kubernetes.io/not-ready";
 
 /// Says that simulated nodes are ready which have never said so, or which were silent and are simulated
 /// again. What others say about a node stays.
@@ -53,7 +51,7 @@ impl Controller for NodeStatuses {
     }
 
     fn sync(&self, name: &str, view: &View, now: Timestamp) -> Plan {
-        let node = view.get(&NODES, name).filter(|node| node.annotation(SIMULATED).is_some());
+        let node = view.get(&NODES, name).filter(|node| is_simulated(node));
         let Some(node) = node.filter(|node| node.condition("Ready").is_none() || is_silent(node))
         else {
             return Plan::nothing();

@@ -12,7 +12,8 @@ pub(super) use self::eviction::TaintEviction;
 pub(super) use self::pod_garbage::PodGarbage;
 pub(super) use self::readiness::UnreadyNodes;
 pub(super) use self::silence::SilentNodes;
-pub(crate) use self::silence::{SIMULATED, is_silent};
+pub(crate) use self::silence::{SIMULATED, is_silent, is_simulated};
+pub(crate) use self::taints::NOT_READY;
 pub(super) use self::taints::NodeTaints;
 pub(super) use self::ttl::NodeTtl;
 

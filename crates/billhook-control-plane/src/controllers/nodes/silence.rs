@@ -57,8 +57,7 @@ impl Controller for SilentNodes {
     }
 
     fn sync(&self, name: &str, view: &View, now: Timestamp) -> Plan {
-        let is_heard = |node: &Object| node.annotation(SIMULATED).is_some();
-        let node = view.get(&NODES, name).filter(|node| !is_unknown(node) && !is_heard(node));
+        let node = view.get(&NODES, name).filter(|node| !is_unknown(node) && !is_simulated(node));
         let Some(node) = node else { return Plan::nothing() };
         let heard = last_heartbeat(node, view).map(|heard| heard.plus(PATIENCE));
         let created = node.time("/metadata/creationTimestamp").unwrap_or(now);
@@ -70,6 +69,11 @@ impl Controller for SilentNodes {
         set(&mut changed, &["status", "conditions"], unknown(node, now).into());
         Plan::nothing().request(Request::update_in(&NODES, name, "status", &changed))
     }
+}
+
+/// Returns whether a node is one on which pods are simulated.
+pub(crate) fn is_simulated(node: &Object) -> bool {
+    node.annotation(SIMULATED).is_some()
 }
 
 /// Returns whether a node counts as silent.

@@ -15,7 +15,8 @@ use crate::request::Request;
 use crate::resource::{NODES, Resource};
 use crate::view::{Change, View};
 
-const NOT_READY: &str = "node.kubernetes.io/not-ready";
+/// The taint of nodes that are not ready, or new.
+pub(crate) const NOT_READY: &str = "node.kubernetes.io/not-ready";
 const UNREACHABLE: &str = "node.kubernetes.io/unreachable";
 const UNSCHEDULABLE: &str = "node.kubernetes.io/unschedulable";
 /// Conditions, their statuses, and the taints that these bring.
