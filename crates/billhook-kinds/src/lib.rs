@@ -37,6 +37,7 @@ mod resource_names;
 mod rules;
 mod scheduling;
 mod selector_text;
+mod served_types;
 mod storage;
 mod values;
 mod workloads;
@@ -56,3 +57,4 @@ pub use pod_security::{
 pub use quota::{QuotaError, QuotaSubject, charge, is_quota_resource};
 pub use rbac::{PolicyRule, RoleBinding, has_path};
 pub use selector_text::selector_text;
+pub use served_types::ServedTypes;

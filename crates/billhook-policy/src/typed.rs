@@ -23,6 +23,11 @@ pub trait PolicyTypes {
 
     /// Returns the type of the objects of a kind, if there is a schema.
     fn schema(&self, kind: &GroupVersionKind) -> Option<SchemaType>;
+
+    /// Returns whether a kind is built in: bounds in its schema cannot be set.
+    fn is_built_in(&self, _kind: &GroupVersionKind) -> bool {
+        false
+    }
 }
 
 impl PolicyTypes for [CustomResourceDefinition] {
@@ -50,6 +55,7 @@ pub(crate) struct TypedPolicy {
 /// The types in the expressions of a policy if the object is of a kind.
 pub(crate) struct TypedKind {
     pub(crate) kind: GroupVersionKind,
+    pub(crate) is_built_in: bool,
     /// The names that all expressions may refer to, except for messages.
     names: Environment,
     names_of_messages: Environment,
@@ -67,10 +73,11 @@ impl TypedPolicy {
         let (role, setting) = (policy.variable_role(), policy.setting(kubernetes));
         let params = policy.param_kind.map(|kind| params_type(kind, types));
         let typed = |kind: GroupVersionKind| {
-            let object = types.schema(&kind)?;
+            let object = types.schema(&kind)?.with_object_meta();
             let mut schemas = vec![("object", object.clone()), ("oldObject", object)];
             schemas.extend(params.clone().map(|params| ("params", params)));
-            let mut typed = TypedKind::new(kind, role, setting, schemas);
+            let is_built_in = types.is_built_in(&kind);
+            let mut typed = TypedKind::new((kind, is_built_in), role, setting, schemas);
             if policy.declares_variables() {
                 typed.declare(policy.variables);
             }
@@ -85,7 +92,7 @@ impl TypedPolicy {
 
 impl TypedKind {
     fn new(
-        kind: GroupVersionKind,
+        (kind, is_built_in): (GroupVersionKind, bool),
         role: Role,
         setting: Setting,
         schemas: Vec<(&'static str, SchemaType)>,
@@ -97,7 +104,7 @@ impl TypedKind {
             })
         };
         let (names, names_of_messages) = (names(role), names(Role::Message));
-        TypedKind { kind, names, names_of_messages, schemas }
+        TypedKind { kind, is_built_in, names, names_of_messages, schemas }
     }
 
     /// Declares variables in order; one that does not compile may be anything.
@@ -137,7 +144,7 @@ impl TypedKind {
 }
 
 fn params_type<T: PolicyTypes + ?Sized>(kind: &ParamKind, types: &T) -> SchemaType {
-    types.schema(&kind.to_kind()).unwrap_or(SchemaType::ANY)
+    types.schema(&kind.to_kind()).map_or(SchemaType::ANY, SchemaType::with_object_meta)
 }
 
 /// Returns the kinds that are checked, sorted (PO-91), and whether constraints select no others.

@@ -13,13 +13,13 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use billhook::webhook::lint_together;
-use billhook::{CrdOptions, CustomResourceDefinition, FieldValidation, KubernetesVersion};
+use billhook::{CrdOptions, FieldValidation, KubernetesVersion};
 use billhook_apimachinery::PerVersion;
 use billhook_apimachinery::print::quote;
 use billhook_apimachinery::value::DeepValue;
 use billhook_compat::{CompareOptions, lint, missing_bounds};
 use billhook_findings::Finding;
-use billhook_kinds::PolicyRule;
+use billhook_kinds::{PolicyRule, ServedTypes};
 use billhook_policy::{PolicyDocument, PolicyKind, lint_policies_together};
 use indexmap::IndexSet;
 use serde_json::Value;
@@ -80,9 +80,9 @@ pub(crate) fn run(arguments: &Check) -> Result<Status, RunError> {
     let mut status = crate::report::problems(&problems);
     let is_update = AtomicBool::new(false);
     let (validation, inputs) = (field_validation(arguments.field_validation), &arguments.documents);
-    let definitions = PerVersion::from_fn(|_| OnceLock::new());
+    let types = PerVersion::from_fn(|_| OnceLock::new());
     let used = arguments.used_rbac.as_deref().map(roles::read_used).transpose()?;
-    let run = Run { old: &old, is_update, validation, inputs, config: &config, definitions, used };
+    let run = Run { old: &old, is_update, validation, inputs, config: &config, types, used };
     status = status.max(match versions.single() {
         Some(kubernetes) => for_one_version(arguments, kubernetes, &run, policy)?,
         None => matrix::run(arguments, versions.all(), &run, policy)?,
@@ -220,9 +220,9 @@ struct Run<'r> {
     validation: FieldValidation,
     inputs: &'r [PathBuf],
     config: &'r Config,
-    /// The definitions among the inputs, and those of the settings, as servers of each version read
-    /// them, for type checks.
-    definitions: PerVersion<OnceLock<Vec<CustomResourceDefinition>>>,
+    /// The types of the definitions among the inputs, of those of the settings, and of built-in
+    /// kinds, as servers of each version know them, for type checks.
+    types: PerVersion<OnceLock<ServedTypes>>,
     /// The permissions that a recorded run needed.
     used: Option<Vec<PolicyRule>>,
 }
@@ -245,22 +245,22 @@ impl Run<'_> {
         if matches!(document.kind(), PolicyKind::ValidatingBinding | PolicyKind::MutatingBinding) {
             return Vec::new();
         }
-        let definitions = self.definitions(kubernetes);
-        let lints = document.lints_for(kubernetes, definitions);
+        let types = self.types(kubernetes);
+        let lints = document.lints_for(kubernetes, types);
         let mut advice: Vec<Advice> = lints.iter().map(Advice::from).collect();
         if let (PolicyDocument::Validating(policy), true) = (document, is_accepted) {
-            let found = policy.type_check_for(kubernetes, definitions).expression_warnings;
+            let found = policy.type_check_for(kubernetes, types).expression_warnings;
             advice.extend(found.iter().map(|warning| Advice::of_expression(document, warning)));
         }
         advice
     }
 
-    fn definitions(&self, kubernetes: KubernetesVersion) -> &[CustomResourceDefinition] {
-        self.definitions.of(kubernetes).get_or_init(|| {
+    fn types(&self, kubernetes: KubernetesVersion) -> &ServedTypes {
+        self.types.of(kubernetes).get_or_init(|| {
             let options = CrdOptions::default().kubernetes(kubernetes);
             // What cannot be read is reported where it is checked.
             let (crds, _) = Crds::read(&[], self.config, self.inputs, options);
-            crds.definitions().cloned().collect()
+            ServedTypes::new(kubernetes, crds.definitions().cloned().collect())
         })
     }
 

@@ -26,6 +26,7 @@ cases! {
     check_policy_json: "check --report json -" < [POLICY];
     check_policy_refused: "check -" < [POLICY.replace("object.spec.sise", "objekt.spec.size").replace("failurePolicy", "failPolicy")];
     check_policy_answer: "check --format status -" < [POLICY.replace("object.spec.sise", "objekt.spec.size")];
+    check_policy_of_pods: "check -" < [POLICY.replace("[example.com], apiVersions: [v1], resources: [widgets]", "[''], apiVersions: [v1], resources: [pods]")];
     check_policy_update: "check --old fixtures/policies/quota -" < [POLICY.replace("name: size}", "name: database-quota}")];
     check_policy_old_version: "check -" < [POLICY.replace("k8s.io/v1\n", "k8s.io/v0\n")];
     check_policy_unusable: "check -" < [POLICY.replace("validations:", "variables: 3\n  validations:")];

@@ -30,6 +30,7 @@ mod pods;
 mod rbac;
 mod resource;
 mod scheduling;
+mod served_types;
 mod service;
 mod service_allocation;
 mod storage;

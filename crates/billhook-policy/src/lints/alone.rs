@@ -109,7 +109,8 @@ impl PolicyDocument {
         lints: &mut Vec<PolicyLint>,
     ) {
         for (role, path, expression) in expressions {
-            let costs = typed.kinds.iter().filter_map(|typed| {
+            let bounded = typed.kinds.iter().filter(|typed| !typed.is_built_in);
+            let costs = bounded.filter_map(|typed| {
                 let program = typed.compile(role, expression).ok()?;
                 Some((typed.forecast(&program).cost, typed.kind.in_errors()))
             });

@@ -309,3 +309,20 @@ fn kinds_of_the_type_check() {
     let unknown = rule("example.com", json!(["v3"]), json!(["widgets"]));
     assert_eq!(kinds(rules(json!([unknown]))), [""; 0]);
 }
+
+/// PO-92: objects have all fields of their metadata, unlike those of rules (CE-05).
+#[test]
+fn metadata_in_the_type_check() {
+    let validations = [
+        "object.metadata.labels['a'] == oldObject.metadata.namespace",
+        "object.metadata.ownerReferences.all(owner, has(owner.controller) && owner.uid != '')",
+        "object.metadata.creationTimestamp < object.metadata.deletionTimestamp",
+        "object.metadata.managedFields.all(entry, has(entry.fieldsV1) && entry.manager != '')",
+        "object.metadata.label == ''",
+        "object.metadata.generation == 'x'",
+    ];
+    let validations = validations.map(|expression| json!({"expression": expression}));
+    let found = checked(json!({ "validations": validations })).expression_warnings;
+    let places: Vec<&str> = found.iter().map(|it| it.field_ref.as_str()).collect();
+    assert_eq!(places, ["spec.validations[4].expression", "spec.validations[5].expression"]);
+}

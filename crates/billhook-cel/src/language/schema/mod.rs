@@ -3,6 +3,7 @@
 
 mod convert;
 pub(crate) mod names;
+mod object_meta;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
