@@ -2,8 +2,9 @@
 
 use std::convert::Infallible;
 use std::net::IpAddr;
-use std::sync::Arc;
+use std::pin::pin;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use billhook_apimachinery::Status;
@@ -12,16 +13,17 @@ use hyper::body::Incoming;
 use hyper::server::conn::{http1, http2};
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
-use hyper_util::server::graceful::Watcher;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsAcceptor;
 
+use super::Closing;
 use super::answers::{Answer, Streams};
 use super::authority::HTTP2;
 use super::certificates::ClientAuthorities;
 use super::gate::{Gate, Peer};
 use super::patience::{End, Patient};
+use super::websocket::{Events, Offer};
 use crate::front::Front;
 
 /// How long a client may take for a handshake, or for the headers of a request.
@@ -61,6 +63,8 @@ pub(super) struct Client {
     end: End,
     /// The answers that are being sent, if there may be several.
     streams: Streams,
+    /// The events that take the place of further answers.
+    events: Arc<Mutex<Option<Events>>>,
 }
 
 impl Client {
@@ -72,6 +76,7 @@ impl Client {
             is_known: Arc::default(),
             end: End::default(),
             streams: Streams::default(),
+            events: Arc::default(),
         }
     }
 
@@ -81,6 +86,10 @@ impl Client {
         if self.is_known.load(Ordering::Relaxed) {
             std::future::pending::<()>().await;
         }
+    }
+
+    fn events(&self) -> MutexGuard<'_, Option<Events>> {
+        self.events.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     async fn answer(
@@ -104,15 +113,19 @@ impl Client {
         }
         request.extensions_mut().insert(self.address);
         self.is_known.store(true, Ordering::Relaxed);
+        let offer = Offer::of(&mut request);
         // Of the time that a request may take the server says itself that it is over.
         let time = self.settings.request_time.saturating_add(BODY_TIME);
-        let answer = match tokio::time::timeout(time, self.front.answer(request)).await {
+        let mut answer = match tokio::time::timeout(time, self.front.answer(request)).await {
             Ok(answer) => answer,
             Err(_) => {
                 self.front.server().refuse(Request::new(()).into_parts().0, &Status::timeout())
             }
         };
         self.end.set(answer.body().end().filter(|_| version != Version::HTTP_2));
+        if let Some(events) = offer.and_then(|offer| offer.accept(&mut answer)) {
+            *self.events() = Some(events);
+        }
         Ok(answer.map(|body| {
             let body = Answer::new(body);
             if version == Version::HTTP_2 { body.of_stream(&self.streams) } else { body }
@@ -121,7 +134,7 @@ impl Client {
 }
 
 /// Serves a connection until it ends; what goes wrong with it does not affect the others.
-pub(super) async fn serve(stream: TcpStream, client: Client, watcher: Watcher) {
+pub(super) async fn serve(stream: TcpStream, client: Client, closing: Closing) {
     let _ = stream.set_nodelay(true);
     let settings = Arc::clone(&client.settings);
     let time = match settings.gate.turns_strangers_away() {
@@ -132,7 +145,7 @@ pub(super) async fn serve(stream: TcpStream, client: Client, watcher: Watcher) {
     let stranger = client.clone();
     let serve = async {
         let Some(acceptor) = &settings.tls else {
-            return http1(stream, client, Peer::Unknown, watcher).await;
+            return http1(stream, client, Peer::Unknown, closing).await;
         };
         let handshake = tokio::time::timeout(HEADER_TIME, acceptor.accept(stream)).await;
         let Ok(Ok(stream)) = handshake else { return };
@@ -142,8 +155,8 @@ pub(super) async fn serve(stream: TcpStream, client: Client, watcher: Watcher) {
             _ => Peer::Unknown,
         };
         match session.alpn_protocol() {
-            Some(HTTP2) => http2(stream, client, peer, watcher).await,
-            _ => http1(stream, client, peer, watcher).await,
+            Some(HTTP2) => http2(stream, client, peer, closing).await,
+            _ => http1(stream, client, peer, closing).await,
         }
     };
     tokio::select! {
@@ -156,23 +169,36 @@ async fn http1(
     stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
     client: Client,
     peer: Peer,
-    watcher: Watcher,
+    mut closing: Closing,
 ) {
     let peer = Arc::new(peer);
-    let service = service_fn(move |request| client.clone().answer(request, Arc::clone(&peer)));
+    let asked = client.clone();
+    let service = service_fn(move |request| asked.clone().answer(request, Arc::clone(&peer)));
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(HEADER_TIME)
         .max_buf_size(MAX_HEADERS as usize)
-        .serve_connection(TokioIo::new(stream), service);
-    let _ = watcher.watch(connection).await;
+        .serve_connection(TokioIo::new(stream), service)
+        .with_upgrades();
+    let mut connection = pin!(connection);
+    tokio::select! {
+        _ = connection.as_mut() => {}
+        () = closing.begins() => {
+            connection.as_mut().graceful_shutdown();
+            let _ = connection.await;
+        }
+    }
+    let events = client.events().take();
+    if let Some(events) = events {
+        events.send().await;
+    }
 }
 
 async fn http2(
     stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
     client: Client,
     peer: Peer,
-    watcher: Watcher,
+    mut closing: Closing,
 ) {
     let peer = Arc::new(peer);
     let streams = client.streams.clone();
@@ -186,8 +212,18 @@ async fn http2(
         .initial_connection_window_size(CONNECTION_WINDOW)
         .keep_alive_interval(HEADER_TIME)
         .serve_connection(TokioIo::new(stream), service);
+    let mut connection = pin!(connection);
+    let serve = async {
+        tokio::select! {
+            _ = connection.as_mut() => {}
+            () = closing.begins() => {
+                connection.as_mut().graceful_shutdown();
+                let _ = connection.await;
+            }
+        }
+    };
     tokio::select! {
-        _ = watcher.watch(connection) => {}
+        () = serve => {}
         () = streams.stalled() => {}
     }
 }

@@ -7,15 +7,15 @@ mod connection;
 mod gate;
 mod patience;
 mod requests;
+mod websocket;
 
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use hyper_util::server::graceful::GracefulShutdown;
 use tokio::net::{TcpListener, TcpSocket};
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, watch};
 
 pub(crate) use authority::{Authority, Issued, ServingPair, acceptor};
 pub(crate) use certificates::ClientAuthorities;
@@ -74,7 +74,8 @@ impl Listener {
     /// Serves until a signal comes. Then watches end, and other requests have a second; a further
     /// signal ends them at once (ET-22).
     pub(crate) async fn run(self, front: Front, signals: &mut Signals) {
-        let graceful = GracefulShutdown::new();
+        let (close, closing) = watch::channel(false);
+        let closing = Closing(closing);
         loop {
             let accept = async {
                 // Others wait in the queue of the system.
@@ -91,18 +92,32 @@ impl Listener {
                 continue;
             };
             let client = Client::new(front.clone(), address.ip(), &self.settings);
-            let watcher = graceful.watcher();
+            let closing = closing.clone();
             tokio::spawn(async move {
                 let _permit = permit;
-                serve(stream, client, watcher).await;
+                serve(stream, client, closing).await;
             });
         }
         drop(self.listener);
         front.server().end_watches();
+        drop(closing);
+        close.send_replace(true);
         tokio::select! {
             () = signals.next() => {}
-            _ = tokio::time::timeout(GRACE, graceful.shutdown()) => {}
+            _ = tokio::time::timeout(GRACE, close.closed()) => {}
         }
+    }
+}
+
+/// Says to a connection that the server ends. The server waits until all of them are dropped.
+#[derive(Clone)]
+struct Closing(watch::Receiver<bool>);
+
+impl Closing {
+    /// Waits until the server ends.
+    async fn begins(&mut self) {
+        // The sender is there as long as the server serves.
+        let _ = self.0.wait_for(|is_closing| *is_closing).await;
     }
 }
 

@@ -48,6 +48,7 @@ mod serve_roles;
 mod serve_simulation;
 mod serve_view;
 mod serve_webhooks;
+mod serve_websocket;
 #[path = "../../../billhook-webhook-client/examples/webhook_server/server.rs"]
 mod server;
 mod suites;
