@@ -1,10 +1,13 @@
-//! Parts of controllers that put an object into every namespace.
+//! Namespaces that controllers know.
 
 use std::sync::Arc;
 
 use crate::controller::Keys;
 use crate::resource::NAMESPACES;
 use crate::view::{Change, View};
+
+/// The namespace of the leases of nodes.
+pub(crate) const NODE_LEASES: &str = "kube-node-lease";
 
 /// Returns whether a namespace is there and not being deleted.
 pub(crate) fn is_active(view: &View, namespace: &str) -> bool {

@@ -12,13 +12,13 @@ use crate::clock::{Clock, Timestamp};
 use crate::controller::{Controller, Keys};
 use crate::controllers::is_simulated;
 use crate::document::set;
+use crate::namespaces::NODE_LEASES;
 use crate::object::Object;
 use crate::plan::Plan;
 use crate::request::Request;
 use crate::resource::{LEASES, NAMESPACES, NODES, Resource};
 use crate::view::{Change, View};
 
-const NAMESPACE: &str = "kube-node-lease";
 /// How often a lease is renewed, and how long it counts.
 const PERIOD: Duration = Duration::from_secs(10);
 const DURATION: u64 = 40;
@@ -62,10 +62,10 @@ impl Controller for Leases {
 
     fn sync(&self, name: &str, view: &View, now: Timestamp) -> Plan {
         let node = view.get(&NODES, name).filter(|node| is_simulated(node));
-        let Some(node) = node.filter(|_| view.get(&NAMESPACES, NAMESPACE).is_some()) else {
+        let Some(node) = node.filter(|_| view.get(&NAMESPACES, NODE_LEASES).is_some()) else {
             return Plan::nothing();
         };
-        let key = format!("{NAMESPACE}/{name}");
+        let key = format!("{NODE_LEASES}/{name}");
         let lease = view.get(&LEASES, &key);
         let renewed = lease.and_then(|lease| lease.time("/spec/renewTime"));
         let left = renewed.map_or(Duration::ZERO, |renewed| renewed.plus(PERIOD).since(now));
@@ -80,7 +80,9 @@ impl Controller for Leases {
                 set(&mut renewed, &["spec", "renewTime"], now.to_rfc3339_micros().into());
                 plan.try_request(Request::update(&LEASES, &key, &renewed), &[404, 409])
             }
-            None => plan.try_request(Request::create(&LEASES, NAMESPACE, &new(node, now)), &[409]),
+            None => {
+                plan.try_request(Request::create(&LEASES, NODE_LEASES, &new(node, now)), &[409])
+            }
         }
     }
 }
@@ -91,7 +93,7 @@ fn new(node: &Arc<Object>, now: Timestamp) -> Value {
     });
     json!({
         "apiVersion": LEASES.api_version(), "kind": LEASES.kind,
-        "metadata": {"name": node.name(), "namespace": NAMESPACE, "ownerReferences": [owner]},
+        "metadata": {"name": node.name(), "namespace": NODE_LEASES, "ownerReferences": [owner]},
         "spec": {
             "holderIdentity": node.name(), "leaseDurationSeconds": DURATION,
             "renewTime": now.to_rfc3339_micros(),

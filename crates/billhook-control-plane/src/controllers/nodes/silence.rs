@@ -5,12 +5,13 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::LIFECYCLE;
-use super::heartbeat::{NAMESPACE, last_heartbeat};
+use super::heartbeat::last_heartbeat;
 use crate::account::Account;
 use crate::clock::Timestamp;
 use crate::conditions::set_condition;
 use crate::controller::{Controller, Keys};
 use crate::document::set;
+use crate::namespaces::NODE_LEASES;
 use crate::object::Object;
 use crate::plan::Plan;
 use crate::request::Request;
@@ -52,7 +53,7 @@ impl Controller for SilentNodes {
         if keys.add_changed(change, &NODES) {
             return;
         }
-        let lease = change.object().filter(|lease| lease.namespace() == NAMESPACE);
+        let lease = change.object().filter(|lease| lease.namespace() == NODE_LEASES);
         lease.into_iter().for_each(|lease| keys.add(&lease.name().into()));
     }
 
