@@ -150,7 +150,10 @@ fn is_plain(text: &str) -> bool {
     if !is_sentence || text.ends_with([' ', ':']) || text.contains(": ") {
         return false;
     }
+    // To some readers of YAML 1.1, `2026-01-01` is a date and `1:30` a number.
+    let is_like_a_time = text.contains(':') || text.matches('-').count() == 2;
     match first {
+        Some(c) if c.is_ascii_digit() && is_like_a_time => false,
         Some(c) if c.is_ascii_alphabetic() && text.len() > "false".len() => true,
         Some(c) if c.is_ascii_alphanumeric() || c == '/' => {
             text.len() <= LONGEST_DOUBTFUL

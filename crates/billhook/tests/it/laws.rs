@@ -253,3 +253,14 @@ proptest! {
         prop_assert_eq!(raw, None, "{}", text);
     }
 }
+
+/// To readers of YAML 1.1, times and numbers of base 60 need no quotation marks; strings do.
+#[test]
+fn strings_that_are_like_times_are_quoted() {
+    for text in ["2026-01-01", "2026-01-01T00:00:00Z", "1:30", "22:22", "12:30:45", "1-2-3"] {
+        assert_eq!(billhook::to_yaml(&serde_json::json!({"a": text})), format!("a: \"{text}\"\n"));
+    }
+    for text in ["nginx:1.25", "10.0.0.1", "a-b-c", "0 3 1-5", "10Gi", "1-2"] {
+        assert_eq!(billhook::to_yaml(&serde_json::json!({"a": text})), format!("a: {text}\n"));
+    }
+}
