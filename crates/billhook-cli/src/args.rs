@@ -1,6 +1,7 @@
 //! The command line: subcommands, their options and the texts of `--help`. The types here mirror
 //! what the user may write; the library's own types are made from them.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use billhook::{CrdOptions, Dialect, MAX_LINE};
@@ -126,6 +127,19 @@ pub(crate) enum Subcommands {
     /// Write manual pages
     #[command(after_help = crate::shell::MAN_HELP)]
     Man(Man),
+}
+
+/// Returns the arguments with the directories of `kubectl diff` at the end: kubectl puts them before those
+/// of `KUBECTL_EXTERNAL_DIFF`.
+pub(crate) fn in_order(mut all: Vec<OsString>) -> Vec<OsString> {
+    let is_of_kubectl = all.get(3).is_some_and(|argument| argument == "diff")
+        && all.iter().any(|argument| argument == "--kubectl");
+    if let [_, arguments @ ..] = all.as_mut_slice()
+        && is_of_kubectl
+    {
+        arguments.rotate_left(2);
+    }
+    all
 }
 
 /// The help of `check --kubernetes`.

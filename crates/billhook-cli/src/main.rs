@@ -75,7 +75,7 @@ fn main() -> ExitCode {
     if let Some(code) = stand_in::run() {
         return code;
     }
-    let cli = args::Cli::try_parse();
+    let cli = args::Cli::try_parse_from(args::in_order(std::env::args_os().collect()));
     let args::Cli { command, max_input } =
         match cli.and_then(|cli| cli.command.check().map(|()| cli)) {
             Ok(cli) => cli,

@@ -378,7 +378,9 @@ impl CrdVersion {
         let crd = self.definition();
         let conversion = self.convert_type(object)?;
         let found = type_meta_of_stored(object).map_err(DecodeError::storage)?;
-        let clean = Clean { crd, invalid: Invalid::Drop, defaults: true, sets_generation: true };
+        let is_of_type = crd.object_type().is_some();
+        let sets_generation = !is_of_type;
+        let clean = Clean { crd, invalid: Invalid::Drop, defaults: true, sets_generation };
         let mut cleaned =
             clean.run(object, &found, options.report).map_err(DecodeError::storage)?;
         let read = self.read_type(object, &mut cleaned, options.report);
@@ -386,7 +388,10 @@ impl CrdVersion {
         cleaned.defaults.map_err(|error| DecodeError::storage(error.to_string()))?;
         let mut changes = cleaned.changes;
         changes.extend(conversion.filter(|_| options.report));
-        changes.extend(self.convert_value(object, options)?);
+        // What a type prints even if it is empty is not for the schema to remove (BK-02).
+        if !(is_of_type && found.api_version == self.api_version()) {
+            changes.extend(self.convert_value(object, options)?);
+        }
         Ok(changes)
     }
 

@@ -14,7 +14,7 @@ use serde_json::Value;
 use crate::crd::{CrdVersion, Scope};
 use crate::decode_options::{DecodeOptions, FieldValidation};
 use crate::error::DecodeError;
-use crate::neat::{LAST_APPLIED, take_last_applied};
+use crate::neat::{BOOKKEEPING, take_annotation};
 
 /// A field in which a manifest and the live object differ.
 #[derive(Clone, Debug, PartialEq)]
@@ -47,6 +47,9 @@ pub enum Cause {
     },
     /// Other managers set the field; the manifest leaves it to them.
     Managers(BTreeSet<String>),
+    /// No manager set the field, but a server or its admission, whose changes nobody owns (SA-50); the
+    /// manifest leaves it to them, and an apply does not remove it.
+    Unowned,
     /// Metadata that only servers set, or clients for themselves.
     Metadata,
     /// The status is a subresource: a write of the object does not change it.
@@ -80,6 +83,7 @@ impl fmt::Display for Cause {
                 let names: Vec<&str> = names.iter().map(String::as_str).collect();
                 write!(f, "set by {}", names.join(", "))
             }
+            Cause::Unowned => f.write_str("nobody owns it: set by the server or by admission"),
             Cause::Metadata => f.write_str("server metadata"),
             Cause::Status => f.write_str("status"),
         }
@@ -111,7 +115,8 @@ impl CrdVersion {
     /// Compares a manifest of this version with the live object, of any version, and finds the
     /// cause of each difference. `is_own` says of the name of a manager whether it is one that
     /// applies the manifest: what it owns in the live object, and the manifest does not have, is
-    /// to be removed; what only others own is theirs.
+    /// to be removed; what only others own is theirs, and what nobody owns is the server's. Of a
+    /// live object without managed fields, all that the manifest does not have is to be removed.
     ///
     /// The differences come in the order of their paths.
     ///
@@ -225,7 +230,10 @@ impl Kind<'_> {
         (live, of_live): (&mut Value, &[Change]),
         is_own: &dyn Fn(&str) -> bool,
     ) -> Result<Vec<Difference>, DifferenceError> {
-        let last_applied = of_last_applied(take_last_applied(desired), take_last_applied(live));
+        let bookkeeping = BOOKKEEPING.iter().filter_map(|name| {
+            of_annotation(name, take_annotation(desired, name), take_annotation(live, name))
+        });
+        let bookkeeping: Vec<Difference> = bookkeeping.collect();
         let managed = ManagedFields::of(live)?;
         let check = |object| self.schema.check(object, Duplicates::Allowed);
         let desired = check(desired).map_err(DifferenceError::DesiredTypes)?;
@@ -233,7 +241,7 @@ impl Kind<'_> {
         let changes = Changes::of((desired, of_desired), (live, of_live));
         let (kind, owners) = (self, Owners::of(&managed, is_own));
         let mut found = Finder { kind, desired, live, changes, owners }.find();
-        found.extend(last_applied);
+        found.extend(bookkeeping);
         found.sort_by(|left, right| left.path.cmp(&right.path));
         Ok(found)
     }
@@ -291,6 +299,8 @@ fn is_same(left: &Change, right: &Change) -> bool {
 
 /// Who owns the fields of the live object.
 struct Owners<'m> {
+    /// Whether it is known who owns which fields.
+    is_tracked: bool,
     /// The managers who apply the manifest.
     own: FieldSet,
     /// The others, in the order of their entries.
@@ -299,7 +309,8 @@ struct Owners<'m> {
 
 impl<'m> Owners<'m> {
     fn of(managed: &'m ManagedFields, is_own: &dyn Fn(&str) -> bool) -> Self {
-        let mut owners = Owners { own: FieldSet::default(), others: Vec::new() };
+        let is_tracked = !managed.is_empty();
+        let mut owners = Owners { is_tracked, own: FieldSet::default(), others: Vec::new() };
         for entry in managed.entries() {
             match is_own(&entry.manager) {
                 true => owners.own = owners.own.union(&entry.fields()),
@@ -309,15 +320,18 @@ impl<'m> Owners<'m> {
         owners
     }
 
-    /// The managers who own a part of a field and all that is below it, if no manager that applies the
-    /// manifest does.
-    fn others_of(&self, path: &OwnedPath) -> Option<BTreeSet<String>> {
-        if self.own.touches(path.elements()) {
-            return None;
+    /// The cause of a field that the manifest does not have: those who own a part of it or of what is
+    /// below it, if no manager that applies the manifest does.
+    fn cause_of(&self, path: &OwnedPath) -> Cause {
+        if !self.is_tracked || self.own.touches(path.elements()) {
+            return Cause::Real;
         }
         let owning = self.others.iter().filter(|(_, fields)| fields.touches(path.elements()));
         let names: BTreeSet<String> = owning.map(|(name, _)| (*name).to_owned()).collect();
-        (!names.is_empty()).then_some(names)
+        match names.is_empty() {
+            true => Cause::Unowned,
+            false => Cause::Managers(names),
+        }
     }
 }
 
@@ -377,7 +391,7 @@ impl Finder<'_> {
             }
             // What the manifest says itself is what is wanted.
             _ if is_desired && !self.changes.defaults.covers(path.elements()) => Cause::Real,
-            _ => self.owners.others_of(path).map_or(Cause::Real, Cause::Managers),
+            _ => self.owners.cause_of(path),
         }
     }
 
@@ -385,13 +399,20 @@ impl Finder<'_> {
     fn by_decoding(&self, found: &[Difference]) -> Vec<Difference> {
         let found: FieldSet = found.iter().map(|difference| difference.path.clone()).collect();
         let changes = self.changes.by_path.iter();
-        // An object that is set empty says nothing beside what differs in it.
-        let is_empty = |change: &Change| {
-            change.after().and_then(Value::as_object).is_some_and(|members| members.is_empty())
+        // An object that is set says nothing beside what differs in it.
+        let is_new_object = |change: &Change| {
+            change.before().is_none() && change.after().is_some_and(Value::is_object)
+        };
+        // Annotations that a kind sets by default are taken out before (BK-304).
+        let annotations = ["metadata", "annotations"].map(PathElement::field);
+        let is_annotation = |path: &[PathElement], change: &Change| {
+            path.starts_with(&annotations) && change.kind() == ChangeKind::Defaulted
         };
         let changes = changes.filter(|(path, sided)| {
             let path = path.elements();
-            !(found.covers(path) || is_empty(sided.change) && found.touches(path))
+            !(found.covers(path)
+                || is_new_object(sided.change) && found.touches(path)
+                || is_annotation(path, sided.change))
         });
         let mut above: &[PathElement] = &[];
         let topmost = changes.filter(|(path, _)| {
@@ -446,10 +467,10 @@ fn set_generation(object: &mut Value, generation: Option<i64>) {
     };
 }
 
-/// The difference that is the annotation of client-side apply, if there is one.
-fn of_last_applied(desired: Option<Value>, live: Option<Value>) -> Option<Difference> {
+/// The difference that is an annotation of servers and clients themselves, if there is one.
+fn of_annotation(name: &str, desired: Option<Value>, live: Option<Value>) -> Option<Difference> {
     let [desired, live] = [desired, live].map(|annotation| annotation.map(DeepValue::from));
-    let path = ["metadata", "annotations", LAST_APPLIED].map(PathElement::field);
+    let path = ["metadata", "annotations", name].map(PathElement::field);
     (desired != live).then(|| Difference {
         path: path.to_vec().into(),
         desired,

@@ -11,8 +11,12 @@ use crate::decode_options::{DecodeOptions, FieldValidation};
 use crate::error::DecodeError;
 use crate::validate::remove_server_fields;
 
-/// The annotation in which client-side apply keeps its last configuration.
-pub(crate) const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
+/// The annotations in which client-side apply keeps its last configuration, and servers the number of
+/// templates that a DaemonSet has had (BK-304).
+pub(crate) const BOOKKEEPING: [&str; 2] = [
+    "kubectl.kubernetes.io/last-applied-configuration",
+    "deprecated.daemonset.template.generation",
+];
 
 impl CrdVersion {
     /// Returns the smallest manifest that decodes to the same object: without the fields that a
@@ -53,7 +57,8 @@ impl CrdVersion {
 
     /// Removes from an object all that servers write and manifests do not have: the status, if it
     /// is a subresource, and the metadata that only a server sets, with `generation`,
-    /// `resourceVersion`, `managedFields` and the last configuration of client-side apply.
+    /// `resourceVersion`, `managedFields`, the last configuration of client-side apply and the number
+    /// of templates of a DaemonSet.
     pub fn remove_server_state(&self, object: &mut Value) {
         remove_server_fields(object);
         let Value::Object(members) = object else { return };
@@ -65,7 +70,9 @@ impl CrdVersion {
                 drop(metadata.remove(name).map(DeepValue::from));
             }
         }
-        drop(take_last_applied(object));
+        for name in BOOKKEEPING {
+            drop(take_annotation(object, name).map(DeepValue::from));
+        }
     }
 }
 
@@ -79,15 +86,15 @@ fn remove_unset_time(object: &mut Value) {
     }
 }
 
-/// Removes the annotation of client-side apply.
-pub(crate) fn take_last_applied(object: &mut Value) -> Option<Value> {
+/// Removes an annotation.
+pub(crate) fn take_annotation(object: &mut Value, name: &str) -> Option<Value> {
     let metadata = object.get_mut("metadata")?.as_object_mut()?;
     let annotations = metadata.get_mut("annotations")?.as_object_mut()?;
-    let last = annotations.remove(LAST_APPLIED)?;
+    let taken = annotations.remove(name)?;
     if annotations.is_empty() {
         metadata.remove("annotations");
     }
-    Some(last)
+    Some(taken)
 }
 
 fn shrink_members(node: NodeRef<'_>, members: &mut Map<String, Value>) {
@@ -120,6 +127,11 @@ fn shrink_type(object_type: &dyn ObjectType, node: NodeRef<'_>, object: &mut Dee
         let mut read = DeepValue::from(deep_clone(object));
         object_type.read(&mut read).is_ok() && deep_eq(&read, &whole)
     };
+    let mut without = object.clone();
+    let is_default = |name| take_annotation(&mut without, name).is_some() && is_same(&without);
+    if BOOKKEEPING.into_iter().any(is_default) {
+        *object = without;
+    }
     let mut paths = Vec::new();
     fields(node, &whole, &FieldPath::default(), &mut paths);
     let (mut tries, mut removed) = (0, FieldPath::default());

@@ -9,11 +9,12 @@ use crate::server::Server;
 
 pub(crate) const HELP: &str = "\
 Both sides are decoded, pruned and defaulted as a server does it; elements of lists with keys are
-matched by their keys. Lines with `-` and `+` are real differences, all others have a cause in
-parentheses.
+matched by their keys. Lines with `-` (live) and `+` (wanted) are real differences, all others have
+a cause in parentheses. Of the data of Secrets only the keys are shown.
 
 A field that only the live object has is a real difference if a manager that applies the manifests
-owns it, or nobody does. If only other managers own it, it is theirs.
+owns it. If only other managers own it, it is theirs; if nobody does, a server or its admission set
+it. Of live objects without managed fields, all of it is a real difference.
 
 `kubectl diff` uses the command with --kubectl. Of its arguments kubectl takes only letters, digits,
 `-` and `=`:
@@ -21,7 +22,7 @@ owns it, or nobody does. If only other managers own it, it is theirs.
 
 Exit status:
   0  there are no real differences
-  1  there are real differences, or an object is not live
+  1  there are real differences, or an object is not live, or would be deleted
   2  unusable input: bad arguments, a missing file, not YAML or JSON, no CRD for an object
 
 Examples:
@@ -43,7 +44,7 @@ pub(crate) struct Diff {
     #[arg(long, value_enum, value_name = "TOOL")]
     pub(crate) ignore_for: Option<Tool>,
     /// Compare the two directories that kubectl passes: first the live objects, then what they
-    /// would become. Kinds without a CRD are compared as they are
+    /// would become. Secrets, and kinds without a CRD, are compared as they are
     #[arg(long)]
     pub(crate) kubectl: bool,
     /// Print only real differences

@@ -28,7 +28,7 @@ impl Ignored {
     pub(super) fn add(&mut self, compared: &Compared) {
         let differences = compared.differences.iter().flatten();
         let differences = differences.filter(|difference| {
-            matches!(difference.cause, Cause::Server { .. } | Cause::Managers(_))
+            matches!(difference.cause, Cause::Server { .. } | Cause::Managers(_) | Cause::Unowned)
         });
         let paths: Vec<&OwnedPath> = differences.map(|difference| &difference.path).collect();
         if paths.is_empty() {

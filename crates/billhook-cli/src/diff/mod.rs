@@ -3,8 +3,10 @@
 pub(crate) mod args;
 mod ignore;
 mod report;
+mod secrets;
 
 use billhook_apimachinery::split_api_version;
+use std::collections::HashSet;
 use std::path::PathBuf;
 
 use billhook::CrdVersion;
@@ -36,6 +38,9 @@ pub(crate) fn run(command: &Diff) -> Result<Status, RunError> {
         }),
         false => vec![path.clone()],
     });
+    // A file that has no counterpart is of an object that would go.
+    let pruned: Vec<PathBuf> = if command.kubectl { missing(&live, &desired) } else { Vec::new() };
+    let pruned = readable_documents(&pruned, &mut problems);
     let live = readable_documents(&live, &mut problems);
     let live = Stored::new(live, &command.namespace, Some(&crds));
     let mut status = output::problems(&problems);
@@ -46,7 +51,8 @@ pub(crate) fn run(command: &Diff) -> Result<Status, RunError> {
     let mut ignored = command.ignore_for.map(Ignored::new);
     let is_json = command.report == Report::Json;
     let mut items = is_json.then(|| json::Items::new("DiffReport"));
-    for compared in run.all(&desired) {
+    let mut is_untracked = false;
+    for compared in run.all(&desired).chain(pruned.into_iter().map(|it| Ok(Compared::pruned(it)))) {
         let compared = match compared {
             Ok(compared) => compared,
             Err(problem) => {
@@ -55,6 +61,7 @@ pub(crate) fn run(command: &Diff) -> Result<Status, RunError> {
             }
         };
         status = status.max(compared.status());
+        is_untracked |= compared.is_untracked && compared.has_more();
         match (&mut ignored, &mut items) {
             (Some(ignored), _) => ignored.add(&compared),
             (None, Some(items)) => items.add(compared.item())?,
@@ -63,7 +70,20 @@ pub(crate) fn run(command: &Diff) -> Result<Status, RunError> {
     }
     items.map_or(Ok(()), json::Items::finish)?;
     ignored.map_or(Ok(()), |ignored| output::write(&ignored.text()))?;
+    if is_untracked && !command.kubectl {
+        output::warning(UNTRACKED);
+    }
     Ok(status)
+}
+
+/// Most often the objects were printed without them.
+const UNTRACKED: &str = "live objects without managed fields: who set what only they have is not \
+    known; `kubectl get` prints managed fields with `--show-managed-fields`";
+
+/// The files whose names none of the others has.
+fn missing(files: &[PathBuf], others: &[PathBuf]) -> Vec<PathBuf> {
+    let names: HashSet<_> = others.iter().map(|path| path.file_name()).collect();
+    files.iter().filter(|path| !names.contains(&path.file_name())).cloned().collect()
 }
 
 struct Run<'r> {
@@ -88,7 +108,10 @@ impl Run<'_> {
         let identity = Identity::of(&value);
         let version = self.version(&value, &identity, &place)?;
         let is_own = |manager: &str| self.command.is_own(manager);
-        let differences = self.live.find(&identity).map(|live| {
+        let live = self.live.find(&identity);
+        let has_none = |live: &Document| live.value.pointer("/metadata/managedFields").is_none();
+        let is_untracked = live.is_some_and(has_none);
+        let differences = live.map(|live| {
             let found = match &version {
                 Some(version) => version.differences(&value, &live.value, &is_own),
                 None => billhook::differences_without_schema(&value, &live.value, &is_own),
@@ -98,10 +121,15 @@ impl Run<'_> {
                     .help(format!("the live object is in `{}`", live.place))
             })
         });
-        Ok(Compared { differences: differences.transpose()?, place, identity })
+        let mut differences = differences.transpose()?;
+        if secrets::is_secret(&identity) {
+            differences.iter_mut().flatten().for_each(secrets::hide);
+        }
+        Ok(Compared { differences, place, identity, is_untracked, is_pruned: false })
     }
 
-    /// The version of the definition; none if kubectl passes an object of a kind without one.
+    /// The version of the definition; none if kubectl passes an object of a kind without one, or a
+    /// Secret, of which it hides the data.
     fn version(
         &self,
         value: &Value,
@@ -110,7 +138,8 @@ impl Run<'_> {
     ) -> Result<Option<CrdVersion>, Box<Problem>> {
         let (api_version, kind) = type_meta(value, identity, place)?;
         let (group, _) = split_api_version(api_version);
-        if self.command.kubectl && !self.crds.has(group, kind) {
+        let is_plain = !self.crds.has(group, kind) || secrets::is_secret(identity);
+        if self.command.kubectl && is_plain {
             return Ok(None);
         }
         self.crds.version_of(value, identity, place).map(|(_, version)| Some(version))

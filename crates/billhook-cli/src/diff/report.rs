@@ -8,6 +8,7 @@ use billhook_apimachinery::excerpt;
 use serde_json::Value;
 
 use crate::identity::Identity;
+use crate::input::Document;
 use crate::json::Fields;
 use crate::problem::{Place, Status};
 use crate::report::{self, visible};
@@ -19,11 +20,28 @@ const ADDED: Style = AnsiColor::Green.on_default();
 pub(super) struct Compared {
     pub(super) place: Place,
     pub(super) identity: Identity,
-    /// None if the object is not live.
+    /// None if the object is not live, or would be deleted.
     pub(super) differences: Option<Vec<Difference>>,
+    /// Whether nobody is known to own a field of the live object.
+    pub(super) is_untracked: bool,
+    /// Whether there is a live object only, which would be deleted.
+    pub(super) is_pruned: bool,
 }
 
 impl Compared {
+    /// A live object that would be deleted.
+    pub(super) fn pruned(document: Document) -> Self {
+        let identity = Identity::of(&document.value);
+        let (place, differences) = (document.place, None);
+        Compared { place, identity, differences, is_untracked: false, is_pruned: true }
+    }
+
+    /// Whether there is a real difference that only the live object has.
+    pub(super) fn has_more(&self) -> bool {
+        let mut differences = self.differences.iter().flatten();
+        differences.any(|it| it.cause.is_real() && it.desired.is_none())
+    }
+
     pub(super) fn status(&self) -> Status {
         match self.real() {
             0 if self.differences.is_some() => Status::Fine,
@@ -40,7 +58,8 @@ impl Compared {
     pub(super) fn text(&self, quiet: bool) -> String {
         let mut out = String::new();
         let Some(differences) = &self.differences else {
-            report::title(&mut out, &self.place, &self.identity, "not live");
+            let state = if self.is_pruned { "would be deleted" } else { "not live" };
+            report::title(&mut out, &self.place, &self.identity, state);
             return out;
         };
         let real = self.real();
@@ -63,6 +82,9 @@ impl Compared {
         let mut item = Fields::of_object(self.place, self.identity);
         if let Some(differences) = self.differences {
             item.value("differences", differences.into_iter().map(difference).collect());
+        }
+        if self.is_pruned {
+            item.value("deleted", true.into());
         }
         item
     }

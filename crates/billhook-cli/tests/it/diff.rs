@@ -18,6 +18,12 @@ cases! {
     diff_unfit: "diff --crd fixtures/crds - fixtures/apply/backup-live.yaml"
         < [&format!("{HEAD}spec: {{schedule: [1]}}")];
     diff_kubectl: "diff --kubectl --crd=fixtures/crds fixtures/apply/kubectl/live fixtures/apply/kubectl/merged";
+    diff_as_kubectl_calls_it: "fixtures/apply/kubectl/live fixtures/apply/kubectl/merged diff --kubectl --crd=fixtures/crds";
+    diff_of_secret: "diff - fixtures/apply/secret-live.yaml"
+        < ["apiVersion: v1\nkind: Secret\nmetadata: {name: s, namespace: shop}\nstringData: {password: new}\n"];
+    diff_of_secret_report: "diff --report json - fixtures/apply/secret-live.yaml"
+        < ["apiVersion: v1\nkind: Secret\nmetadata: {name: s, namespace: shop}\nstringData: {password: new}\n"];
+    diff_of_service: "diff --manager gitops fixtures/apply/service.yaml fixtures/apply/service-live.yaml";
     diff_without_crd: "diff --crd fixtures/crds fixtures/apply/kubectl/live/v1.ConfigMap.shop.x fixtures/apply/kubectl/live/v1.ConfigMap.shop.x";
     ignore_for_argocd: "diff --ignore-for argocd --manager gitops --crd fixtures/crds - fixtures/apply/backup-live.yaml"
         < [&format!("{HEAD}spec: {{schedule: 0 3 * * *, labels: {{a/b: null}}, target: {{url: x, typo: 1}}}}")];

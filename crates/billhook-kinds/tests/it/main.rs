@@ -16,6 +16,7 @@ mod apiregistration;
 mod certificates;
 mod cluster;
 mod core;
+mod differences;
 mod discovery;
 mod flowcontrol;
 mod gates;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use billhook_apimachinery::metadata::subdomain_name;
 use billhook_apimachinery::record::{Record, RecordError};
 use billhook_apimachinery::value::{deep_clone, deep_eq, grow};
-use billhook_apimachinery::{Change, ChangeKind, FieldError, FieldPath, Reason};
+use billhook_apimachinery::{Change, ChangeKind, FieldError, FieldPath, Reason, Segment};
 use serde_json::{Map, Value};
 
 /// The rules of a kind whose objects are of a fixed type, as those of built-in kinds are (BK-01),
@@ -81,6 +81,8 @@ const DEFAULT: Reason = Reason::new("BK-06", "missing, so the default of the kin
 const PRINTED: Reason = Reason::new("BK-02", "the kind has this field even if it is empty");
 const FORM: Reason = Reason::new("BK-04", "servers write the value in this form");
 const EMPTY: Reason = Reason::new("BK-02", "left out, as it is empty");
+const INTO_DATA: Reason = Reason::new("BK-251", "put into `data`");
+const OF_STRING_DATA: Reason = Reason::new("BK-251", "comes from `stringData`");
 
 /// Why another API version becomes that of the definition.
 pub(crate) const CONVERTED: Reason =
@@ -90,7 +92,33 @@ pub(crate) const CONVERTED: Reason =
 pub(crate) fn changes_of_type(before: &Value, after: &Value) -> Vec<Change> {
     let mut changes = Vec::new();
     compare(before, after, &FieldPath::default(), &mut changes);
+    if let (Some(Value::Object(texts)), None) = (before.get(STRING_DATA), after.get(STRING_DATA)) {
+        for change in &mut changes {
+            if let Some(reason) = reason_of_secret(change.path(), texts) {
+                let values = (change.before().map(deep_clone), change.after().map(deep_clone));
+                let (kind, path) = (ChangeKind::Normalized, change.path().clone());
+                *change = Change::new(kind, path, values, reason, FieldPath::default());
+            }
+        }
+    }
     changes
+}
+
+/// The part of a Secret that only requests have.
+const STRING_DATA: &str = "stringData";
+
+/// Why the data of a Secret changes with its texts, if it does.
+fn reason_of_secret(path: &FieldPath, texts: &Map<String, Value>) -> Option<Reason> {
+    let mut names = path.segments().map(|segment| match segment {
+        Segment::Name(name) | Segment::Key(name) => name,
+        _ => "",
+    });
+    match (names.next()?, names.next()) {
+        (STRING_DATA, None) if !texts.is_empty() => Some(INTO_DATA),
+        ("data", None) => Some(OF_STRING_DATA),
+        ("data", Some(key)) if texts.contains_key(key) => Some(OF_STRING_DATA),
+        _ => None,
+    }
 }
 
 fn compare(before: &Value, after: &Value, path: &FieldPath, changes: &mut Vec<Change>) {

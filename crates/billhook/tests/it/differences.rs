@@ -147,9 +147,25 @@ fn what_only_others_own_is_theirs() {
             ".spec.mode \"slow\" -> \"fast\" set by scaler, tuner",
             ".spec.note \"x\" -> - real",
             ".spec.replicas 3 -> - set by scaler",
-            ".spec.tags [\"a\"] -> - real",
+            ".spec.tags [\"a\"] -> - nobody owns it: set by the server or by admission",
         ]
     );
+}
+
+/// What admission and the server set belongs to nobody (SA-50), and stays when the manifest is applied. Of
+/// an object without managed fields nothing is known.
+#[test]
+fn what_nobody_owns_is_the_servers() {
+    let untracked = object(json!({"note": "x", "mode": "slow"}));
+    let real = [".spec.mode \"slow\" -> \"fast\" real", ".spec.note \"x\" -> - real"];
+    assert_eq!(differences(&object(json!({})), &untracked), real);
+    let live = owned(untracked, &[("me", json!({"f:replicas": {}}))]);
+    let unowned =
+        real.map(|line| line.replace("real", "nobody owns it: set by the server or by admission"));
+    assert_eq!(differences(&object(json!({})), &live), unowned);
+    // What the manifest says is wanted.
+    let desired = object(json!({"note": "y"}));
+    assert!(differences(&desired, &live)[1].ends_with("\"x\" -> \"y\" real"));
 }
 
 /// Fields that servers and clients write for themselves are not real differences.
@@ -161,9 +177,11 @@ fn server_state() {
     live["metadata"]["namespace"] = json!("n");
     live["metadata"]["annotations"] =
         json!({"kubectl.kubernetes.io/last-applied-configuration": "{}"});
+    live["metadata"]["annotations"]["deprecated.daemonset.template.generation"] = json!("2");
     assert_eq!(
         differences(&object(json!({})), &live),
         [
+            ".metadata.annotations.deprecated.daemonset.template.generation \"2\" -> - server metadata",
             ".metadata.annotations.kubectl.kubernetes.io/last-applied-configuration \"{}\" -> - server metadata",
             ".metadata.generation 3 -> - server metadata",
             ".metadata.namespace \"n\" -> - server metadata",
