@@ -274,6 +274,11 @@ impl Admission {
         self.model.check_conversion()
     }
 
+    /// The objects, and their rules if they have some of their own.
+    fn objects(&self) -> (&CustomResources, Option<&dyn Strategy>) {
+        (&self.model, self.strategy.as_deref())
+    }
+
     /// The version of a name, if it is served (RP-92).
     fn served_version(&self, name: &str) -> Result<CrdVersion, Status> {
         let version = self.definition.version(name).filter(CrdVersion::is_served);
@@ -288,7 +293,7 @@ impl Admission {
     /// If the object cannot be decoded or converted.
     pub async fn read(&self, version: &str, stored: &StoredObject) -> Result<DeepValue, Status> {
         let version = self.definition.version(version).ok_or_else(Status::resource_not_found)?;
-        read_stored(&self.model, &version, stored).await.map(|(object, _)| object)
+        read_stored(self.objects(), &version, stored).await.map(|(object, _)| object)
     }
 
     /// Returns the place in the text of a stored object where [`Admission::read`] puts the member
@@ -322,7 +327,7 @@ impl Admission {
             let resource = ApiResource::of_version(&version).resource;
             Status::not_found(&resource, &stored.name().unwrap_or_default())
         })?;
-        let (object, _) = read_stored(&self.model, &version, stored).await?;
+        let (object, _) = read_stored(self.objects(), &version, stored).await?;
         scale::returned(scale, &object)
     }
 }

@@ -140,7 +140,8 @@ impl Attempt<'_> {
     /// Whether the object that is in the way of a new one waits for its finalizers (RE-66).
     async fn is_being_deleted(&self, found: Option<&StoredObject>) -> bool {
         let Some(found) = found else { return false };
-        let read = read_stored(self.incoming.model, self.incoming.version, found).await;
+        let objects = (self.incoming.model, self.incoming.strategy);
+        let read = read_stored(objects, self.incoming.version, found).await;
         read.is_ok_and(|(object, _)| !metadata_text(&object, "deletionTimestamp").is_empty())
     }
 

@@ -154,7 +154,8 @@ impl<'i> IncomingRequest<'i> {
     /// Reads the stored object of a request, if it exists, and its resource version, if it
     /// is known.
     async fn read_old(&self, stored: &StoredObject) -> Result<(DeepValue, Option<String>), Status> {
-        let (mut old, revision) = read_stored(self.model, self.version, stored).await?;
+        let objects = (self.model, self.strategy);
+        let (mut old, revision) = read_stored(objects, self.version, stored).await?;
         if revision.is_none() {
             // Every stored object has one, and webhooks see it.
             storage::set_revision(&mut old, "1");
@@ -380,11 +381,11 @@ impl<'i> IncomingRequest<'i> {
 
 /// A stored object in a version, and its resource version if that is known.
 pub(super) async fn read_stored(
-    model: &CustomResources,
+    objects: (&CustomResources, Option<&dyn Strategy>),
     version: &CrdVersion,
     stored: &StoredObject,
 ) -> Result<(DeepValue, Option<String>), Status> {
-    let mut object = storage::decode(model, version, &stored.bytes).await?;
+    let mut object = storage::decode(objects, version, &stored.bytes).await?;
     // Storage knows which revision it is; the bytes need not.
     storage::set_revision(&mut object, &stored.resource_version);
     let revision = metadata_text(&object, "resourceVersion").to_owned();

@@ -14,6 +14,7 @@ use bytes::Bytes;
 use serde_json::Value;
 
 use super::store::StoredObject;
+use super::strategy::Strategy;
 use crate::object_model::CustomResources;
 
 /// The beginning of encrypted objects.
@@ -76,11 +77,18 @@ fn kept(text: String) -> Bytes {
 
 /// Decodes a stored object as a read in a version returns it.
 pub(crate) async fn decode(
-    model: &CustomResources,
+    (model, strategy): (&CustomResources, Option<&dyn Strategy>),
     version: &CrdVersion,
     stored: &[u8],
 ) -> Result<DeepValue, Status> {
     let mut object = read_json(stored).map_err(|error| unreadable(stored, &error))?.into_value();
+    let api_version = object.get("apiVersion").and_then(Value::as_str).unwrap_or_default();
+    if let Some(strategy) = strategy
+        && api_version != version.api_version()
+        && strategy.convert(&mut object, &version.api_version())
+    {
+        return Ok(object);
+    }
     let api_version = object.get("apiVersion").and_then(Value::as_str).unwrap_or_default();
     let stored_in = version.definition().versions().find(|v| v.api_version() == api_version);
     let Some(stored_in) = stored_in else {

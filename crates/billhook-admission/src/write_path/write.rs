@@ -280,11 +280,11 @@ impl Write<'_> {
     /// Reads the stored object once more, as a server does around a removal. Only a conversion
     /// webhook notices (CX-11).
     async fn read_again(&self, object: &Value) -> Result<DeepValue, Status> {
-        let IncomingRequest { model, version, .. } = self.incoming;
+        let IncomingRequest { model, strategy, version, .. } = self.incoming;
         if model.is_immediate() {
             return Ok(DeepValue::from(deep_clone(object)));
         }
-        read_stored(model, version, self.stored).await.map(|(object, _)| object)
+        read_stored((model, strategy), version, self.stored).await.map(|(object, _)| object)
     }
 
     /// Whether a read returns an object as it was before it was encoded.
@@ -304,14 +304,16 @@ impl Write<'_> {
         encoded: Option<&Encoded>,
         revision: &str,
     ) -> Result<ReadBack, Status> {
-        let IncomingRequest { model, version, request, .. } = self.incoming;
+        let IncomingRequest { model, strategy, version, request, .. } = self.incoming;
         let mut returned = match (object, encoded, &self.before.old) {
             (Some(mut object), Some(encoded), _) if self.reads_back(&object, encoded) => {
                 let revision_place = encoded.revision_place.filter(|_| !revision.is_empty());
                 storage::set_revision(&mut object, revision);
                 return Ok(ReadBack { object, revision_place, is_given: true });
             }
-            (_, Some(encoded), _) => storage::decode(model, version, &encoded.text).await?,
+            (_, Some(encoded), _) => {
+                storage::decode((model, strategy), version, &encoded.text).await?
+            }
             (_, None, Some(old)) if request.dry_run => old.clone(),
             (_, None, Some(old)) => self.read_again(old).await?,
             (object, None, None) => object.unwrap_or_default(),

@@ -11,7 +11,7 @@ use billhook_admission::{
 use billhook_findings::{DeprecatedField, Finding, Label, Severity};
 use billhook_policy::{PolicyKind, PolicyRecord, PolicyVerdict};
 
-use crate::apply::CONFLICT_HELP;
+use crate::apply::{CONFLICT_HELP, is_conflict};
 use crate::findings::{About, REFUSED, webhook_named};
 use crate::problem::Problem;
 use crate::setup::{CANNOT_BE_MATCHED, IGNORED, Origins};
@@ -226,12 +226,6 @@ impl Telling<'_> {
         };
         self.origins.policy(kind, &record.policy, record.index, text)
     }
-}
-
-/// Whether others own fields that an apply changes (SA-80).
-fn is_conflict(status: &Status) -> bool {
-    let mut causes = status.details.iter().flat_map(|details| &details.causes);
-    causes.any(|cause| cause.reason == "FieldManagerConflict")
 }
 
 /// The record of a validation that is not met, and its message.

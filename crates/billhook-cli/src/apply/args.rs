@@ -8,8 +8,10 @@ use crate::options::{CrdPaths, Format, Validation};
 use crate::server::Server;
 
 pub(crate) const HELP: &str = "\
-No webhook is called and no cluster is asked: the live objects are those of --live, and objects that
-are not among them are created.
+No webhook is called, no plugin of a server runs, so that a Service gets no address, and no cluster is
+asked: the live objects are those of --live, and objects that are not among them are created. kubectl
+does more: it gives the fields of its client-side applies to the manager, and removes those that the
+configuration lacks.
 
 Exit status:
   0  the objects are applied

@@ -2,6 +2,7 @@
 
 pub(crate) mod args;
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::io;
 
@@ -76,7 +77,10 @@ impl Run<'_> {
         let request = self.request(&version, document, live, &identity);
         let outcome = admission.admit_blocking(&request, &MemoryCluster::new());
         let conflicts = match &outcome.result {
-            Err(status) if status.reason == "Conflict" => self.conflicts(&version, document, live),
+            Err(status) if is_conflict(status) => {
+                let found = self.conflicts(&version, document, live);
+                Some(found).filter(|found| are_those_of(found, status)).unwrap_or_default()
+            }
             _ => Vec::new(),
         };
         let warnings = outcome.warnings.texts().iter().map(ToString::to_string).collect();
@@ -152,10 +156,10 @@ impl Run<'_> {
                     _ => &status.message,
                 };
                 let mut problem = Problem::refused(place.clone(), message.to_owned());
-                problem.help = match (applied.conflicts.is_empty(), applied.has_managed_fields) {
-                    (false, _) => Some(CONFLICT_HELP.to_owned()),
-                    (true, true) => Some(MANAGED_FIELDS_HELP.to_owned()),
-                    (true, false) => None,
+                problem.help = match (is_conflict(status), applied.has_managed_fields) {
+                    (true, _) => Some(CONFLICT_HELP.to_owned()),
+                    (false, true) => Some(MANAGED_FIELDS_HELP.to_owned()),
+                    (false, false) => None,
                 };
                 report::problem(&problem);
                 report::to_stderr(&owners);
@@ -163,6 +167,27 @@ impl Run<'_> {
             }
         }
     }
+}
+
+/// Whether others own fields that an apply changes (SA-80).
+pub(crate) fn is_conflict(status: &ApiStatus) -> bool {
+    conflicting_fields(status).next().is_some()
+}
+
+/// The fields of a refusal that others own.
+fn conflicting_fields(status: &ApiStatus) -> impl Iterator<Item = &str> {
+    let causes = status.details.iter().flat_map(|details| &details.causes);
+    let of_managers = causes.filter(|cause| cause.reason == "FieldManagerConflict");
+    of_managers.map(|cause| cause.field.as_str())
+}
+
+/// Whether conflicts are about the fields of a refusal. Those of managers of another version of a
+/// built-in kind are not found without its conversion.
+fn are_those_of(conflicts: &[Conflict], status: &ApiStatus) -> bool {
+    let found = conflicts.iter().flat_map(|conflict| conflict.fields.paths());
+    let found: BTreeSet<String> = found.map(|path| path.to_string()).collect();
+    let refused: BTreeSet<&str> = conflicting_fields(status).collect();
+    found.iter().map(String::as_str).eq(refused)
 }
 
 const MANAGED_FIELDS_HELP: &str = "remove `metadata.managedFields` from the configuration; if it is \

@@ -106,3 +106,33 @@ fn misspelled_fields_are_renamed() {
     scratch.run("validate --fix DIR/a.yaml");
     snapshot!("built_in_fixed", scratch.text("a.yaml"));
 }
+
+/// BK-05, SA-90: owners of fields in another version of a built-in kind are found, and told what to do.
+#[test]
+fn an_apply_in_another_version_conflicts() {
+    const LIVE: &str = "apiVersion: autoscaling/v2\nkind: HorizontalPodAutoscaler\n\
+        metadata:\n  name: web\n  namespace: default\n  managedFields:\n  \
+        - {manager: other, operation: Apply, apiVersion: autoscaling/v2, fieldsType: FieldsV1, \
+        fieldsV1: {f:spec: {f:metrics: {}}}}\n\
+        spec:\n  maxReplicas: 5\n  minReplicas: 1\n  \
+        scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: web}\n  metrics:\n  \
+        - {type: Resource, resource: {name: cpu, target: {type: Utilization, averageUtilization: 80}}}\n";
+    let scratch = Scratch::new("other-version", &[("live.yaml", LIVE)]);
+    let apply = |utilization: i64| {
+        let configuration = format!(
+            "apiVersion: autoscaling/v1\nkind: HorizontalPodAutoscaler\nmetadata: {{name: web}}\n\
+             spec:\n  maxReplicas: 5\n  targetCPUUtilizationPercentage: {utilization}\n  \
+             scaleTargetRef: {{apiVersion: apps/v1, kind: Deployment, name: web}}\n"
+        );
+        scratch.write("web.yaml", &configuration);
+        scratch.run("apply --manager me --live DIR/live.yaml DIR/web.yaml")
+    };
+    let applied = apply(80);
+    assert!(applied.contains("exit status: 0"), "{applied}");
+    let refused = apply(70);
+    let conflict = "Apply failed with 1 conflict: conflict with \"other\": .spec.metrics";
+    assert!(
+        refused.contains(conflict) && refused.contains("help: to take the fields over"),
+        "{refused}"
+    );
+}

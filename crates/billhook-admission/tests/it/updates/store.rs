@@ -226,3 +226,42 @@ fn a_job_is_found_by_the_name_that_was_free() {
     assert_eq!(labels["job-name"], "x-free");
     assert_eq!(labels["controller-uid"], returned["metadata"]["uid"]);
 }
+
+/// BK-05, SA-90: an object that is stored in another version of its kind is converted, for its managers, too.
+#[test]
+fn an_autoscaler_of_another_version_is_applied() {
+    let kind = Kind::named("autoscaling/v1", "HorizontalPodAutoscaler").unwrap();
+    let admission = Admission::of_kind(kind, KubernetesVersion::default(), Chain::new(Unreachable));
+    let target = json!({"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"});
+    let fields = json!({"f:spec": {"f:maxReplicas": {}, "f:metrics": {}, "f:scaleTargetRef": {}}});
+    let live = json!({
+        "apiVersion": "autoscaling/v2", "kind": "HorizontalPodAutoscaler",
+        "metadata": {"name": "web", "namespace": "default", "uid": "u", "managedFields": [
+            {"manager": "other", "operation": "Apply", "apiVersion": "autoscaling/v2",
+                "fieldsType": "FieldsV1", "fieldsV1": fields}]},
+        "spec": {"scaleTargetRef": target, "minReplicas": 1, "maxReplicas": 5, "metrics": [
+            {"type": "Resource", "resource": {"name": "cpu",
+                "target": {"type": "Utilization", "averageUtilization": 80}}}]},
+        "status": {"currentMetrics": null, "desiredReplicas": 0},
+    });
+    let apply = |utilization: i64| {
+        let configuration = json!({
+            "apiVersion": "autoscaling/v1", "kind": "HorizontalPodAutoscaler",
+            "metadata": {"name": "web", "namespace": "default"},
+            "spec": {"scaleTargetRef": target, "maxReplicas": 5,
+                "targetCPUUtilizationPercentage": utilization},
+        });
+        let request = ObjectRequest::apply("v1", configuration.to_string().as_bytes(), &[], "me")
+            .stored(StoredObject::new(live.to_string()))
+            .namespace("default");
+        admission.as_ref().unwrap().admit_blocking(&request, &MemoryCluster::new()).result
+    };
+    let applied = apply(80).unwrap().into_returned().unwrap();
+    assert_eq!(applied["spec"]["targetCPUUtilizationPercentage"], 80);
+    let entries = applied["metadata"]["managedFields"].as_array().unwrap();
+    let of_other = entries.iter().find(|entry| entry["manager"] == "other").unwrap();
+    assert_eq!(of_other["fieldsV1"], fields);
+    assert_eq!(entries.len(), 2);
+    let conflict = "Apply failed with 1 conflict: conflict with \"other\": .spec.metrics";
+    assert_eq!(apply(70).unwrap_err().message, conflict);
+}
