@@ -427,17 +427,20 @@ impl Finder<'_> {
             values.map(|(path, value)| (path, deep_clone(value).into())).collect()
         };
         let (mut desired, mut live) = (decoded(self.desired), decoded(self.live));
+        let status = [PathElement::field("status")];
         let differences = topmost.into_iter().map(|(path, Sided { change, is_of_live })| {
             let before = change.before().map(|value| deep_clone(value).into());
             let (desired, live) = match is_of_live {
                 true => (desired.remove(path), before),
                 false => (before, live.remove(path)),
             };
-            let cause = Cause::Server {
+            let is_status = self.kind.has_status && path.elements().starts_with(&status);
+            let of_server = || Cause::Server {
                 kind: change.kind(),
                 reason: change.reason().clone(),
                 schema_path: change.schema_path().clone(),
             };
+            let cause = if is_status { Cause::Status } else { of_server() };
             Difference { path: path.clone(), desired, live, cause }
         });
         differences.collect()

@@ -25,7 +25,8 @@ impl Ignored {
         Ignored { tool, items: Vec::new(), text: String::new() }
     }
 
-    pub(super) fn add(&mut self, compared: &Compared) {
+    /// Adds those of an object, whose elements of lists are counted in the live object.
+    pub(super) fn add(&mut self, compared: &Compared, live: Option<&Value>) {
         let differences = compared.differences.iter().flatten();
         let differences = differences.filter(|difference| {
             matches!(difference.cause, Cause::Server { .. } | Cause::Managers(_) | Cause::Unowned)
@@ -36,7 +37,7 @@ impl Ignored {
         }
         match self.tool {
             Tool::Argocd => self.items.push(argocd(&compared.identity, &paths)),
-            Tool::Flux => self.items.push(flux(&compared.identity, &paths)),
+            Tool::Flux => self.items.push(flux(&compared.identity, &paths, live)),
             Tool::Terraform => self.text.push_str(&terraform(&compared.identity, &paths)),
         }
     }
@@ -77,14 +78,14 @@ fn argocd(identity: &Identity, paths: &[&OwnedPath]) -> Value {
     ])
 }
 
-fn flux(identity: &Identity, paths: &[&OwnedPath]) -> Value {
+fn flux(identity: &Identity, paths: &[&OwnedPath], live: Option<&Value>) -> Value {
     let target = object(&[
         ("group", Some(identity.group().into())),
         ("kind", identity.kind.as_deref().map(Value::from)),
         ("namespace", identity.namespace.as_deref().map(Value::from)),
         ("name", identity.name.as_deref().map(Value::from)),
     ]);
-    let paths = paths.iter().map(|path| pointer(path)).collect();
+    let paths = paths.iter().map(|path| place(path, live).to_json_pointer()).collect();
     object(&[("paths", texts(paths)), ("target", Some(target))])
 }
 
@@ -100,8 +101,36 @@ fn terraform(identity: &Identity, paths: &[&OwnedPath]) -> String {
     text
 }
 
-/// The names of a path up to the first element of a list: tools without keys of lists can only
-/// ignore the whole list.
+/// The place of a field in the live object; its list, if it is in an element that is not live.
+fn place(path: &OwnedPath, mut live: Option<&Value>) -> FieldPath {
+    let mut place = FieldPath::default();
+    for element in path.elements() {
+        if let PathElementKind::Field(name) = element.kind() {
+            place = place.name(name);
+            live = live.and_then(|value| value.get(name));
+            continue;
+        }
+        let mut items = live.and_then(Value::as_array).into_iter().flatten();
+        let Some(index) = items.position(|item| is_element(item, element)) else { break };
+        place = place.index(index);
+        live = live.and_then(|value| value.get(index));
+    }
+    place
+}
+
+/// Whether an item of a list is the one that an element of a path names.
+fn is_element(item: &Value, element: &PathElement) -> bool {
+    match element.kind() {
+        PathElementKind::Value(value) => item == value,
+        PathElementKind::Key(keys) => {
+            keys.iter().all(|(name, value)| item.get(name).is_some_and(|own| *own == **value))
+        }
+        _ => false,
+    }
+}
+
+/// The names of a path up to the first element of a list: without keys of lists only the whole list
+/// can be ignored.
 fn fields(path: &OwnedPath) -> Vec<&str> {
     let names = path.elements().iter().map_while(|element| match element.kind() {
         PathElementKind::Field(name) => Some(name),

@@ -63,7 +63,10 @@ pub(crate) fn run(command: &Diff) -> Result<Status, RunError> {
         status = status.max(compared.status());
         is_untracked |= compared.is_untracked && compared.has_more();
         match (&mut ignored, &mut items) {
-            (Some(ignored), _) => ignored.add(&compared),
+            (Some(ignored), _) => {
+                let live = run.live.find(&compared.identity);
+                ignored.add(&compared, live.map(|document| &*document.value));
+            }
             (None, Some(items)) => items.add(compared.item())?,
             (None, None) => output::write(&compared.text(command.quiet))?,
         }

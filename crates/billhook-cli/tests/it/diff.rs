@@ -28,6 +28,7 @@ cases! {
     ignore_for_argocd: "diff --ignore-for argocd --manager gitops --crd fixtures/crds - fixtures/apply/backup-live.yaml"
         < [&format!("{HEAD}spec: {{schedule: 0 3 * * *, labels: {{a/b: null}}, target: {{url: x, typo: 1}}}}")];
     ignore_for_flux: "diff --ignore-for flux --manager gitops --crd fixtures/crds fixtures/apply/backup.yaml fixtures/apply/backup-live.yaml";
+    ignore_for_flux_in_lists: "diff --ignore-for flux --manager gitops fixtures/apply/service.yaml fixtures/apply/service-live.yaml";
     ignore_for_terraform: "diff --ignore-for terraform --manager gitops --crd fixtures/crds - fixtures/apply/backup-live.yaml"
         < [&format!("{HEAD}spec: {{schedule: 0 3 * * *, labels: {{a/b: null}}, target: {{url: x, typo: 1}}}}")];
     normalize_live: "normalize --crd fixtures/crds fixtures/apply/backup-live.yaml";
