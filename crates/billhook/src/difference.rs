@@ -47,8 +47,8 @@ pub enum Cause {
     },
     /// Other managers set the field; the manifest leaves it to them.
     Managers(BTreeSet<String>),
-    /// No manager set the field, but a server or its admission, whose changes nobody owns (SA-50); the
-    /// manifest leaves it to them, and an apply does not remove it.
+    /// No manager set the field, but a server or its admission, whose changes have no owner (SA-50);
+    /// the manifest leaves it to them, and an apply does not remove it.
     Unowned,
     /// Metadata that only servers set, or clients for themselves.
     Metadata,
@@ -83,7 +83,7 @@ impl fmt::Display for Cause {
                 let names: Vec<&str> = names.iter().map(String::as_str).collect();
                 write!(f, "set by {}", names.join(", "))
             }
-            Cause::Unowned => f.write_str("nobody owns it: set by the server or by admission"),
+            Cause::Unowned => f.write_str("set by the server or by admission: no manager owns it"),
             Cause::Metadata => f.write_str("server metadata"),
             Cause::Status => f.write_str("status"),
         }
@@ -115,7 +115,7 @@ impl CrdVersion {
     /// Compares a manifest of this version with the live object, of any version, and finds the
     /// cause of each difference. `is_own` says of the name of a manager whether it is one that
     /// applies the manifest: what it owns in the live object, and the manifest does not have, is
-    /// to be removed; what only others own is theirs, and what nobody owns is the server's. Of a
+    /// to be removed; what only others own is theirs, and what has no owner is the server's. Of a
     /// live object without managed fields, all that the manifest does not have is to be removed.
     ///
     /// The differences come in the order of their paths.

@@ -22,7 +22,7 @@ pub(super) struct Compared {
     pub(super) identity: Identity,
     /// None if the object is not live, or would be deleted.
     pub(super) differences: Option<Vec<Difference>>,
-    /// Whether nobody is known to own a field of the live object.
+    /// Whether the owners of the fields of the live object are not known.
     pub(super) is_untracked: bool,
     /// Whether there is a live object only, which would be deleted.
     pub(super) is_pruned: bool,

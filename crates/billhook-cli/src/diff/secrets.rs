@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::identity::Identity;
 
-/// What stands for a value, as in `kubectl diff`.
+/// The text in place of a value, as in `kubectl diff`.
 const HIDDEN: &str = "***";
 
 /// The annotation with the manifest that kubectl applied.

@@ -107,7 +107,7 @@ fn misspelled_fields_are_renamed() {
     snapshot!("built_in_fixed", scratch.text("a.yaml"));
 }
 
-/// BK-05, SA-90: owners of fields in another version of a built-in kind are found, and told what to do.
+/// BK-05, SA-90: owners of fields in another version of a built-in kind are found, with the ways out of the conflict.
 #[test]
 fn an_apply_in_another_version_conflicts() {
     const LIVE: &str = "apiVersion: autoscaling/v2\nkind: HorizontalPodAutoscaler\n\

@@ -1,4 +1,4 @@
-//! What differs between manifests of built-in kinds and live objects, and what a read makes of them.
+//! Differences between manifests of built-in kinds and live objects, and reads of stored objects.
 
 use billhook::{CrdVersion, DecodeOptions, KubernetesVersion};
 use billhook_kinds::Kind;
@@ -65,7 +65,7 @@ fn reads_keep_what_is_always_printed() {
     }
 }
 
-/// BK-304: the number of templates is the server's, whoever wrote the manifest.
+/// BK-304: the number of templates is the server's.
 #[test]
 fn the_number_of_templates_is_the_servers() {
     let (desired, live) = (daemon_set(), created(&daemon_set()));

@@ -147,21 +147,21 @@ fn what_only_others_own_is_theirs() {
             ".spec.mode \"slow\" -> \"fast\" set by scaler, tuner",
             ".spec.note \"x\" -> - real",
             ".spec.replicas 3 -> - set by scaler",
-            ".spec.tags [\"a\"] -> - nobody owns it: set by the server or by admission",
+            ".spec.tags [\"a\"] -> - set by the server or by admission: no manager owns it",
         ]
     );
 }
 
-/// What admission and the server set belongs to nobody (SA-50), and stays when the manifest is applied. Of
-/// an object without managed fields nothing is known.
+/// Fields that admission and the server set have no owner (SA-50), and stay when the manifest is applied.
+/// Without managed fields the owners are not known.
 #[test]
-fn what_nobody_owns_is_the_servers() {
+fn fields_without_owners_are_the_servers() {
     let untracked = object(json!({"note": "x", "mode": "slow"}));
     let real = [".spec.mode \"slow\" -> \"fast\" real", ".spec.note \"x\" -> - real"];
     assert_eq!(differences(&object(json!({})), &untracked), real);
     let live = owned(untracked, &[("me", json!({"f:replicas": {}}))]);
-    let unowned =
-        real.map(|line| line.replace("real", "nobody owns it: set by the server or by admission"));
+    let unowned = real
+        .map(|line| line.replace("real", "set by the server or by admission: no manager owns it"));
     assert_eq!(differences(&object(json!({})), &live), unowned);
     // What the manifest says is wanted.
     let desired = object(json!({"note": "y"}));
