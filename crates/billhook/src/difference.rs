@@ -430,9 +430,14 @@ impl Finder<'_> {
         let status = [PathElement::field("status")];
         let differences = topmost.into_iter().map(|(path, Sided { change, is_of_live })| {
             let before = change.before().map(|value| deep_clone(value).into());
+            // In lists without keys both objects have what the change made.
+            let is_position = |step: &PathElement| matches!(step.kind(), PathElementKind::Index(_));
+            let is_listed = path.elements().iter().any(is_position);
+            let after = change.after().filter(|_| is_listed);
+            let after = || after.map(|value| deep_clone(value).into());
             let (desired, live) = match is_of_live {
-                true => (desired.remove(path), before),
-                false => (before, live.remove(path)),
+                true => (desired.remove(path).or_else(after), before),
+                false => (before, live.remove(path).or_else(after)),
             };
             let is_status = self.kind.has_status && path.elements().starts_with(&status);
             let of_server = || Cause::Server {

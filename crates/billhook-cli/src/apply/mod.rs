@@ -159,7 +159,7 @@ impl Run<'_> {
                 problem.help = match (is_conflict(status), applied.has_managed_fields) {
                     (true, _) => Some(CONFLICT_HELP.to_owned()),
                     (false, true) => Some(MANAGED_FIELDS_HELP.to_owned()),
-                    (false, false) => None,
+                    (false, false) => help(&status.message).map(str::to_owned),
                 };
                 report::problem(&problem);
                 report::to_stderr(&owners);
@@ -188,6 +188,20 @@ fn are_those_of(conflicts: &[Conflict], status: &ApiStatus) -> bool {
     let found: BTreeSet<String> = found.map(|path| path.to_string()).collect();
     let refused: BTreeSet<&str> = conflicting_fields(status).collect();
     found.iter().map(String::as_str).eq(refused)
+}
+
+/// The way out of other refusals, by their texts.
+fn help(message: &str) -> Option<&'static str> {
+    match message {
+        _ if message.starts_with("failed to create typed patch object") => {
+            Some("`billhook validate --strict` shows the place")
+        }
+        _ if message.ends_with("name must be provided") => Some(
+            "an apply is of the object with a name in `metadata.name`; `generateName` is for \
+             creations",
+        ),
+        _ => None,
+    }
 }
 
 const MANAGED_FIELDS_HELP: &str = "remove `metadata.managedFields` from the configuration; if it is \

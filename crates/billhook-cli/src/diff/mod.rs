@@ -9,7 +9,7 @@ use billhook_apimachinery::split_api_version;
 use std::collections::HashSet;
 use std::path::PathBuf;
 
-use billhook::CrdVersion;
+use billhook::{CrdVersion, DifferenceError};
 use serde_json::Value;
 
 use crate::crds::Crds;
@@ -120,8 +120,13 @@ impl Run<'_> {
                 None => billhook::differences_without_schema(&value, &live.value, &is_own),
             };
             found.map_err(|error| {
-                Problem::refused(place.clone(), format!("cannot be compared: {error}"))
-                    .help(format!("the live object is in `{}`", live.place))
+                let is_of_manifest =
+                    matches!(error, DifferenceError::Desired(_) | DifferenceError::DesiredTypes(_));
+                let help = match is_of_manifest {
+                    true => "`billhook validate` shows the place".to_owned(),
+                    false => format!("the live object is in `{}`", live.place),
+                };
+                Problem::refused(place.clone(), format!("cannot be compared: {error}")).help(help)
             })
         });
         let mut differences = differences.transpose()?;

@@ -32,6 +32,10 @@ Examples:
 const WITHOUT_FIELDS: &str =
     "no managed fields; `kubectl get` prints them with `--show-managed-fields`";
 
+/// Elements have no position unless their list is owned as a whole.
+const BY_KEYS: &str = "no owned field has this path; elements of lists are named by their keys, such as \
+    `[name=\"http\"]`";
+
 #[derive(Debug, Args)]
 pub(crate) struct Owners {
     /// Format of the report: text, or one JSON document
@@ -69,6 +73,8 @@ struct Owned {
     identity: Identity,
     /// Whether any manager owns a field in the object.
     is_managed: bool,
+    /// Whether the path has the position of an element.
+    has_position: bool,
     fields: BTreeMap<OwnedPath, Vec<ManagerEntry>>,
 }
 
@@ -86,7 +92,8 @@ impl Owned {
             }
         }
         let identity = Identity::of(&document.value);
-        Ok(Owned { document, identity, is_managed: !managed.is_empty(), fields })
+        let (is_managed, has_position) = (!managed.is_empty(), path.is_some_and(has_position));
+        Ok(Owned { document, identity, is_managed, has_position, fields })
     }
 
     /// One line for each field and each step on the way to it, indented by its depth.
@@ -94,6 +101,7 @@ impl Owned {
         let mut out = String::new();
         let count = match self.fields.len() {
             0 if !self.is_managed => WITHOUT_FIELDS.to_owned(),
+            0 if self.has_position => BY_KEYS.to_owned(),
             0 => "nobody owns a field here".to_owned(),
             1 => "1 field is owned".to_owned(),
             count => format!("{count} fields are owned"),
@@ -137,6 +145,11 @@ fn with_dot(path: &str) -> Cow<'_, str> {
         true => Cow::Borrowed(path),
         false => Cow::Owned(format!(".{path}")),
     }
+}
+
+/// Whether a path names an element by its position, as in `.ports[0]`.
+fn has_position(path: &str) -> bool {
+    path.split('[').skip(1).any(|step| step.starts_with(|c: char| c.is_ascii_digit()))
 }
 
 fn is_below(field: &OwnedPath, path: Option<&str>) -> bool {

@@ -20,6 +20,9 @@ cases! {
     owners_path_without_dot: "owners fixtures/apply/backup-live.yaml spec.target";
     owners_without_managed_fields: "owners fixtures/apply/backup.yaml";
     owners_path_of_nothing: "owners fixtures/apply/backup-live.yaml .spec.tar";
+    owners_of_a_position: "owners fixtures/apply/service-live.yaml .spec.ports[0]";
+    apply_without_name: "apply --crd fixtures/crds --manager other -"
+        < ["apiVersion: data.example.com/v1\nkind: Backup\nmetadata: {generateName: a-}\n"];
     owners_report: "owners --report json fixtures/apply/backup-live.yaml .spec.schedule";
     owners_unreadable: "owners -" < [&format!("{HEAD}  managedFields: [{{operation: Patch}}]")];
 }

@@ -85,6 +85,25 @@ fn the_number_of_templates_is_the_servers() {
     assert_eq!(*version.neat(&neat).unwrap(), desired);
 }
 
+/// BK-06: defaults in a list without keys are shown with their value.
+#[test]
+fn defaults_in_lists_without_keys() {
+    let policy = |port: Value| {
+        json!({
+            "apiVersion": "networking.k8s.io/v1", "kind": "NetworkPolicy",
+            "metadata": {"name": "a", "namespace": "b"},
+            "spec": {"podSelector": {}, "policyTypes": ["Ingress"], "ingress": [{"ports": [port]}]},
+        })
+    };
+    let (desired, live) =
+        (policy(json!({"port": 80})), policy(json!({"port": 80, "protocol": "TCP"})));
+    let found = version_of(&desired).differences(&desired, &live, &|_| true).unwrap();
+    let [found] = found.as_slice() else { panic!("{found:?}") };
+    assert_eq!(found.path.to_string(), ".spec.ingress[0].ports[0].protocol");
+    assert_eq!(found.live.as_deref(), Some(&json!("TCP")));
+    assert_eq!(found.desired, None);
+}
+
 /// BK-251: the texts of a Secret are in its data.
 #[test]
 fn texts_of_secrets_are_put_into_their_data() {
