@@ -17,8 +17,9 @@ use crate::server::Server;
 
 pub(crate) const HELP: &str = "\
 `normalize` and `neat` leave out what only servers write: the status, if it is a subresource, and
-`generation`, `resourceVersion`, `uid`, `managedFields` and other metadata, with the annotation of
-client-side apply.
+`generation`, `resourceVersion`, `uid`, `managedFields` and other metadata, with the annotations of
+client-side apply and of the templates of a DaemonSet. What a server gave an object, such as the
+addresses of a Service, stays.
 
 Exit status:
   0  no object is refused
