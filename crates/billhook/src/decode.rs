@@ -1,6 +1,7 @@
 //! Decoding an object from a request or from storage (RP-10 to RP-25, RP-50 to RP-55).
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 
 use billhook_apimachinery::metadata::{Invalid, write_unset_time};
 use billhook_apimachinery::print::quote;
@@ -326,7 +327,7 @@ impl CrdVersion {
             write_unset_time(metadata);
         }
         if let Some(before) = before {
-            cleaned.changes.extend(changes_of_type(&before, object));
+            add_changes_of_type(&mut cleaned.changes, changes_of_type(&before, object));
         }
         Ok(unknown)
     }
@@ -461,6 +462,21 @@ impl CrdVersion {
         storage.convert_value(&mut object, &DecodeOptions::default())?;
         Ok(crate::to_json(&object).into_bytes())
     }
+}
+
+/// Adds the changes that a type makes, but for the nulls that were removed before and that the type prints
+/// (BK-02).
+fn add_changes_of_type(changes: &mut Vec<Change>, of_type: Vec<Change>) {
+    let is_removed = |change: &Change| change.kind() == ChangeKind::NullRemoved;
+    let removed = changes.iter().filter(|change| is_removed(change));
+    let removed: HashSet<FieldPath> = removed.map(|change| change.path().clone()).collect();
+    let is_printed = |change: &Change| {
+        change.after().is_some_and(Value::is_null) && removed.contains(change.path())
+    };
+    let (printed, of_type): (Vec<_>, Vec<_>) = of_type.into_iter().partition(is_printed);
+    let printed: HashSet<&FieldPath> = printed.iter().map(Change::path).collect();
+    changes.retain(|change| !(is_removed(change) && printed.contains(change.path())));
+    changes.extend(of_type);
 }
 
 /// A body that was read: the object, the entries 1 and 2 of RP-20, and the text that messages show

@@ -16,6 +16,9 @@ A field that only the live object has is a real difference if a manager that app
 owns it. If only other managers own it, it is theirs; if nobody does, a server or its admission set
 it. Of live objects without managed fields, all of it is a real difference.
 
+In the JSON report an object that is not live has no `differences`; with --kubectl, one that would be
+deleted has none either, and `deleted` is true.
+
 `kubectl diff` uses the command with --kubectl. Of its arguments kubectl takes only letters, digits,
 `-` and `=`:
   KUBECTL_EXTERNAL_DIFF=\"billhook diff --kubectl --crd=crds\" kubectl diff -f backup.yaml

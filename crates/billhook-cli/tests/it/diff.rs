@@ -51,3 +51,26 @@ fn diff_of_an_object_with_itself() {
     let shown = scratch.run("diff --crd fixtures/crds DIR/a.yaml DIR/a.yaml");
     assert!(shown.contains("exit status: 0") && !shown.contains("last-applied"), "{shown}");
 }
+
+/// `kubectl diff --prune` passes the objects that would go as files of the live ones alone, and masks the data
+/// of Secrets.
+#[test]
+fn directories_of_kubectl() {
+    let secret = |password: &str| {
+        format!(
+            "apiVersion: v1\nkind: Secret\nmetadata: {{name: s, namespace: a}}\n\
+             data: {{password: '*** ({password})'}}\n"
+        )
+    };
+    let (before, after) = (secret("before"), secret("after"));
+    let gone = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x, namespace: a}\n";
+    let files = [("live/s", &*before), ("live/x", gone), ("merged/s", &after)];
+    let scratch = Scratch::new("directories-of-kubectl", &files);
+    let shown = scratch.run("DIR/live DIR/merged diff --kubectl");
+    assert!(shown.contains("x ConfigMap a/x: would be deleted"), "{shown}");
+    assert!(shown.contains("s Secret a/s: 1 real difference"), "{shown}");
+    assert!(shown.contains("+ .data.password: \"*** (after)\""), "{shown}");
+    assert!(shown.contains("exit status: 1"), "{shown}");
+    let report = scratch.run("DIR/live DIR/merged diff --kubectl --report json");
+    assert!(report.contains("\"deleted\": true"), "{report}");
+}

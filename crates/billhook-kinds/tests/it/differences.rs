@@ -65,6 +65,19 @@ fn reads_keep_what_is_always_printed() {
     }
 }
 
+/// BK-02: a null that is printed as such is not a change.
+#[test]
+fn nulls_that_are_printed_are_no_changes() {
+    let role = json!({"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole",
+        "metadata": {"name": "a"}, "rules": null, "aggregationRule": null});
+    let options = DecodeOptions::default().report(true);
+    let mut decoded = role.clone();
+    let (_, changes) = version_of(&role).decode_value(&mut decoded, &options).unwrap();
+    let changes: Vec<String> = changes.iter().map(|it| it.path().to_string()).collect();
+    assert_eq!(changes, ["aggregationRule"]);
+    assert_eq!(decoded["rules"], Value::Null);
+}
+
 /// BK-304: the number of templates is the server's.
 #[test]
 fn the_number_of_templates_is_the_servers() {
