@@ -464,7 +464,7 @@ impl CrdVersion {
     }
 }
 
-/// Adds the changes that a type makes, but for the nulls that were removed before and that the type prints
+/// Adds the changes that a type makes, except for nulls that were removed before and that the type prints
 /// (BK-02).
 fn add_changes_of_type(changes: &mut Vec<Change>, of_type: Vec<Change>) {
     let is_removed = |change: &Change| change.kind() == ChangeKind::NullRemoved;

@@ -65,7 +65,7 @@ fn reads_keep_what_is_always_printed() {
     }
 }
 
-/// BK-02: a null that is printed as such is not a change.
+/// BK-02: nulls that are printed as such are not listed.
 #[test]
 fn nulls_that_are_printed_are_no_changes() {
     let role = json!({"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole",
