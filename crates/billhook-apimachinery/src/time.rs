@@ -16,6 +16,9 @@ const DAY: i64 = 86_400;
 /// The seconds from 0001-01-01 to 1970-01-01.
 const EPOCH: i64 = 62_135_596_800;
 
+/// The seconds from 0001-01-01 to 9999-12-31T23:59:59Z.
+const LAST: i64 = 315_537_897_599;
+
 /// A time, as seconds from 0001-01-01T00:00:00Z and a fraction that is only kept to tell the zero
 /// time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -62,10 +65,11 @@ impl Time {
         text
     }
 
-    /// Returns the time that is some seconds later; earlier if they are negative.
+    /// Returns the time that is some seconds later; earlier if they are negative. After
+    /// 9999-12-31T23:59:59Z, the last time that can be read again, it is that one.
     #[must_use]
     pub fn plus_seconds(self, seconds: i64) -> Time {
-        Time { seconds: self.seconds.saturating_add(seconds), ..self }
+        Time { seconds: self.seconds.saturating_add(seconds).min(LAST), ..self }
     }
 
     /// Returns how many whole seconds this time is after another one; negative if it is before.

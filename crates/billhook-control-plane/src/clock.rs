@@ -12,6 +12,10 @@ pub struct Timestamp {
 }
 
 impl Timestamp {
+    /// The last time that objects can have: 9999-12-31T23:59:59Z.
+    pub(crate) const LAST: Timestamp =
+        Timestamp { since_1970: Duration::from_secs(253_402_300_799) };
+
     /// Returns the time that is so long after 1970-01-01T00:00:00Z.
     pub fn from_unix(since_1970: Duration) -> Self {
         Timestamp { since_1970 }
@@ -63,8 +67,8 @@ impl Timestamp {
     }
 }
 
-/// Tells the time: that of the machine, or a virtual one that stands still until it is advanced. Clones
-/// are the same clock.
+/// Tells the time: that of the machine, or a virtual one that stands still until it is advanced, and ends
+/// with the year 9999. Clones are the same clock.
 ///
 /// ```
 /// use std::time::Duration;
@@ -88,7 +92,7 @@ impl Clock {
 
     /// Creates a virtual clock that shows a time.
     pub fn at(now: Timestamp) -> Self {
-        Clock { now: Some(Arc::new(Mutex::new(now))) }
+        Clock { now: Some(Arc::new(Mutex::new(now.min(Timestamp::LAST)))) }
     }
 
     /// Returns whether time stands still until it is advanced.
@@ -110,7 +114,7 @@ impl Clock {
     pub fn advance(&self, duration: Duration) {
         if let Some(now) = &self.now {
             let mut now = now.lock().unwrap_or_else(PoisonError::into_inner);
-            *now = now.plus(duration);
+            *now = now.plus(duration).min(Timestamp::LAST);
         }
     }
 }

@@ -73,7 +73,7 @@ impl ControlPlane {
     ///
     /// As [`ControlPlane::settled`].
     pub async fn advance(&self, duration: Duration) -> Result<(), SettleError> {
-        let end = self.clock.now().plus(duration);
+        let end = self.clock.now().plus(duration).min(Timestamp::LAST);
         while self.step(end).await? {}
         Ok(())
     }
@@ -108,7 +108,7 @@ impl ControlPlane {
     pub async fn quiet_for(&self, quiet: Duration, at_most: Duration) -> Result<(), SettleError> {
         let mut runner = self.runner.lock().await;
         let mut last = self.clock.now();
-        let latest = last.plus(at_most);
+        let latest = last.plus(at_most).min(Timestamp::LAST);
         loop {
             let count = runner.change_count();
             runner.run().await?;

@@ -7,6 +7,7 @@ use std::time::Duration;
 use billhook_apimachinery::UserInfo;
 use billhook_apiserver::Server;
 use billhook_apiserver::storage::{Changes, RevisionError};
+use tokio::task::coop::consume_budget;
 
 use crate::client::Client;
 use crate::clock::{Clock, Timestamp};
@@ -100,9 +101,9 @@ impl Runner {
         self.changes.clone()
     }
 
-    /// Returns the time at which there is work again, if nothing changes before.
+    /// Returns the time at which there is work again, if nothing changes before and time goes on so long.
     pub(crate) fn next_timer(&self) -> Option<Timestamp> {
-        self.queue.next_timer()
+        self.queue.next_timer().filter(|next| *next <= Timestamp::LAST)
     }
 
     /// Works until there is nothing left to do at this time. Returns whether there was anything.
@@ -112,6 +113,7 @@ impl Runner {
         self.current.take().into_iter().for_each(|item| self.queue.add(item));
         self.queue.wake(self.clock.now());
         while let Some(item) = self.queue.pop() {
+            self.current = Some(item.clone());
             let count = syncs.entry(item.clone()).or_default();
             *count = count.saturating_add(1);
             if *count > MAX_SYNCS {
@@ -119,9 +121,10 @@ impl Runner {
                 let controller = controller.map_or("", |it| it.controller.name());
                 return Err(SettleError::Restless { controller, key: item.1.to_string() });
             }
-            self.current = Some(item.clone());
             self.work(item).await?;
             self.current = None;
+            // Whoever waits can give up here: a server in memory answers without waiting.
+            consume_budget().await;
             self.queue.wake(self.clock.now());
         }
         Ok(!syncs.is_empty())
@@ -265,6 +268,7 @@ impl Runner {
         let Some(Registered { client, .. }) = self.controllers.get(worker.index) else {
             return Outcome::default();
         };
+        consume_budget().await;
         match &worker.user {
             Some(user) => client.send_as(user, request).await,
             None => client.send(request).await,

@@ -10,6 +10,10 @@ const CONTEXT: usize = 3;
 /// From this number of lines on, lines that are there often do not begin a block.
 const MANY: usize = 200;
 
+/// How many lines are compared in the search for equal blocks. All that is not found by then counts as
+/// different.
+const MAX_COMPARED: usize = 1 << 20;
+
 /// Returns the lines in which two values in compact JSON differ.
 pub(crate) fn difference(old: &str, new: &str) -> String {
     let (old, new) = (pretty(old), pretty(new));
@@ -50,8 +54,7 @@ fn places<'l>(lines: &[&'l str]) -> BTreeMap<&'l str, Vec<usize>> {
 impl<'l> Lines<'l> {
     /// Returns the steps from the old value to the new one.
     fn steps(&self) -> Vec<Step> {
-        let mut blocks = Vec::new();
-        self.blocks(0..self.old.len(), 0..self.new.len(), &mut blocks);
+        let mut blocks = self.blocks();
         blocks.push((self.old.len(), self.new.len(), 0));
         let (mut old, mut new) = (0, 0);
         let mut steps: Vec<Step> = Vec::new();
@@ -72,29 +75,40 @@ impl<'l> Lines<'l> {
         steps
     }
 
-    /// Finds the equal blocks of parts of both values, in order.
-    fn blocks(
-        &self,
-        old: Range<usize>,
-        new: Range<usize>,
-        blocks: &mut Vec<(usize, usize, usize)>,
-    ) {
-        let (at, in_new, length) = self.longest(&old, &new);
-        if length == 0 {
-            return;
+    /// Finds the equal blocks of both values, in order: the longest one, and those before and after it.
+    fn blocks(&self) -> Vec<(usize, usize, usize)> {
+        let mut blocks = Vec::new();
+        let mut left = MAX_COMPARED;
+        let mut parts = vec![(0..self.old.len(), 0..self.new.len())];
+        while let Some((old, new)) = parts.pop() {
+            let (at, in_new, length) = self.longest(&old, &new, &mut left);
+            if length > 0 {
+                blocks.push((at, in_new, length));
+                parts.push((old.start..at, new.start..in_new));
+                parts.push((at + length..old.end, in_new + length..new.end));
+            }
         }
-        self.blocks(old.start..at, new.start..in_new, blocks);
-        blocks.push((at, in_new, length));
-        self.blocks(at + length..old.end, in_new + length..new.end, blocks);
+        blocks.sort_unstable();
+        blocks
     }
 
-    /// Returns the longest equal block: its places and its length.
-    fn longest(&self, old: &Range<usize>, new: &Range<usize>) -> (usize, usize, usize) {
+    /// Returns the longest equal block: its places and its length, which is 0 if no lines may be compared any
+    /// more.
+    fn longest(
+        &self,
+        old: &Range<usize>,
+        new: &Range<usize>,
+        left: &mut usize,
+    ) -> (usize, usize, usize) {
         let mut best = (old.start, new.start, 0);
         let mut before: BTreeMap<usize, usize> = BTreeMap::new();
         for index in old.clone() {
             let mut lengths = BTreeMap::new();
             let places = self.old.get(index).and_then(|line| self.places.get(line));
+            *left = left.saturating_sub(1 + places.map_or(0, Vec::len));
+            if *left == 0 {
+                return (old.start, new.start, 0);
+            }
             for place in places.into_iter().flatten().copied().filter(|at| new.contains(at)) {
                 let earlier = place.checked_sub(1).and_then(|place| before.get(&place));
                 let length = earlier.copied().unwrap_or_default() + 1;

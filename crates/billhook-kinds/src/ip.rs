@@ -1,5 +1,6 @@
 //! Checks of IP addresses and of ranges of them (BK-30, BK-206).
 
+use std::collections::BTreeSet;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use crate::edition::EDITIONS;
@@ -15,7 +16,7 @@ const RANGE: &str = "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::
 #[derive(Debug)]
 pub(crate) struct AddressRules<'s> {
     is_strict: bool,
-    stored: Vec<&'s str>,
+    stored: BTreeSet<&'s str>,
 }
 
 impl<'s> AddressRules<'s> {
@@ -30,12 +31,12 @@ impl<'s> AddressRules<'s> {
 
     /// Whether a value is stored already.
     pub(crate) fn has(&self, value: &str) -> bool {
-        self.stored.contains(&value)
+        self.stored.contains(value)
     }
 
     /// Checks an address.
     pub(crate) fn address(&self, errors: &mut Vec<FieldError>, path: &FieldPath, value: &str) {
-        if self.stored.contains(&value) {
+        if self.stored.contains(value) {
             return;
         }
         match parse_address(value) {
@@ -47,7 +48,7 @@ impl<'s> AddressRules<'s> {
 
     /// Checks a range of addresses.
     pub(crate) fn range(&self, errors: &mut Vec<FieldError>, path: &FieldPath, value: &str) {
-        if self.stored.contains(&value) {
+        if self.stored.contains(value) {
             return;
         }
         match Range::parse(value) {

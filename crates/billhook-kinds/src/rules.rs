@@ -27,6 +27,14 @@ const CONFIG_KEY: &str = "a valid config key must consist of alphanumeric charac
     '.' (e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is \
     '[-._a-zA-Z0-9]+')";
 
+/// The maximum number of items in all errors that show the same list; the server has no limit.
+const MAX_REPEATED: usize = 16 * 1024;
+
+/// Returns how many errors may show a list of some length.
+pub(crate) fn repeats(length: usize) -> usize {
+    (MAX_REPEATED / length.max(1)).max(1)
+}
+
 /// Adds an error for each message about a value.
 pub(crate) fn invalid(
     errors: &mut Vec<FieldError>,

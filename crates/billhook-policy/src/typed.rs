@@ -15,6 +15,8 @@ use crate::program::{Role, Setting, Variables, environment};
 const VARIABLES: &str = "variables";
 /// After so many kinds of one rule no more are looked for (PO-91).
 const MAX_KINDS: usize = 10;
+/// How many variables a policy has at most whose expressions are checked: each is with all before it.
+const MAX_VARIABLES: usize = 1_000;
 
 /// The types of objects. New methods will have defaults.
 pub trait PolicyTypes {
@@ -69,6 +71,9 @@ impl TypedPolicy {
         kubernetes: KubernetesVersion,
         types: &T,
     ) -> Self {
+        if policy.variables.len() > MAX_VARIABLES {
+            return TypedPolicy { kinds: Vec::new(), is_complete: false };
+        }
         let (kinds, mut is_complete) = kinds(policy.constraints, types);
         let (role, setting) = (policy.variable_role(), policy.setting(kubernetes));
         let params = policy.param_kind.map(|kind| params_type(kind, types));

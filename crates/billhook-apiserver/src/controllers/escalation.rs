@@ -14,6 +14,9 @@ use serde_json::Value;
 use crate::permissions::{RBAC_GROUP, is_master};
 use crate::shared::Shared;
 
+/// How many bytes of rules a refusal shows.
+const MAX_SHOWN: usize = 64 << 10;
+
 /// Refuses what would give users more than their author has.
 pub(super) struct Escalation(pub(super) Arc<Shared>);
 
@@ -99,7 +102,7 @@ impl Writer<'_> {
         let aggregates = |role: &Value| member(role, "aggregationRule").is_some();
         if aggregates(self.object) || old.is_some_and(aggregates) {
             let held = self.held();
-            if !PolicyRule::not_held(&everything(), &held).is_empty() {
+            if PolicyRule::not_held(&everything(), &held) != Some(Vec::new()) {
                 return Err(
                     self.refusal("must have cluster-admin privileges to use the aggregationRule")
                 );
@@ -133,17 +136,20 @@ impl Writer<'_> {
 
     /// Refuses rules that the user does not have.
     fn check_rules(&self, rules: &[PolicyRule]) -> Result<(), Status> {
-        let missing = PolicyRule::not_held(rules, &self.held());
+        let Some(missing) = PolicyRule::not_held(rules, &self.held()) else {
+            return Err(
+                self.refusal("its rules are too many to be compared with those of the user")
+            );
+        };
         if missing.is_empty() {
             return Ok(());
         }
         let groups: Vec<String> = self.user().groups.iter().map(|group| quote(group)).collect();
-        let missing: Vec<String> = missing.iter().map(ToString::to_string).collect();
         Err(self.refusal(&format!(
             "user {} (groups=[{}]) is attempting to grant RBAC permissions not currently held:\n{}",
             quote(&self.user().username),
             groups.join(" "),
-            missing.join("\n"),
+            shown(&missing),
         )))
     }
 
@@ -169,6 +175,19 @@ impl Writer<'_> {
     fn refusal(&self, why: &str) -> Status {
         Status::forbidden(self.resource(), text(self.metadata(), "name"), why)
     }
+}
+
+/// Returns a line for each rule, as long as the text is short enough to be read.
+fn shown(rules: &[PolicyRule]) -> String {
+    let mut text = String::new();
+    for (index, rule) in rules.iter().enumerate() {
+        if text.len() > MAX_SHOWN {
+            return format!("{text}\nand {} more", rules.len().saturating_sub(index));
+        }
+        let line_break = if index == 0 { "" } else { "\n" };
+        text.push_str(&format!("{line_break}{rule}"));
+    }
+    text
 }
 
 /// The rules of those who may do everything.

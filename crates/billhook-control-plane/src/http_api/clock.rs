@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::api::HttpApi;
 use super::members::{check_members, duration};
+use crate::clock::Timestamp;
 use crate::control_plane::ControlPlane;
 use crate::runner::SettleError;
 
@@ -45,6 +46,11 @@ impl HttpApi {
                 ));
             }
         };
+        let left = Timestamp::LAST.since(self.plane.clock().now());
+        if wanted.is_some_and(|duration| duration > left) {
+            let last = Timestamp::LAST.to_rfc3339();
+            return Err(Status::bad_request(format!("duration: virtual time ends at {last}")));
+        }
         let quiet = duration(members, "quiet")?.unwrap_or_default();
         self.in_time(members, self.pass(wanted, quiet)).await?;
         Ok(show(&self.plane).await)
@@ -56,7 +62,7 @@ impl HttpApi {
         self.at_rest(quiet).await?;
         let now = self.plane.clock().now();
         let end = match wanted {
-            Some(duration) => now.plus(duration),
+            Some(duration) => now.plus(duration).min(Timestamp::LAST),
             None => self.plane.next_timer().await.unwrap_or(now),
         };
         while self.plane.step(end).await? {

@@ -1,6 +1,6 @@
 //! The conditions of CertificateSigningRequests: who approved them, and what came of it (BK-487).
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use billhook_apimachinery::FieldError;
 use serde_json::Value;
@@ -51,15 +51,17 @@ pub(super) fn keep_approval(request: &mut Value, old: &Value) {
 
 /// Sets the times of conditions that have none.
 pub(super) fn set_times(request: &mut Value, old: &Value, now: &str) {
+    let key = |condition: &Value| {
+        [text(condition, "/type"), text(condition, "/status")].map(str::to_owned)
+    };
+    let time = |condition| text(condition, "/lastTransitionTime");
+    // Of several that are alike the first one counts.
+    let known = items(old, PLACE).iter().rev().map(|condition| (key(condition), time(condition)));
+    let known: BTreeMap<[String; 2], &str> = known.collect();
     for condition in items_mut(request, PLACE) {
         set_missing(condition, "lastUpdateTime", now);
-        let is_same = |other: &&Value| {
-            ["/type", "/status"].into_iter().all(|name| text(other, name) == text(condition, name))
-        };
-        let same = items(old, PLACE).iter().find(is_same);
-        let before = same.map(|condition| text(condition, "/lastTransitionTime").to_owned());
-        let time = before.filter(|time| !time.is_empty()).unwrap_or_else(|| now.to_owned());
-        set_missing(condition, "lastTransitionTime", time);
+        let before = known.get(&key(condition)).copied().filter(|time| !time.is_empty());
+        set_missing(condition, "lastTransitionTime", before.unwrap_or(now));
     }
 }
 

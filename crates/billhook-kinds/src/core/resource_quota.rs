@@ -1,5 +1,7 @@
 //! ResourceQuotas (BK-485).
 
+use std::collections::BTreeSet;
+
 use billhook_apimachinery::metadata::Time;
 use billhook_apimachinery::{FieldError, FieldPath, KubernetesVersion};
 use serde_json::Value;
@@ -8,7 +10,7 @@ use crate::behavior::{Behavior, Findings, WriteContext};
 use crate::cells;
 use crate::edition::EDITIONS;
 use crate::resource_names::{is_of_pods, quota_resource_name, resource_amount};
-use crate::rules::{quantity, round_amounts, version_required};
+use crate::rules::{quantity, repeats, round_amounts, version_required};
 use crate::values::{items, members, path, text, value_at};
 
 const MUST_EXIST: &str = "must be 'Exists' when scope is any of ResourceQuotaScopeTerminating, \
@@ -108,14 +110,19 @@ fn sorted_scopes(quota: &Value) -> Vec<&str> {
 
 fn validate_scopes(quota: &Value, kubernetes: KubernetesVersion, errors: &mut Vec<FieldError>) {
     let all = sorted_scopes(quota);
+    let mut left = repeats(all.len());
     let mut push = |detail| {
-        errors.push(FieldError::invalid(scopes_path(), scopes(quota), detail).of_strings());
+        if left > 0 {
+            left -= 1;
+            errors.push(FieldError::invalid(scopes_path(), scopes(quota), detail).of_strings());
+        }
     };
+    let unfit = unfit(&all, quota);
     for scope in items(quota, "/spec/scopes").iter().map(|scope| text(scope, "")) {
         if !is_scope(scope, kubernetes) {
             push(UNSUPPORTED);
         }
-        if !is_for_all(scope, quota) {
+        if unfit.contains(scope) {
             push(NOT_FOR_RESOURCE);
         }
     }
@@ -128,19 +135,20 @@ fn validate_selector(quota: &Value, kubernetes: KubernetesVersion, errors: &mut 
     let place = "/spec/scopeSelector/matchExpressions";
     // The server does not say which of the expressions it means.
     let at = path(&["spec", "scopeSelector", "matchExpressions"]);
-    let mut all = Vec::new();
-    for expression in items(quota, place) {
-        let scope = text(expression, "/scopeName");
+    let expressions = items(quota, place);
+    let all: Vec<&str> = expressions.iter().map(|it| text(it, "/scopeName")).collect();
+    let (unfit, mut left) = (unfit(&all, quota), repeats(all.len()));
+    for (expression, scope) in expressions.iter().zip(&all) {
         if !is_scope(scope, kubernetes) {
             let at = at.clone().name("scopeName");
-            errors.push(FieldError::invalid(at, scope, UNSUPPORTED));
+            errors.push(FieldError::invalid(at, *scope, UNSUPPORTED));
         }
-        if !is_for_all(scope, quota) {
+        if unfit.contains(scope) && left > 0 {
+            left -= 1;
             let selector = value_at(quota, "/spec/scopeSelector").cloned().unwrap_or_default();
             errors.push(FieldError::invalid(at.clone(), selector, NOT_FOR_RESOURCE));
         }
         validate_operator(expression, &at, errors);
-        all.push(scope);
     }
     if are_conflicting(&all) {
         let selector = value_at(quota, "/spec/scopeSelector").cloned().unwrap_or_default();
@@ -197,17 +205,25 @@ fn is_scope(scope: &str, kubernetes: KubernetesVersion) -> bool {
     }
 }
 
+/// Returns those of some scopes that cannot be applied to all resources of a quota.
+fn unfit<'s>(scopes: &[&'s str], quota: &Value) -> BTreeSet<&'s str> {
+    let mut unfit: BTreeSet<&str> = scopes.iter().copied().collect();
+    unfit.retain(|scope| !is_for_all(scope, quota));
+    unfit
+}
+
 /// Whether a scope can be applied to all resources of a quota.
 fn is_for_all(scope: &str, quota: &Value) -> bool {
-    members(quota, "/spec/hard").all(|(name, _)| match scope {
-        "BestEffort" => name == "pods",
+    let mut names = members(quota, "/spec/hard").map(|(name, _)| name);
+    match scope {
+        "BestEffort" => names.all(|name| name == "pods"),
         "Terminating"
         | "NotTerminating"
         | "NotBestEffort"
         | "PriorityClass"
-        | "CrossNamespacePodAffinity" => is_of_pods(name),
+        | "CrossNamespacePodAffinity" => names.all(is_of_pods),
         _ => true,
-    })
+    }
 }
 
 fn are_conflicting(scopes: &[&str]) -> bool {

@@ -12,6 +12,11 @@ use crate::values::items;
 /// The item of a list that stands for everything.
 const ALL: &str = "*";
 
+/// How many rights are told apart, each of them one verb for one thing.
+const MAX_RIGHTS: usize = 1 << 16;
+/// How many texts are compared to find out which rights are held.
+const MAX_COMPARED: usize = 1 << 25;
+
 /// A rule of a Role or a ClusterRole: verbs, and what they may be done to.
 ///
 /// ```
@@ -95,7 +100,8 @@ impl PolicyRule {
             && other.non_resource_urls.iter().all(|path| has_path(&self.non_resource_urls, path))
     }
 
-    /// Returns the parts of the rule that none of these permissions needs.
+    /// Returns the parts of the rule that none of these permissions needs; none of rules that are too many to
+    /// be compared.
     ///
     /// ```
     /// use billhook_kinds::PolicyRule;
@@ -110,6 +116,9 @@ impl PolicyRule {
     /// ```
     pub fn unused(&self, used: &[PolicyRule]) -> Vec<PolicyRule> {
         let used: Vec<PolicyRule> = used.iter().flat_map(PolicyRule::split).collect();
+        if !may_compare(std::slice::from_ref(self), &used) {
+            return Vec::new();
+        }
         let unnamed =
             |right: &PolicyRule| PolicyRule { resource_names: Vec::new(), ..right.clone() };
         let is_used =
@@ -117,9 +126,19 @@ impl PolicyRule {
         PolicyRule::join(self.split().into_iter().filter(|right| !is_used(right)))
     }
 
-    /// Returns the rule as rules of one verb for one thing each.
+    /// Returns how many rights it allows, each of them one verb for one thing.
+    fn count(&self) -> usize {
+        let resources = self.api_groups.len().saturating_mul(self.resources.len());
+        let objects = resources.saturating_mul(self.resource_names.len().max(1));
+        self.verbs.len().saturating_mul(objects.saturating_add(self.non_resource_urls.len()))
+    }
+
+    /// Returns the rule as rules of one verb for one thing each; none if they are more than 65,536.
     pub fn split(&self) -> Vec<PolicyRule> {
         let mut split = Vec::new();
+        if self.count() > MAX_RIGHTS {
+            return split;
+        }
         let one = |text: &String| vec![text.clone()];
         for group in &self.api_groups {
             for resource in &self.resources {
@@ -152,13 +171,16 @@ impl PolicyRule {
     }
 
     /// Returns what some rules allow and others do not, with the verbs for a thing in one rule, in
-    /// the order in which servers list them (BK-652).
-    pub fn not_held(wanted: &[PolicyRule], held: &[PolicyRule]) -> Vec<PolicyRule> {
+    /// the order in which servers list them (BK-652); `None` if there are too many to be compared.
+    pub fn not_held(wanted: &[PolicyRule], held: &[PolicyRule]) -> Option<Vec<PolicyRule>> {
+        if !may_compare(wanted, held) {
+            return None;
+        }
         let wanted = wanted.iter().flat_map(PolicyRule::split);
         let missing = wanted.filter(|right| !held.iter().any(|rule| rule.covers(right)));
         let mut missing = PolicyRule::join_verbs(missing);
         missing.sort_by_cached_key(ToString::to_string);
-        missing
+        Some(missing)
     }
 
     /// Joins rules: the verbs for the same things, then the resources and the paths with the same verbs,
@@ -222,7 +244,7 @@ impl PolicyRule {
     /// Joins rules about the same things, with the verbs of all of them in their order.
     fn join_verbs(rules: impl IntoIterator<Item = PolicyRule>) -> Vec<PolicyRule> {
         let mut joined: Vec<PolicyRule> = Vec::new();
-        let mut places = BTreeMap::new();
+        let (mut places, mut known) = (BTreeMap::new(), BTreeSet::new());
         for mut rule in rules {
             let verbs = std::mem::take(&mut rule.verbs);
             let place = *places.entry(rule.clone()).or_insert_with(|| {
@@ -231,13 +253,25 @@ impl PolicyRule {
             });
             let Some(found) = joined.get_mut(place) else { continue };
             for verb in verbs {
-                if !found.verbs.contains(&verb) {
+                if known.insert((place, verb.clone())) {
                     found.verbs.push(verb);
                 }
             }
         }
         joined
     }
+}
+
+/// Whether it is bounded work to compare each right of some rules with other rules.
+fn may_compare(rules: &[PolicyRule], others: &[PolicyRule]) -> bool {
+    let rights = rules.iter().map(PolicyRule::count).fold(0, usize::saturating_add);
+    let texts = |rule: &PolicyRule| {
+        let PolicyRule { verbs, api_groups, resources, resource_names, non_resource_urls } = rule;
+        let lists = [verbs, api_groups, resources, resource_names, non_resource_urls];
+        lists.iter().map(|list| list.len()).sum::<usize>()
+    };
+    let texts = others.iter().map(texts).fold(0, usize::saturating_add);
+    rights <= MAX_RIGHTS && rights.saturating_mul(texts) <= MAX_COMPARED
 }
 
 /// As servers print rules in refusals.

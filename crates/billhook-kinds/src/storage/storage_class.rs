@@ -79,14 +79,13 @@ impl Behavior for StorageClass {
 
 fn validate_topologies(class: &Value, kubernetes: KubernetesVersion, errors: &mut Vec<FieldError>) {
     // A term without requirements repeats the one that a class without terms stands for.
-    let mut earlier = vec![Topology::new()];
+    let mut earlier = BTreeSet::from([Topology::new()]);
     for (index, term) in items(class, "/allowedTopologies").iter().enumerate() {
         let at = path(&["allowedTopologies"]).index(index).name("matchLabelExpressions");
         let topology = validate_term(term, &at, kubernetes, errors);
-        if earlier.contains(&topology) {
+        if !earlier.insert(topology) {
             errors.push(FieldError::duplicate(at, ""));
         }
-        earlier.push(topology);
     }
 }
 

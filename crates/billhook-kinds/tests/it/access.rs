@@ -64,7 +64,7 @@ fn rights_that_are_not_held_are_listed_as_a_server_lists_them() {
         {"apiGroups": ["apps"], "resources": ["deployments"], "verbs": ["*"]},
     ]));
     let missing = PolicyRule::not_held(&wanted, &held);
-    let missing: Vec<String> = missing.iter().map(ToString::to_string).collect();
+    let missing: Vec<String> = missing.unwrap().iter().map(ToString::to_string).collect();
     assert_eq!(
         missing,
         [

@@ -46,10 +46,10 @@ impl Scope {
         }
     }
 
-    fn environment(&self, role: Role, libraries: Libraries) -> Environment {
+    fn environment(&self, role: Role, libraries: Libraries, expression: &str) -> Environment {
         let environment = environment(role, self.setting, libraries);
         match self.declares_variables {
-            true => self.variables.declare(environment),
+            true => self.variables.declare_for(expression, environment),
             false => environment,
         }
     }
@@ -74,6 +74,6 @@ impl Scope {
         libraries: Libraries,
         expression: &str,
     ) -> Result<Program, String> {
-        compile(&self.environment(role, libraries), role, expression)
+        compile(&self.environment(role, libraries, expression), role, expression)
     }
 }

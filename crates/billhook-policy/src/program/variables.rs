@@ -56,8 +56,16 @@ impl Variables {
 
     /// Declares `variables` with those that were added.
     pub(crate) fn declare(&self, environment: Environment) -> Environment {
-        let of = ObjectType::new(TYPE_NAME, self.types.clone());
-        environment.variable("variables", Type::Object(Arc::new(of)))
+        declare(environment, self.types.clone())
+    }
+
+    /// Declares `variables` for an expression, with those that were added and whose names are in it: it cannot
+    /// refer to others.
+    pub(crate) fn declare_for(&self, expression: &str, environment: Environment) -> Environment {
+        let names = expression.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
+        let types = names.filter_map(|name| self.types.get_key_value(name));
+        let types = types.map(|(name, type_)| (Arc::clone(name), type_.clone()));
+        declare(environment, types.collect())
     }
 
     /// Returns the value of `variables`.
@@ -65,6 +73,11 @@ impl Variables {
         let names = || self.programs.keys().map(|name| &**name);
         self.deferred.get_or_init(|| Value::deferred(names())).clone()
     }
+}
+
+fn declare(environment: Environment, types: BTreeMap<Arc<str>, Type>) -> Environment {
+    let of = ObjectType::new(TYPE_NAME, types);
+    environment.variable("variables", Type::Object(Arc::new(of)))
 }
 
 /// Returns what a server keeps of the type of a variable: objects and opaque types become dynamic.

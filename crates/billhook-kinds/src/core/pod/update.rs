@@ -1,6 +1,6 @@
 //! Changes that updates of pods may make (BK-107, BK-112).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use billhook_apimachinery::FieldError;
 use billhook_apimachinery::record::Type;
@@ -92,21 +92,21 @@ fn tolerations(errors: &mut Vec<FieldError>, spec: &Value, stored: &Value) {
     let without_seconds = |toleration: &Value| {
         let mut toleration = toleration.clone();
         take(&mut toleration, &Value::Null, "tolerationSeconds");
-        toleration
+        toleration.to_string()
     };
-    let now: Vec<Value> = items(spec, "/tolerations").iter().map(without_seconds).collect();
-    let before = items(stored, "/tolerations").iter().map(without_seconds);
-    if before.into_iter().any(|toleration| !now.contains(&toleration)) {
+    let now: BTreeSet<String> = items(spec, "/tolerations").iter().map(without_seconds).collect();
+    let mut before = items(stored, "/tolerations").iter().map(without_seconds);
+    if before.any(|toleration| !now.contains(&toleration)) {
         let detail = "existing toleration can not be modified except its tolerationSeconds";
         forbid(errors, path(&["spec", "tolerations"]), detail);
     }
 }
 
 fn gates(errors: &mut Vec<FieldError>, spec: &Value, stored: &Value) {
-    let before = items(stored, "/schedulingGates");
+    let before: BTreeSet<&str> = items(stored, "/schedulingGates").iter().map(name_of).collect();
     for (index, gate) in items(spec, "/schedulingGates").iter().enumerate() {
         let name = name_of(gate);
-        if !before.iter().any(|gate| name_of(gate) == name) {
+        if !before.contains(name) {
             let path = path(&["spec", "schedulingGates"]).index(index).name("name");
             let detail =
                 format!("only deletion is allowed, but found new scheduling gate '{name}'");
@@ -182,10 +182,12 @@ pub(super) fn validate_ephemeral_containers(
     }
     let path = path(&["spec", "ephemeralContainers"]);
     let shown = |container| show(Some(container), Type::Record(|| &EPHEMERAL_CONTAINER));
-    let now = items(pod, "/spec/ephemeralContainers");
+    let now = items(pod, "/spec/ephemeralContainers").iter();
+    let now: BTreeMap<&str, &Value> =
+        now.map(|container| (name_of(container), container)).collect();
     for stored in items(old, "/spec/ephemeralContainers") {
         let name = name_of(stored);
-        match now.iter().find(|container| name_of(container) == name) {
+        match now.get(name) {
             None => {
                 let detail =
                     format!("existing ephemeral containers \"{name}\" may not be removed\n");
