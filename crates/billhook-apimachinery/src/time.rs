@@ -401,6 +401,13 @@ mod tests {
     }
 
     #[test]
+    fn times_end_with_the_last_year() {
+        let last = Time::parse("9999-12-31T23:59:59Z").unwrap();
+        assert_eq!(Time::from_unix(0).plus_seconds(i64::MAX), last);
+        assert_eq!(last.plus_seconds(-1).plus_seconds(2), last);
+    }
+
+    #[test]
     fn seconds_since_1970_are_times() {
         for (seconds, expected) in [
             (-62_135_596_800, "0001-01-01T00:00:00Z"),

@@ -1,11 +1,12 @@
 //! Controllers that run beside a server.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use billhook_apiserver::Server;
 use billhook_control_plane::controllers::Selection;
 use billhook_control_plane::simulation::{Rule, Stage};
-use billhook_control_plane::{Clock, ControlPlane};
+use billhook_control_plane::{Clock, ControlPlane, SettleError};
 
 use crate::certificate_requests::{of_kubelet, sign};
 use crate::listening::Authority;
@@ -26,6 +27,9 @@ pub(crate) struct Authorities {
     /// The one that signs requests for certificates.
     pub(crate) signer: Option<Arc<Authority>>,
 }
+
+/// How long controllers pause when one of them does not come to rest.
+const PAUSE: Duration = Duration::from_secs(1);
 
 /// Runs the controllers that are switched on, as long as the server is there, on its clock.
 pub(crate) async fn run(
@@ -62,8 +66,17 @@ pub(crate) async fn run(
     let plane = builder.build_on(server).await;
     let running = plane.clone();
     tokio::spawn(async move {
-        if let Err(error) = running.run().await {
-            report::warning(&format!("controllers do not run any more: {error}"));
+        let mut last = None;
+        while let Err(error) = running.run().await {
+            let goes_on = matches!(error, SettleError::Restless { .. });
+            if !goes_on {
+                return report::warning(&format!("controllers do not run any more: {error}"));
+            }
+            if last.as_ref() != Some(&error) {
+                report::warning(&format!("controllers pause again and again: {error}"));
+            }
+            last = Some(error);
+            tokio::time::sleep(PAUSE).await;
         }
     });
     plane

@@ -204,3 +204,24 @@ fn real_time_cannot_be_advanced() {
         },
     );
 }
+
+/// A wait is over in the midst of work, too, and time does not pass by its end.
+#[test]
+fn waits_and_times_end() {
+    run(async |plane| {
+        let api = plane.http_api();
+        let many = DEPLOYMENT.replace("\"replicas\": 2", "\"replicas\": 300");
+        assert_eq!(send(&api, "POST", DEPLOYMENTS, &many).await.0, 201);
+        let (code, answer) =
+            send(&api, "POST", "/billhook/settle", r#"{"quiet": "0s", "timeout": "0s"}"#).await;
+        assert_eq!((code, &answer["reason"]), (504, &json!("Timeout")), "{answer}");
+        for _ in 0..27 {
+            let body = r#"{"duration": "2540400h"}"#;
+            assert_eq!(send(&api, "POST", "/billhook/clock/advance", body).await.0, 200);
+        }
+        let body = r#"{"duration": "2540400h"}"#;
+        let (code, answer) = send(&api, "POST", "/billhook/clock/advance", body).await;
+        let message = "duration: virtual time ends at 9999-12-31T23:59:59Z";
+        assert_eq!((code, &answer["message"]), (400, &json!(message)));
+    });
+}

@@ -12,6 +12,7 @@ mod daemon_sets;
 mod deployments;
 mod disruption_budgets;
 mod endpoints;
+mod hostile;
 mod http_api;
 mod jobs;
 mod laws;

@@ -26,11 +26,14 @@ impl HostPort {
         })
     }
 
-    /// Returns whether both cannot be taken on one node.
-    pub(super) fn conflicts(&self, other: &HostPort) -> bool {
-        let share_address =
-            self.address == other.address || self.address.is_empty() || other.address.is_empty();
-        (self.number, &self.protocol) == (other.number, &other.protocol) && share_address
+    /// Returns the same port at all addresses, which is before those at one.
+    pub(super) fn everywhere(&self) -> Self {
+        HostPort { address: String::new(), ..self.clone() }
+    }
+
+    /// Returns whether both are the same port, at whatever addresses.
+    pub(super) fn is_like(&self, other: &HostPort) -> bool {
+        (self.number, &self.protocol) == (other.number, &other.protocol)
     }
 }
 

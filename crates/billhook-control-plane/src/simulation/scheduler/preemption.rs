@@ -64,17 +64,7 @@ fn candidate<'v>(
     let lower = |it: &&Arc<Object>| priority(it) < priority(pod) && !is_terminal(it);
     let mut victims: Vec<&Arc<Object>> = view.pods_on(node.name()).filter(lower).collect();
     victims.sort_by_key(|it| (Reverse(priority(it)), it.created()));
-    if !usage.has_room_without(pod, node, &victims) {
-        return None;
-    }
-    let mut index = 0;
-    while index < victims.len() {
-        let victim = victims.remove(index);
-        if !usage.has_room_without(pod, node, &victims) {
-            victims.insert(index, victim);
-            index += 1;
-        }
-    }
+    let victims = usage.without(pod, node, victims)?;
     (!victims.is_empty()).then_some(Candidate { node, victims })
 }
 

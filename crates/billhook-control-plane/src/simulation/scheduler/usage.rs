@@ -1,6 +1,7 @@
 //! The use of nodes by pods, counted with each change, so that scheduling a pod does not look at all
 //! others.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -140,18 +141,30 @@ impl Usage {
         self.counted().nodes.get(node.name()).map_or(0, |used| used.pods)
     }
 
-    /// Returns whether nothing would keep a pod from a node if others were gone.
-    pub(super) fn has_room_without(
+    /// Returns those of some pods on a node that have to go so that nothing keeps a pod from it, where the first
+    /// ones stay if they can; `None` if it had no room without all of them.
+    pub(super) fn without<'v>(
         &self,
         pod: &Object,
         node: &Object,
-        others: &[&Arc<Object>],
-    ) -> bool {
+        mut others: Vec<&'v Arc<Object>>,
+    ) -> Option<Vec<&'v Arc<Object>>> {
         let mut used = self.counted().nodes.get(node.name()).cloned().unwrap_or_default();
-        for other in others {
+        for other in &others {
             used.remove(other);
         }
-        used.shortages(pod, node).is_empty()
+        if !used.shortages(pod, node).is_empty() {
+            return None;
+        }
+        others.retain(|other| {
+            used.add(other);
+            let has_to_go = !used.shortages(pod, node).is_empty();
+            if has_to_go {
+                used.remove(other);
+            }
+            has_to_go
+        });
+        Some(others)
     }
 }
 
@@ -199,7 +212,7 @@ impl Counted {
 impl Used {
     fn shortages(&self, pod: &Object, node: &Object) -> Vec<String> {
         let wanted = host_ports(pod);
-        if wanted.iter().any(|port| self.ports.keys().any(|it| it.conflicts(port))) {
+        if wanted.iter().any(|port| self.is_taken(port)) {
             return vec!["node(s) didn't have free ports for the requested pod ports".to_owned()];
         }
         // A node that does not say how much room it has is not limited.
@@ -223,6 +236,15 @@ impl Used {
         shortages
     }
 
+    /// Returns whether another pod has a port, at the same address or one of them at all addresses.
+    fn is_taken(&self, port: &HostPort) -> bool {
+        let everywhere = port.everywhere();
+        match *port == everywhere {
+            true => self.ports.range(everywhere..).next().is_some_and(|(it, _)| it.is_like(port)),
+            false => self.ports.contains_key(port) || self.ports.contains_key(&everywhere),
+        }
+    }
+
     fn add(&mut self, pod: &Object) {
         self.pods = self.pods.saturating_add(1);
         for (name, amount) in pod_requests(pod.get("/spec")) {
@@ -241,11 +263,13 @@ impl Used {
             self.change(name, &amount.negated());
         }
         for port in host_ports(pod) {
-            if let Some(count) = self.ports.get_mut(&port) {
-                *count = count.saturating_sub(1);
+            if let Entry::Occupied(mut count) = self.ports.entry(port) {
+                *count.get_mut() = count.get().saturating_sub(1);
+                if *count.get() == 0 {
+                    count.remove();
+                }
             }
         }
-        self.ports.retain(|_, count| *count > 0);
         self.pods > 0
     }
 

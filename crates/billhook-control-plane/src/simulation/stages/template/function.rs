@@ -41,9 +41,9 @@ impl Function {
     }
 
     /// Returns its value.
-    pub(super) fn call(
+    pub(super) fn call<'a>(
         self,
-        arguments: &[Value],
+        arguments: &'a [Value],
         surroundings: &Surroundings<'_>,
     ) -> Result<Value, String> {
         let first = || arguments.first().ok_or("a function misses its argument".to_owned());
@@ -68,12 +68,13 @@ impl Function {
             }
             Function::Unequal => (arguments.first() != arguments.get(1)).into(),
             Function::Index => {
-                let at = |value: Value, key: &Value| {
+                let at = |value: &'a Value, key: &Value| {
                     let member = key.as_str().and_then(|name| value.get(name));
                     let index = key.as_u64().and_then(|index| usize::try_from(index).ok());
-                    member.or(index.and_then(|index| value.get(index))).cloned().unwrap_or_default()
+                    member.or(index.and_then(|index| value.get(index)))
                 };
-                arguments.iter().skip(1).fold(first()?.clone(), at)
+                let found = arguments.iter().skip(1).try_fold(first()?, at);
+                found.cloned().unwrap_or_default()
             }
             Function::Length => match first()? {
                 Value::Array(list) => list.len().into(),

@@ -1,5 +1,8 @@
 //! Printing an object by a template.
 
+use std::cell::Cell;
+
+use billhook_apimachinery::value::footprint;
 use serde_json::Value;
 
 use super::Surroundings;
@@ -10,6 +13,8 @@ use super::value::{is_filled, text_of};
 /// How many nodes are printed, and how many bytes.
 const MAX_NODES: usize = 100_000;
 const MAX_BYTES: usize = 1 << 20;
+/// How many bytes of values are copied for that.
+const MAX_COPIED: usize = 64 << 20;
 
 pub(super) struct Printer<'p> {
     object: &'p Value,
@@ -18,12 +23,20 @@ pub(super) struct Printer<'p> {
     variables: Vec<(String, Value)>,
     text: String,
     count: usize,
+    copied: Cell<usize>,
 }
 
 impl<'p> Printer<'p> {
     pub(super) fn new(object: &'p Value, surroundings: &'p Surroundings<'p>) -> Self {
-        let (current, variables) = (object.clone(), Vec::new());
-        Printer { object, surroundings, current, variables, text: String::new(), count: 0 }
+        Printer {
+            object,
+            surroundings,
+            current: object.clone(),
+            variables: Vec::new(),
+            text: String::new(),
+            count: 0,
+            copied: Cell::new(0),
+        }
     }
 
     pub(super) fn into_text(self) -> String {
@@ -128,7 +141,7 @@ impl<'p> Printer<'p> {
 
     fn value_of_term(&self, term: &Term) -> Result<Value, String> {
         match term {
-            Term::Literal(value) => Ok(value.clone()),
+            Term::Literal(value) => self.copy(value),
             Term::Call(function) => function.call(&[], self.surroundings),
             Term::Pipeline(pipeline) => self.value(pipeline),
             Term::Field(root, names) => {
@@ -143,8 +156,17 @@ impl<'p> Printer<'p> {
                     }
                 };
                 let found = names.iter().try_fold(root, |value, name| value.get(name));
-                Ok(found.cloned().unwrap_or_default())
+                found.map_or(Ok(Value::Null), |found| self.copy(found))
             }
+        }
+    }
+
+    fn copy(&self, value: &Value) -> Result<Value, String> {
+        let copied = self.copied.get().saturating_add(footprint(value));
+        self.copied.set(copied);
+        match copied > MAX_COPIED {
+            true => Err("too much is read".to_owned()),
+            false => Ok(value.clone()),
         }
     }
 }
