@@ -20,6 +20,18 @@ fn a_long_chain_of_variables() {
     assert_eq!(World::new().validate(&set, json!({})).result, Ok(()));
 }
 
+/// An expression is compiled with the variables that it names, not with all that are declared.
+#[test]
+fn very_many_variables() {
+    let count = 20_000;
+    let variable = |index: usize| json!({"name": format!("v{index}"), "expression": "1"});
+    let variables: Vec<Value> = (0..count).map(variable).collect();
+    let last = format!("variables.v0 + variables.v{} == 2", count - 1);
+    let more = json!({"variables": variables, "validations": [{"expression": last}]});
+    let set = PolicySet::new([policy("p", more), binding("b", "p", json!({}))]);
+    assert_eq!(World::new().validate(&set, json!({})).result, Ok(()));
+}
+
 /// A request is matched with the policies that may be for it only.
 #[test]
 fn many_policies_for_others() {
