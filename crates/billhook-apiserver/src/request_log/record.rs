@@ -1,8 +1,9 @@
 //! A request and its answer, in short.
 
-use std::fmt;
+use std::fmt::{self, Write as _};
 
 use billhook::{Time, UserInfo};
+use billhook_apimachinery::print::is_printable;
 
 use crate::request::Request;
 use crate::response::{Response, message_of};
@@ -85,11 +86,17 @@ impl RequestRecord {
     }
 }
 
+/// A line, in which what clients have chosen cannot begin another one, nor be obeyed by a terminal.
 impl fmt::Display for RequestRecord {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let RequestRecord { time, client, user, verb, code, .. } = self;
         let time = time.to_rfc3339();
-        write!(f, "{time} {client} {user} {verb} {} {code}", self.target())?;
+        for c in format!("{time} {client} {user} {verb} {} {code}", self.target()).chars() {
+            match is_printable(c) {
+                true => f.write_char(c)?,
+                false => write!(f, "{}", c.escape_unicode())?,
+            }
+        }
         match () {
             () if self.dry_run => f.write_str(" (dry run)"),
             () if self.is_needless() => f.write_str(" (changed nothing)"),

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use billhook_apiserver::Server;
+use billhook_apiserver::{AuthorizationMode, Server};
 use bytes::Bytes;
 use http::Method;
 use http_body_util::{BodyExt as _, StreamBody};
@@ -288,4 +288,67 @@ async fn refused_patches_show_long_lists() {
         refused.json()["message"].as_str().unwrap().matches("11.0.").count(),
         ITEMS as usize
     );
+}
+
+/// A line of the log is one line, whatever names a client makes up.
+#[tokio::test]
+async fn clients_write_no_lines_of_the_log() {
+    let server = Server::builder().log_requests().build();
+    let headers = [("user-agent", "a"), ("impersonate-user", "u\u{202e}")];
+    let path = format!("{MAPS}/x%0Aforged%1B[31m");
+    call(&server, Method::GET, &path, &headers, "").await;
+    let log = server.requests().to_string();
+    assert!(log.contains(r"get configmaps default/x\u{a}forged\u{1b}[31m 404"), "{log}");
+    assert_eq!(log.lines().count(), 1);
+}
+
+/// A role of four short lists allows more than can be told apart, and is not granted unless its writer
+/// may escalate.
+#[tokio::test]
+async fn roles_that_allow_too_much() {
+    let server = Server::builder().bootstrap().authorization_mode(AuthorizationMode::Rbac).build();
+    let group = "/apis/rbac.authorization.k8s.io/v1";
+    let rule = json!({"verbs": ["create"], "apiGroups": ["rbac.authorization.k8s.io"],
+        "resources": ["roles"]});
+    create(
+        &server,
+        &format!("{group}/clusterroles"),
+        &json!({"metadata": {"name": "writer"}, "rules": [rule]}),
+    )
+    .await;
+    let reference =
+        json!({"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "writer"});
+    let subject = json!({"kind": "User", "name": "bob", "apiGroup": "rbac.authorization.k8s.io"});
+    create(
+        &server,
+        &format!("{group}/clusterrolebindings"),
+        &json!({"metadata": {"name": "writer"}, "roleRef": reference, "subjects": [subject]}),
+    )
+    .await;
+    let many: Vec<String> = (0..80).map(|index| format!("n{index}")).collect();
+    let rule = json!({"verbs": many, "apiGroups": many, "resources": many, "resourceNames": many});
+    let role = json!({"metadata": {"name": "bomb"}, "rules": [rule]}).to_string();
+    let path = format!("{group}/namespaces/default/roles");
+    let headers = [("impersonate-user", "bob"), ("content-type", "application/json")];
+    let refused = call(&server, Method::POST, &path, &headers, &role).await;
+    assert_eq!(refused.code, 403, "{}", refused.text);
+    assert!(refused.text.contains("too many to be compared"), "{}", refused.text);
+}
+
+/// BK-109: a grace period that ends after all times that can be read ends with the last of them.
+#[tokio::test]
+async fn graces_without_an_end() {
+    let server = Server::builder().build();
+    let pod = json!({"metadata": {"name": "p"}, "spec": {
+        "nodeName": "n", "terminationGracePeriodSeconds": i64::MAX,
+        "containers": [{"name": "c", "image": "i"}]}});
+    let path = "/api/v1/namespaces/default/pods";
+    create(&server, path, &pod).await;
+    let path = format!("{path}/p");
+    let deleted = call(&server, Method::DELETE, &path, &[], "").await;
+    assert_eq!(deleted.json()["metadata"]["deletionTimestamp"], "9999-12-31T23:59:59Z");
+    let headers = [("content-type", "application/merge-patch+json")];
+    let labels = r#"{"metadata": {"labels": {"a": "b"}}}"#;
+    let patched = call(&server, Method::PATCH, &path, &headers, labels).await;
+    assert_eq!(patched.code, 200, "{}", patched.text);
 }

@@ -4,7 +4,8 @@
 
 use std::ffi::OsString;
 use std::fmt;
-use std::io;
+use std::fs::File;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
@@ -94,7 +95,7 @@ fn has(file: &FileBackend, length: u64, sums: &[u32]) -> io::Result<bool> {
 impl SummedFile {
     /// Takes a file, and compares it with the sums beside it. Those of a file that is not as it was closed are
     /// not kept until [`Sums::trust`].
-    pub(super) fn new(file: std::fs::File, path: &Path) -> Result<Self, DatabaseError> {
+    pub(super) fn new(file: File, path: &Path) -> Result<Self, DatabaseError> {
         let (file, path) = (FileBackend::new(file)?, path_of_sums(path));
         let length = file.len()?;
         let sums = read(&path, length)
@@ -164,7 +165,11 @@ impl Sums {
             text.extend(sum.to_le_bytes());
         }
         text.extend(sum(&text).to_le_bytes());
-        std::fs::write(&self.path, text)
+        // What stands there may be a link, whose target is not to be written.
+        match std::fs::remove_file(&self.path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => File::create_new(&self.path)?.write_all(&text),
+        }
     }
 }
 

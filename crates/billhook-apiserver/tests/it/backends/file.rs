@@ -281,6 +281,22 @@ proptest! {
     }
 }
 
+/// A link that stands where the sums will stand is replaced; what it leads to stays as it is.
+#[cfg(unix)]
+#[tokio::test]
+async fn a_link_in_place_of_the_sums_is_not_followed() {
+    let closed = Closed::new().await;
+    let (file, other) = (closed.folder.file(), closed.folder.file().with_extension("other"));
+    std::fs::write(&other, "precious").unwrap();
+    std::fs::remove_file(sums_of(&file)).unwrap();
+    std::os::unix::fs::symlink(&other, sums_of(&file)).unwrap();
+    let storage = open(&file, 20).await;
+    storage.close().await.unwrap();
+    drop(storage);
+    assert_eq!(std::fs::read(&other).unwrap(), b"precious");
+    assert!(sums_of(&file).symlink_metadata().unwrap().is_file());
+}
+
 /// The sums only save time: without them, or with wrong ones, a file is opened all the same.
 #[tokio::test]
 async fn a_file_is_opened_whatever_stands_beside_it() {

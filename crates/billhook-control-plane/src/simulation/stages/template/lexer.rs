@@ -2,6 +2,9 @@
 
 use serde_json::Value;
 
+/// How many characters of an action an error shows.
+const MAX_SHOWN: usize = 100;
+
 /// A part of a template.
 pub(super) enum Piece {
     Text(String),
@@ -113,7 +116,7 @@ fn next(first: char, text: &str) -> Result<(Token, &str), String> {
             Ok((Token::Literal(number.into()), after))
         }
         _ => match word(text) {
-            ("", _) => Err(format!("{text:?} is not understood")),
+            ("", _) => Err(format!("{:?} is not understood", beginning(text))),
             (word, after) => Ok((Token::Word(word.to_owned()), after)),
         },
     }
@@ -127,8 +130,13 @@ fn quoted(text: &str) -> Result<(Token, &str), String> {
             let after = text.get(values.byte_offset()..).unwrap_or_default();
             Ok((Token::Literal(value), after))
         }
-        _ => Err(format!("{text} is not a text in quotes")),
+        _ => Err(format!("{} is not a text in quotes", beginning(text))),
     }
+}
+
+/// Returns as much of a text as an error shows.
+fn beginning(text: &str) -> &str {
+    text.char_indices().nth(MAX_SHOWN).and_then(|(end, _)| text.get(..end)).unwrap_or(text)
 }
 
 /// Reads the names after dots.
