@@ -302,7 +302,7 @@ async fn clients_write_no_lines_of_the_log() {
     assert_eq!(log.lines().count(), 1);
 }
 
-/// A role of four short lists allows more than can be told apart, and is not granted unless its writer
+/// A role of four short lists allows more than can be distinguished, and is not granted unless its writer
 /// may escalate.
 #[tokio::test]
 async fn roles_that_allow_too_much() {

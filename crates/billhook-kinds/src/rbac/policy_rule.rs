@@ -12,7 +12,7 @@ use crate::values::items;
 /// The item of a list that stands for everything.
 const ALL: &str = "*";
 
-/// How many rights are told apart, each of them one verb for one thing.
+/// How many rights are distinguished, each of them one verb for one thing.
 const MAX_RIGHTS: usize = 1 << 16;
 /// How many texts are compared to find out which rights are held.
 const MAX_COMPARED: usize = 1 << 25;

@@ -41,7 +41,7 @@ fn many<T>(item: impl Fn(usize) -> T) -> Vec<T> {
     (0..20_000).map(item).collect()
 }
 
-/// What is stored is not compared with all that replaces it.
+/// Stored items are not compared with all those that replace them.
 #[test]
 fn long_lists_that_stay() {
     let name = |index| json!({"name": format!("n{index}"), "image": "i"});
@@ -123,7 +123,7 @@ fn differences_of_long_specs() {
     assert!(errors[0].contains("\n-") && errors[0].contains("\n+"));
 }
 
-/// Rules that allow more than can be told apart are not compared with others.
+/// Rules that allow more than can be distinguished are not compared with others.
 #[test]
 fn rules_that_allow_too_much() {
     let names: Vec<String> = (0..80).map(|index| format!("n{index}")).collect();
@@ -140,11 +140,12 @@ fn rules_that_allow_too_much() {
     let (bomb, pods) = (rule(&names), json!({"apiGroups": [""], "resources": ["pods"]}));
     let pods = PolicyRule::read(&pods);
     let few = PolicyRule { verbs: vec!["get".to_owned()], ..pods.clone() };
-    assert_eq!(PolicyRule::not_held(&[bomb.clone()], &[few.clone()]), None);
-    assert_eq!(PolicyRule::not_held(&[few.clone()], &[bomb.clone()]), Some(vec![few.clone()]));
-    assert_eq!(bomb.unused(&[few]), []);
+    let (few, bombs) = ([few], [bomb.clone()]);
+    assert_eq!(PolicyRule::not_held(&bombs, &few), None);
+    assert_eq!(PolicyRule::not_held(&few, &bombs), Some(few.to_vec()));
+    assert_eq!(bomb.unused(&few), []);
     assert_eq!(bomb.split(), []);
 
-    let all = PolicyRule { verbs: many(|index| format!("v{index}")), ..pods };
-    assert_eq!(PolicyRule::not_held(&[all.clone()], &[]), Some(vec![all]));
+    let all = [PolicyRule { verbs: many(|index| format!("v{index}")), ..pods }];
+    assert_eq!(PolicyRule::not_held(&all, &[]), Some(all.to_vec()));
 }

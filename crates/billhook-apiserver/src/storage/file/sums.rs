@@ -167,7 +167,7 @@ impl Sums {
         text.extend(sum(&text).to_le_bytes());
         // What stands there may be a link, whose target is not to be written.
         match std::fs::remove_file(&self.path) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
             _ => File::create_new(&self.path)?.write_all(&text),
         }
     }
