@@ -186,8 +186,9 @@ fn document(path: &Path) -> Result<DeepValue> {
     let shown = path.display();
     let failed = |error: String| AdmissionConfigurationError::new(format!("{shown}: {error}"));
     let text = crate::files::read(path).map_err(|error| failed(error.to_string()))?;
-    let document =
-        billhook_yaml::read_document(&text).map_err(|error| failed(error.to_string()))?;
+    let document = billhook_yaml::read_document(&text).map_err(|error| {
+        failed(format!("line {}, column {}: {error}", error.line(), error.column()))
+    })?;
     match document.duplicates().first() {
         Some(duplicate) => {
             Err(failed(format!("duplicate field {}", quote(&duplicate.path().to_dotted()))))

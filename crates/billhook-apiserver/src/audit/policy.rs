@@ -114,7 +114,10 @@ impl AuditPolicy {
     /// If the text is not that of a policy, has unknown or repeated fields, or a level or stage that does not exist.
     pub fn read(text: &[u8]) -> Result<Self, AuditPolicyError> {
         let failed = |why: &dyn std::fmt::Display| AuditPolicyError::new(why.to_string());
-        let read = billhook_yaml::read_document(text).map_err(|error| failed(&error))?;
+        let read = billhook_yaml::read_document(text).map_err(|error| {
+            let (line, column) = (error.line(), error.column());
+            failed(&format!("line {line}, column {column}: {error}"))
+        })?;
         if let Some(repeated) = billhook_yaml::strict_error_text(read.duplicates()) {
             return Err(failed(&repeated));
         }

@@ -167,6 +167,7 @@ fn policies_that_are_wrong_are_refused() {
     let policy = |rest: &str| errors(&format!("apiVersion: audit.k8s.io/v1\nkind: Policy\n{rest}"));
     let all = [
         errors("kind: Policy"),
+        errors("kind: Policy\nrules: [\0]"),
         policy("rules: [{level: Metadata}]\nrule: []"),
         policy("rules: []\nrules: []"),
         policy("rules: {}"),

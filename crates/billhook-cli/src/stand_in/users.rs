@@ -54,8 +54,16 @@ impl Gate for Users {
 /// If it cannot be read.
 pub(super) fn tokens(file: &Path) -> Result<Vec<(String, UserInfo)>, String> {
     let failed = |why: String| format!("token auth file {}: {why}", file.display());
-    let text = std::fs::read_to_string(file).map_err(|error| failed(error.to_string()))?;
-    read_tokens(&text).map_err(failed)
+    let text = std::fs::read(file).map_err(|error| failed(error.to_string()))?;
+    text_of(&text).and_then(read_tokens).map_err(failed)
+}
+
+fn text_of(bytes: &[u8]) -> Result<&str, String> {
+    std::str::from_utf8(bytes).map_err(|error| {
+        let before = bytes.iter().take(error.valid_up_to());
+        let line = before.filter(|byte| **byte == b'\n').count().saturating_add(1);
+        format!("line {line}: the text is not UTF-8")
+    })
 }
 
 /// Reads lines of `token,user,uid` or `token,user,uid,"group,group"`.
@@ -132,5 +140,6 @@ mod tests {
             "line 2: a token, a user and a UID are needed"
         );
         assert_eq!(read_tokens(",b,c").unwrap_err(), "line 1: the token is empty");
+        assert_eq!(text_of(b"a,b,c\n\xff").unwrap_err(), "line 2: the text is not UTF-8");
     }
 }

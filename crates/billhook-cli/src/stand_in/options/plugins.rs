@@ -95,7 +95,11 @@ pub(super) fn configuration(
     let read = file
         .map_or_else(|| Ok(AdmissionConfiguration::default()), AdmissionConfiguration::from_file);
     let configuration = read.unwrap_or_else(|error| {
-        errors.push(format!("failed to read plugin config: {error}"));
+        let (error, file) = (error.to_string(), file.map(|file| file.display().to_string()));
+        // Servers do not always name the file.
+        let file = file.filter(|file| !error.contains(file));
+        let file = file.map(|file| format!(" ({file})")).unwrap_or_default();
+        errors.push(format!("failed to read plugin config: {error}{file}"));
         AdmissionConfiguration::default()
     });
     let (own, others): (Vec<_>, Vec<_>) =

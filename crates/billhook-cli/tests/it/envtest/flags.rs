@@ -152,6 +152,39 @@ plugins:
     assert!(configure("{enforce: none}").starts_with(wrong), "{}", configure("{enforce: none}"));
 }
 
+/// Errors in files name the file, and the line where there is one.
+#[test]
+fn files_that_are_wrong() {
+    let directory = Scratch::new("envtest-files", &[]);
+    let file = directory.path().join("file");
+    let shown = file.display();
+    let control = "line 2, column 4: yaml: control characters are not allowed";
+    for (flag, text, expected) in [
+        (
+            "admission-control-config-file",
+            &b"a: b\nc: \0"[..],
+            format!("failed to read plugin config: {shown}: {control}"),
+        ),
+        (
+            "admission-control-config-file",
+            b"apiVersion: apiserver.config.k8s.io/v1\nkind: AdmissionConfiguration\nx: 1",
+            format!(
+                "failed to read plugin config: strict decoding error: unknown field \"x\" ({shown})"
+            ),
+        ),
+        (
+            "audit-log-path=- --audit-policy-file",
+            b"a: b\nc: \0",
+            format!("failed to read audit policy {shown}: {control}"),
+        ),
+    ] {
+        std::fs::write(&file, text).unwrap();
+        let flags = format!("--{flag}={shown}");
+        let flags: Vec<&str> = flags.split(' ').collect();
+        assert_eq!(why_last(&flags), expected);
+    }
+}
+
 /// Idle flags are reported, or refused.
 #[test]
 fn strict_servers_refuse_what_has_no_effect() {
