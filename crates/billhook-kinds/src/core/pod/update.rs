@@ -182,7 +182,8 @@ pub(super) fn validate_ephemeral_containers(
     }
     let path = path(&["spec", "ephemeralContainers"]);
     let shown = |container| show(Some(container), Type::Record(|| &EPHEMERAL_CONTAINER));
-    let now = items(pod, "/spec/ephemeralContainers").iter();
+    // Of several with a name the first one counts.
+    let now = items(pod, "/spec/ephemeralContainers").iter().rev();
     let now: BTreeMap<&str, &Value> =
         now.map(|container| (name_of(container), container)).collect();
     for stored in items(old, "/spec/ephemeralContainers") {
