@@ -114,9 +114,9 @@ pub enum DifferenceError {
 impl CrdVersion {
     /// Compares a manifest of this version with the live object, of any version, and finds the
     /// cause of each difference. `is_own` says of the name of a manager whether it is one that
-    /// applies the manifest: what it owns in the live object, and the manifest does not have, is
-    /// to be removed; what only others own is theirs, and what has no owner is the server's. Of a
-    /// live object without managed fields, all that the manifest does not have is to be removed.
+    /// applies the manifest: what it owns alone in the live object, and the manifest does not have,
+    /// is to be removed; what others own is theirs, and what has no owner is the server's. Of a live
+    /// object without managed fields, all that the manifest does not have is to be removed.
     ///
     /// The differences come in the order of their paths.
     ///
@@ -301,7 +301,7 @@ fn is_same(left: &Change, right: &Change) -> bool {
 struct Owners<'m> {
     /// Whether it is known who owns which fields.
     is_tracked: bool,
-    /// The managers who apply the manifest.
+    /// The fields that the managers who apply the manifest own alone.
     own: FieldSet,
     /// The others, in the order of their entries.
     others: Vec<(&'m str, FieldSet)>,
@@ -317,11 +317,14 @@ impl<'m> Owners<'m> {
                 false => owners.others.push((&entry.manager, entry.fields())),
             }
         }
+        for (_, fields) in &owners.others {
+            owners.own = owners.own.difference(fields);
+        }
         owners
     }
 
     /// The cause of a field that the manifest does not have: those who own a part of it or of what is
-    /// below it, if no manager that applies the manifest does.
+    /// below it, if no manager that applies the manifest owns a part alone (SA-73).
     fn cause_of(&self, path: &OwnedPath) -> Cause {
         if !self.is_tracked || self.own.touches(path.elements()) {
             return Cause::Real;

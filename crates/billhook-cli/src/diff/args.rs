@@ -13,7 +13,7 @@ matched by their keys. Lines with `-` (live) and `+` (wanted) are real differenc
 a cause in parentheses. Of the data of Secrets only the keys are shown.
 
 A field that only the live object has is a real difference if a manager that applies the manifests
-owns it. If only other managers own it, it is theirs; if nobody does, a server or its admission set
+owns it alone. If others own it, too, it is theirs; if no manager does, a server or its admission set
 it. Of live objects without managed fields, all of it is a real difference.
 
 In the JSON report an object that is not live has no `differences`; with --kubectl, one that would be

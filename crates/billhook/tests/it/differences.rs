@@ -1,6 +1,11 @@
 //! The differences between manifests and live objects, and their causes.
 
-use billhook::{Cause, CrdVersion, CustomResourceDefinition, DecodeOptions, Dialect};
+use std::collections::BTreeMap;
+
+use billhook::{
+    Cause, CrdVersion, CustomResourceDefinition, DecodeOptions, Dialect, Difference,
+    FieldManagement, Time,
+};
 use billhook_testing::{resource, root_schema};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -130,13 +135,14 @@ fn elements_are_found_by_their_keys() {
     );
 }
 
+/// An apply leaves to others what they own, too (SA-73).
 #[test]
-fn what_only_others_own_is_theirs() {
+fn what_others_own_is_theirs() {
     let live = object(json!({"replicas": 3, "note": "x", "mode": "slow", "tags": ["a"]}));
     let live = owned(
         live,
         &[
-            ("me", json!({"f:note": {}})),
+            ("me", json!({"f:note": {}, "f:mode": {}})),
             ("scaler", json!({"f:replicas": {}, "f:mode": {}})),
             ("tuner", json!({"f:mode": {}})),
         ],
@@ -228,4 +234,60 @@ proptest! {
         let found = version.differences(decoded.object(), decoded.object(), &|_| true).unwrap();
         prop_assert_eq!(found, []);
     }
+
+    /// An apply changes what really differs, and leaves to others what is theirs.
+    #[test]
+    fn an_apply_changes_what_really_differs(
+        others in configuration(), mine in configuration(), next in configuration(),
+    ) {
+        let (version, now) = (version(), Time::from_unix(0));
+        let apply = |manager, configuration, live| {
+            FieldManagement::new(&version, manager, now).apply(configuration, live, true).unwrap()
+        };
+        let live = apply("other", &others, None);
+        let live = apply("me", &mine, Some(&live));
+        let applied = apply("me", &next, Some(&live));
+        let differences = |live: &Value| -> BTreeMap<String, Difference> {
+            let found = version.differences(&next, live, &|manager| manager == "me").unwrap();
+            found.into_iter().map(|it| (it.path.to_string(), it)).collect()
+        };
+        let (before, after) = (differences(&live), differences(&applied));
+        for (path, Difference { cause, live, .. }) in &before {
+            let stays = after.get(path).is_some_and(|after| after.live == *live);
+            match cause {
+                Cause::Real => prop_assert!(!stays, "{path}"),
+                Cause::Managers(_) | Cause::Unowned => prop_assert!(stays, "{path}"),
+                _ => {}
+            }
+        }
+        prop_assert!(after.values().all(|it| !it.cause.is_real()), "{:?}", after);
+    }
+}
+
+/// Configurations whose fields have few values, and no defaults, which would come back.
+fn configuration() -> impl Strategy<Value = Value> {
+    use prop::option::of;
+    let port = (of(1..3_i64), of("UDP|SCTP"));
+    let ports = prop::collection::btree_map("[ab]", port, 1..3).prop_map(|ports| {
+        let port = |(name, (port, protocol)): (String, (Option<i64>, Option<String>))| {
+            let all = [("name", Some(json!(name))), ("port", port.map(Value::from))];
+            let all = all.into_iter().chain([("protocol", protocol.map(Value::from))]);
+            all.filter_map(|(name, value)| Some((name, value?))).collect::<BTreeMap<_, _>>()
+        };
+        json!(ports.into_iter().map(port).collect::<Vec<_>>())
+    });
+    let tags = prop::collection::btree_set("[ab]", 1..3).prop_map(|tags| json!(tags));
+    (0..2_i64, of("slow|still"), of("[xy]"), of(tags), of(ports)).prop_map(
+        |(replicas, mode, note, tags, ports)| {
+            let all = [
+                ("replicas", Some(replicas.into())),
+                ("mode", mode.map(Value::from)),
+                ("note", note.map(Value::from)),
+                ("tags", tags),
+                ("ports", ports),
+            ];
+            let all = all.into_iter().filter_map(|(name, value)| Some((name, value?)));
+            object(all.map(|(name, value)| (name.to_owned(), value)).collect())
+        },
+    )
 }
