@@ -198,7 +198,7 @@ async fn watches_end_with_the_server() {
 }
 
 /// DT-93: how informers of different ages and libraries begin.
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn informers_begin() {
     let server = server();
     assert_eq!(send(&server, "POST P", "J, json", FOO).await.code, 201);

@@ -263,7 +263,7 @@ async fn a_watch_waits_for_the_end_of_a_definition() {
 }
 
 /// By default a definition is gone when `DELETE` is answered.
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_definition_goes_at_once_or_in_the_background() {
     for in_background in [false, true] {
         let builder = Server::builder().definition(&definition()).unwrap();

@@ -570,7 +570,7 @@ async fn objects_are_watched_in_any_version() {
 }
 
 /// WA-61: definitions are watched like other objects, in their own order.
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn definitions_are_watched() {
     let server = server();
     let mut watch = Watch::open(&server, &format!("{DEFINITIONS}?watch=1")).await;
