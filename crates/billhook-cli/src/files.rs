@@ -24,6 +24,11 @@ pub(crate) fn write_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
     write_beside(path, bytes, |_| Ok(()), || Ok(()))
 }
 
+/// Writes a file that all can read, who find it whole or not at all.
+pub(crate) fn write_public(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    write_beside(path, bytes, open_to_readers, || Ok(()))
+}
+
 /// Replaces what was read from a file, at once; a file that may not be written, or that has been
 /// changed by others meanwhile, stays as it is. Links to it are followed. Its mode and its owner
 /// stay. A file with several names, or whose owner a new one cannot have, is written in place.
@@ -142,6 +147,17 @@ fn names(metadata: &Metadata) -> u64 {
 #[cfg(not(unix))]
 fn names(_: &Metadata) -> u64 {
     1
+}
+
+/// Lets all read a new file.
+#[cfg(unix)]
+fn open_to_readers(new: &File) -> io::Result<()> {
+    new.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(0o644))
+}
+
+#[cfg(not(unix))]
+fn open_to_readers(_: &File) -> io::Result<()> {
+    Ok(())
 }
 
 /// Sets the owner and the group of a new file; returns whether it has them.

@@ -25,7 +25,7 @@ use super::options::{Options, TokenOptions};
 use super::users::{Users, tokens};
 use super::{log, runtime};
 use crate::controllers::{self, Authorities};
-use crate::files::write_private;
+use crate::files::{write_private, write_public};
 use crate::front::Front;
 use crate::listening::{
     Authority, ClientAuthorities, Issued, Listener, ServingPair, Signals, acceptor, listen,
@@ -296,6 +296,6 @@ fn make_pair(
     let issued: Issued = authority.serving("kube-apiserver", hosts)?;
     write_private(key, issued.key.as_bytes())?;
     // Clients that trust this file trust the server: who signed it need not be known.
-    fs::write(certificate, issued.certificate + &authority.pem())?;
+    write_public(certificate, (issued.certificate + &authority.pem()).as_bytes())?;
     Ok(())
 }
