@@ -17,6 +17,7 @@ mod attacks;
 mod behavior;
 mod built_in;
 mod check;
+mod clients;
 mod command;
 mod compat;
 #[path = "../../../billhook-webhook-client/examples/webhook_server/configuration.rs"]
@@ -43,7 +44,6 @@ mod serve_data;
 mod serve_etcd;
 #[cfg(target_os = "linux")]
 mod serve_hostile;
-mod serve_load;
 mod serve_roles;
 mod serve_simulation;
 mod serve_view;
