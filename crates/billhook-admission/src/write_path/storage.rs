@@ -83,14 +83,14 @@ pub(crate) async fn decode(
 ) -> Result<DeepValue, Status> {
     let mut object = read_json(stored).map_err(|error| unreadable(stored, &error))?.into_value();
     let api_version = object.get("apiVersion").and_then(Value::as_str).unwrap_or_default();
+    let stored_in = version.definition().versions().find(|v| v.api_version() == api_version);
+    let is_other = stored_in.as_ref().is_none_or(|stored_in| stored_in.name() != version.name());
     if let Some(strategy) = strategy
-        && api_version != version.api_version()
+        && is_other
         && strategy.convert(&mut object, &version.api_version())
     {
         return Ok(object);
     }
-    let api_version = object.get("apiVersion").and_then(Value::as_str).unwrap_or_default();
-    let stored_in = version.definition().versions().find(|v| v.api_version() == api_version);
     let Some(stored_in) = stored_in else {
         // The conversion says what is wrong with a version that is gone (LC-43).
         return convert(model, version, &object).await;
@@ -99,10 +99,7 @@ pub(crate) async fn decode(
         let options = DecodeOptions::default();
         stored_in.decode_storage_value(&mut object, &options).map_err(|error| failed(&error))?;
     }
-    if stored_in.name() == version.name() {
-        return Ok(object);
-    }
-    convert(model, version, &object).await
+    if is_other { convert(model, version, &object).await } else { Ok(object) }
 }
 
 /// Returns the place in a stored text where a read in a version puts the resource version, if it

@@ -2,7 +2,7 @@
 
 use std::convert::Infallible;
 use std::net::IpAddr;
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -180,14 +180,8 @@ async fn http1(
         .max_buf_size(MAX_HEADERS as usize)
         .serve_connection(TokioIo::new(stream), service)
         .with_upgrades();
-    let mut connection = pin!(connection);
-    tokio::select! {
-        _ = connection.as_mut() => {}
-        () = closing.begins() => {
-            connection.as_mut().graceful_shutdown();
-            let _ = connection.await;
-        }
-    }
+    let end = |connection: Pin<&mut _>| http1::UpgradeableConnection::graceful_shutdown(connection);
+    serve_until(pin!(connection), &mut closing, end).await;
     let events = client.events().take();
     if let Some(events) = events {
         events.send().await;
@@ -212,18 +206,23 @@ async fn http2(
         .initial_connection_window_size(CONNECTION_WINDOW)
         .keep_alive_interval(HEADER_TIME)
         .serve_connection(TokioIo::new(stream), service);
-    let mut connection = pin!(connection);
-    let serve = async {
-        tokio::select! {
-            _ = connection.as_mut() => {}
-            () = closing.begins() => {
-                connection.as_mut().graceful_shutdown();
-                let _ = connection.await;
-            }
-        }
-    };
+    let connection = pin!(connection);
+    let end = |connection: Pin<&mut _>| http2::Connection::graceful_shutdown(connection);
     tokio::select! {
-        () = serve => {}
+        () = serve_until(connection, &mut closing, end) => {}
         () = streams.stalled() => {}
     }
+}
+
+/// Serves a connection until it ends; once the server ends, until it has answered what was asked.
+async fn serve_until<C: Future>(
+    mut connection: Pin<&mut C>,
+    closing: &mut Closing,
+    end: impl FnOnce(Pin<&mut C>),
+) {
+    tokio::select! {
+        _ = connection.as_mut() => return,
+        () = closing.begins() => end(connection.as_mut()),
+    }
+    let _ = connection.await;
 }

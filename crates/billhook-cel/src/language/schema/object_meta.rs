@@ -5,7 +5,7 @@ use std::sync::{Arc, LazyLock};
 use billhook_apimachinery::metadata::ObjectMeta;
 use billhook_apimachinery::record::{self, Record, Type, TypedRecord};
 
-use super::{Field, ListType, SchemaKind, SchemaType, names, object_type};
+use super::{Field, ListType, SchemaKind, SchemaType, names};
 
 /// The type of `metadata`. Its sizes are not known: no schema sets them.
 static OBJECT_META: LazyLock<Arc<SchemaType>> =
@@ -28,10 +28,11 @@ impl SchemaType {
 fn of_record(record: &'static Record, name: &str) -> SchemaType {
     let fields = record.fields.iter().filter_map(|field| {
         let name = format!("{name}.{}", field.name);
-        Some((names::escape(field.name)?, of_type(field.type_, field.merge.list, &name)))
+        let schema = Arc::new(of_type(field.type_, field.merge.list, &name));
+        let field = Field { json_name: field.name.into(), schema };
+        Some((names::escape(&field.json_name)?.into(), field))
     });
-    let fields: Vec<(String, SchemaType)> = fields.collect();
-    object_type(name, fields.iter().map(|(name, schema)| (name.as_str(), schema.clone())))
+    SchemaType::object_of(name.into(), fields.collect())
 }
 
 fn of_type(type_: Type, merged: record::ListType, name: &str) -> SchemaType {
